@@ -163,11 +163,12 @@ export type LogEntry =
 /**
  * The author of a message that the model did not write, or of the output of a call:
  * - `user`: a person wrote it.
+ * - `parent`: the model of the thread that started this agent, or that of a thread above, wrote it.
  * - `approval`: the server tells what a person has approved.
  * - `context`: the server describes the thread and its surroundings. It tells this again after a compaction.
  * - `server`: the server, or a client by itself, tells this once.
  */
-export type Author = 'user' | 'approval' | 'context' | 'server';
+export type Author = 'user' | 'parent' | 'approval' | 'context' | 'server';
 
 export interface StoredItem {
   turnId: string;

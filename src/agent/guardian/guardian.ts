@@ -3,6 +3,8 @@ import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import type { Ids } from '../../base/ids.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { GuardianApprovalReview, ItemApprovalReview } from '../../protocol/generated/types.ts';
+import { authorOf } from '../../rollout/author-of.ts';
+import type { AuthoredItem } from '../../store/model-items.ts';
 import type { Ask, OpenItem, PlannedAction, Verdict } from '../../tools/action.ts';
 import type { Reviewer } from '../calls/reviewer.ts';
 import type { Outbox } from '../outbox.ts';
@@ -20,6 +22,8 @@ export interface GuardianDeps {
   ids: Ids;
   outbox: Outbox;
   judge: Judge;
+  /** The history of the thread as its model reads it. Null: it is too large. */
+  history(): Promise<readonly AuthoredItem[] | null>;
 }
 
 /**
@@ -35,6 +39,11 @@ export class Guardian implements TurnPart, Reviewer {
 
   constructor(deps: GuardianDeps) {
     this.#deps = deps;
+  }
+
+  /** What users have said in this thread, for the guardians of the agents that it has started. */
+  async userMessages(): Promise<AuthoredItem[]> {
+    return ((await this.#deps.history()) ?? []).filter((read) => authorOf(read) === 'user');
   }
 
   turnBegan(): Record<string, never> {
