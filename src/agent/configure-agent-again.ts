@@ -1,10 +1,11 @@
 import type { JsonObject } from '../base/json-value.ts';
 import { mergeTables } from '../config/layers/config-table.ts';
+import { loadConfig } from '../config/load-config.ts';
 import { spawnSource } from '../store/spawn-source.ts';
 import type { ThreadRecord, ThreadSettings } from '../store/thread-store.ts';
 import type { AgentDeps } from './agent-deps.ts';
 import { configureThread, type ThreadRequest } from './new-thread.ts';
-import { keptSettings } from './settings/resolve-settings.ts';
+import { keptSettings, threadCwd } from './settings/resolve-settings.ts';
 import type { ThreadConfiguration } from './settings/thread-configuration.ts';
 import { knownRoles } from './sub-agents/known-roles.ts';
 
@@ -35,14 +36,12 @@ export async function configureAgentAgain(
   request: ThreadRequest,
 ): Promise<{ settings: ThreadSettings; configuration: ThreadConfiguration }> {
   const { sandboxPolicy, approvalPolicy } = record.settings;
-  const kept = { ...keptSettings(record.settings, request), sandboxPolicy, approvalPolicy };
-  const configured = await configureThread(deps, request, kept);
-  const ofRole = roleConfig(configured.configuration, spawnSource(record.source)?.agent_role ?? null);
-  if (Object.keys(ofRole).length === 0) return configured;
-  return configureThread(deps, { ...request, inherited: mergeTables(request.inherited ?? {}, ofRole) }, kept);
-}
-
-function roleConfig({ config }: ThreadConfiguration, name: string | null): JsonObject {
-  const role = knownRoles(config.agentRoles).find((each) => each.name === name);
-  return Object.fromEntries(Object.entries(role?.config ?? {}).filter(([key]) => !KEPT.has(key)));
+  const { home, env, overrides, trustedFiles, modelGiven } = deps;
+  const cwd = threadCwd(request.overrides.cwd ?? record.settings.cwd, deps.cwd);
+  const { agentRoles } = await loadConfig({ home, cwd, env, overrides, request: request.config, trustedFiles, modelGiven });
+  const role = knownRoles(agentRoles).find(({ name }) => name === spawnSource(record.source)?.agent_role);
+  const ofRole: JsonObject = Object.fromEntries(Object.entries(role?.config ?? {}).filter(([key]) => !KEPT.has(key)));
+  const isInherited = request.inherited != null || Object.keys(ofRole).length > 0;
+  const asked = { ...request, inherited: isInherited ? mergeTables(request.inherited ?? {}, ofRole) : null };
+  return configureThread(deps, asked, { ...keptSettings(record.settings, request), sandboxPolicy, approvalPolicy });
 }

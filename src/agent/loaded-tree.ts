@@ -11,6 +11,7 @@ import { Guardian } from './guardian/guardian.ts';
 import type { LoadedThread } from './loaded-thread.ts';
 import { confined } from './settings/confined-settings.ts';
 import { AgentEnds } from './sub-agents/agent-ends.ts';
+import { isAgentOf, isOpen, parentOf } from './sub-agents/agent-record.ts';
 import { agentState } from './sub-agents/agent-state.ts';
 import { type AgentLimits, AgentRefused, type AgentTree, type NewAgent, type StartedAgent } from './sub-agents/agent-tree.ts';
 import { AgentsUsage } from './sub-agents/agents-usage.ts';
@@ -119,7 +120,7 @@ export class LoadedTree implements AgentTree {
   async reopen(ownerId: string, agentId: string, limits: AgentLimits): Promise<void> {
     const agent = await this.#agent(ownerId, agentId);
     if (agent.agentClosedAtMs === null) return;
-    await this.#checkOpen(agent.sessionId, limits);
+    this.#checkOpen(agent.sessionId, await this.#open(agent.sessionId), limits);
     await this.#deps.store.updateThread(agentId, { agentClosedAtMs: null });
   }
 
@@ -290,21 +291,26 @@ export class LoadedTree implements AgentTree {
 
   /** Checks that the session may have one more agent, and chooses its nickname. */
   async #admit(sessionId: string, { nicknames, limits }: NewAgent, place: Reservation): Promise<string> {
-    place.nickname = pickNickname(nicknames, new Set(await this.#checkOpen(sessionId, limits)));
+    const open = await this.#open(sessionId);
+    // From here on at once, so that agents that are started side by side see each other.
+    const taken = this.#checkOpen(sessionId, open, limits);
+    place.nickname = pickNickname(nicknames, new Set(taken));
     return place.nickname;
   }
 
-  /** Checks that the session may have one more open agent. Returns the nicknames of those that are open. */
-  async #checkOpen(sessionId: string, { open: limit }: AgentLimits): Promise<string[]> {
-    const stored = (await this.#deps.store.listAgents(sessionId)).filter(isOpen);
+  async #open(sessionId: string): Promise<AgentRecord[]> {
+    return (await this.#deps.store.listAgents(sessionId)).filter(isOpen);
+  }
+
+  /** Checks that the session may have one more open agent. Returns the nicknames of those that are open or being started. */
+  #checkOpen(sessionId: string, open: readonly AgentRecord[], limits: AgentLimits): string[] {
     // Those whose threads were not stored when the others were read.
-    const known = new Set(stored.map(({ id }) => id));
+    const known = new Set(open.map(({ id }) => id));
     const starting = this.#reservations.of(sessionId).filter(({ agentId, nickname }) => nickname !== null && !known.has(agentId ?? ''));
-    if (stored.length + starting.length >= limit)
-      throw new AgentRefused(`The limit of ${limit} open agents is reached. Close those that you no longer need with close_agent.`);
-    return [...stored.map(({ source }) => spawnSource(source)?.agent_nickname), ...starting.map(({ nickname }) => nickname)].flatMap(
-      (name) => name ?? [],
-    );
+    if (open.length + starting.length >= limits.open)
+      throw new AgentRefused(`The limit of ${limits.open} open agents is reached. Close those that you no longer need with close_agent.`);
+    const nicknames = open.map(({ source }) => spawnSource(source)?.agent_nickname ?? null);
+    return [...nicknames, ...starting.map(({ nickname }) => nickname)].filter((name) => name !== null);
   }
 
   /** Begins the first turn of an agent. If it cannot begin, there is no agent. */
@@ -333,15 +339,3 @@ export class LoadedTree implements AgentTree {
 }
 
 const NOT_BEGUN = 'The turn was interrupted before the agent began.';
-
-function parentOf({ source }: Pick<AgentRecord, 'source'>): string | null {
-  return spawnSource(source)?.parent_thread_id ?? null;
-}
-
-function isAgentOf(record: Pick<AgentRecord, 'source' | 'sessionId'>, sessionId: string): boolean {
-  return record.sessionId === sessionId && spawnSource(record.source) !== null;
-}
-
-function isOpen({ agentClosedAtMs, archivedAtMs }: AgentRecord): boolean {
-  return agentClosedAtMs === null && archivedAtMs === null;
-}
