@@ -167,16 +167,16 @@ export class LoadedThread {
     return true;
   }
 
-  /** Stores items for the model. Call the returned function after the request is answered. */
-  inject(items: ResponseItem[]): Promise<() => void> {
-    return injectModelItems(items, { turn: this.turn, outbox: this.#outbox });
+  /** Stores items for the model. `approval`: what the user has approved. Call the returned function after the request is answered. */
+  inject(items: ResponseItem[], author: 'approval' | null = null): Promise<() => void> {
+    return injectModelItems(items, { author, turn: this.turn, outbox: this.#outbox });
   }
 
   /**
    * Begins a turn, or adds the input to the running one. The input is stored when this resolves. `onJoining` is called when it is certain
    * that the running turn takes the input.
    */
-  async startTurn(params: TurnStartParams, onJoining: () => void): Promise<Joined> {
+  async startTurn(params: TurnStartParams, onJoining: () => void, author: 'user' | 'parent' = 'user'): Promise<Joined> {
     checkInput(params.input, { required: false });
     return this.#beginnings.begin(async () => {
       const settings = this.overridden(this.settings, params);
@@ -185,10 +185,10 @@ export class LoadedThread {
       const reservation = turn?.reserveInput() ?? null;
       if (turn !== null && reservation !== null) {
         onJoining();
-        return this.#starter.join(turn, reservation, { params, settings });
+        return this.#starter.join(turn, reservation, { params, settings, author });
       }
       await turn?.finished;
-      return this.#starter.begin({ params, settings });
+      return this.#starter.begin({ params, settings, author });
     });
   }
 

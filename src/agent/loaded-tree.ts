@@ -1,11 +1,13 @@
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { CollabAgentState, UserInput } from '../protocol/generated/types.ts';
+import type { AuthoredItem } from '../store/model-items.ts';
 import { spawnSource } from '../store/spawn-source.ts';
 import type { AgentRecord, ThreadRecord, ThreadStore } from '../store/thread-store.ts';
 import type { InterruptCause } from '../tools/denial.ts';
 import type { ClientChannel } from './client-channel.ts';
 import { GoalKeeper } from './goal/goal-keeper.ts';
+import { Guardian } from './guardian/guardian.ts';
 import type { LoadedThread } from './loaded-thread.ts';
 import { confined } from './settings/confined-settings.ts';
 import { AgentEnds } from './sub-agents/agent-ends.ts';
@@ -105,7 +107,7 @@ export class LoadedTree implements AgentTree {
         const changes =
           owner === null ? [] : await thread.changeSettings((settings) => confined(settings, owner.turn?.settings ?? owner.settings));
         for (const { method, params } of changes) this.#deps.clients.publish({ threadId: agentId }, method, params);
-        const { turn, afterAnswer } = await thread.startTurn({ threadId: agentId, input }, () => {});
+        const { turn, afterAnswer } = await thread.startTurn({ threadId: agentId, input }, () => {}, 'parent');
         afterAnswer();
         return turn.id;
       });
@@ -192,6 +194,13 @@ export class LoadedTree implements AgentTree {
     return this.#ends.next(agentIds, signal);
   }
 
+  async saidAbove(agentId: string): Promise<AuthoredItem[]> {
+    const said = [];
+    for (const id of (this.#above.get(agentId) ?? []).toReversed())
+      said.push(...((await this.#deps.threads.find(id)?.part(Guardian).userMessages()) ?? []));
+    return said;
+  }
+
   version(ownerId: string): number {
     return this.#ends.version(ownerId);
   }
@@ -237,18 +246,6 @@ export class LoadedTree implements AgentTree {
     this.#ends.ended(threadId, this.#ownerOf(threadId));
     this.usage.turnEnded(threadId);
     this.#noteIfIdle(threadId);
-  }
-
-  /** Deletes agents of a thread that a killed server has left without a turn. Call it when the thread has been loaded. Never rejects. */
-  async sweep(ownerId: string): Promise<void> {
-    const { store, log, threads } = this.#deps;
-    const isLeft = (agent: AgentRecord) => !agent.listed && parentOf(agent) === ownerId && threads.find(agent.id) === null;
-    try {
-      const left = (await store.listAgents(ownerId)).filter(isLeft);
-      for (const { id } of left) await store.deleteThread(id);
-    } catch (error) {
-      log.info({ err: error, threadId: ownerId }, 'agents without a turn could not be deleted');
-    }
   }
 
   /** The thread that has started an agent, if it is loaded. */
@@ -323,7 +320,7 @@ export class LoadedTree implements AgentTree {
       if (signal.aborted) throw new AgentRefused(NOT_BEGUN);
       this.#idle.remove(thread.record.sessionId, thread.id);
       clients.subscribeFollowers(thread.id, { of: parent.id });
-      const { afterAnswer } = await thread.startTurn({ threadId: thread.id, input }, () => {});
+      const { afterAnswer } = await thread.startTurn({ threadId: thread.id, input }, () => {}, 'parent');
       threads.announce(thread);
       afterAnswer();
     } catch (error) {

@@ -13,6 +13,7 @@ import { LoadedTree } from './loaded-tree.ts';
 import { configureThread, type NewThread, type ThreadRequest } from './new-thread.ts';
 import { PromptBudget } from './prompt/prompt-budget.ts';
 import { AgentRefused, type NewAgent } from './sub-agents/agent-tree.ts';
+import { sweepAgents } from './sub-agents/sweep-agents.ts';
 import { ThreadLoader } from './thread-loader.ts';
 import { threadView } from './thread-view.ts';
 import { revertedPatch, type TurnPart } from './turn/turn-part.ts';
@@ -129,7 +130,7 @@ export class Threads {
   async #loadStored(threadId: string, request: ThreadRequest): Promise<LoadedThread> {
     const { thread, above } = await this.#loader.open(threadId, request);
     this.#load(thread, above);
-    await this.agents.sweep(threadId);
+    await sweepAgents(threadId, { ...this.#deps, isLoaded: (id) => this.find(id) !== null });
     await this.agents.usage.count([threadId]);
     return thread;
   }

@@ -18,7 +18,7 @@ export function threadMethods({ threads, store }: ThreadDeps) {
         const { status } = found.review;
         if (status !== 'denied' && status !== 'timedOut')
           throw refused('review_not_denied', `the review is not a denial: its status is ${status}`, { reviewId: found.reviewId, status });
-        const injected = thread.inject([approvalMessage(found)]);
+        const injected = thread.inject([approvalMessage(found)], 'approval');
         effective();
         const afterAnswer = await injected;
         log.approve(found.actionHash);

@@ -1,11 +1,8 @@
 import type { Ids } from '../base/ids.ts';
 import type { ResponseItem, ThreadItem, UserInput } from '../protocol/generated/types.ts';
 import type { LogEntry } from '../store/thread-store.ts';
-import { beginItem, completeItem, messageText } from './begin-item.ts';
-
-/** The start of messages that a harness sends in the user's name to describe the environment. They are not the user's messages. */
-const CONTEXT_START =
-  /^\s*(<(environment_context|user_instructions|user_action|user_shell_command|turn_aborted|turn_interrupted|skill|context|thread_goal|review|conversation_summary|conversation_cut|subagent_notification|permissions instructions)\b|# AGENTS\.md instructions)/;
+import { isUserMessage, writtenBy } from './author-of.ts';
+import { beginItem, completeItem } from './begin-item.ts';
 
 /**
  * Makes the log of a thread that begins with a given history: every item for the model, and the items that clients see. A
@@ -25,19 +22,16 @@ export function historyEntries(history: readonly ResponseItem[], { ids, now }: {
     }
     const item = shownItem(source, ids);
     if (item !== null) entries.push({ kind: 'item', turnId, item, startedAtMs: now, completedAtMs: now });
-    entries.push({ kind: 'model', turnId, item: source });
+    entries.push(importedEntry(turnId, source));
   }
   end();
   return entries;
 }
 
-/** Whether this is a message of the user, and not of a harness in the user's name. */
-export function isUserMessage(source: ResponseItem): boolean {
-  return source.type === 'message' && source.role === 'user' && !isContext(messageText(source));
-}
-
-export function isContext(text: string): boolean {
-  return CONTEXT_START.test(text);
+/** The entry of an item that another program stored. Its text tells the author of a message. */
+export function importedEntry(turnId: string | null, item: ResponseItem): Extract<LogEntry, { kind: 'model' }> {
+  const author = writtenBy(item);
+  return { kind: 'model', turnId, item, ...(author === null ? {} : { author }) };
 }
 
 /** Returns the item that clients see for an item that the model read or wrote, or null if there is none. */

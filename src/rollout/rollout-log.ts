@@ -1,7 +1,9 @@
 import type { Ids } from '../base/ids.ts';
 import type { ResponseItem, ThreadItem, TurnError } from '../protocol/generated/types.ts';
 import type { LogEntry } from '../store/thread-store.ts';
-import { isUserMessage, shownItem } from './history-entries.ts';
+import { isUserMessage, writtenBy } from './author-of.ts';
+import { messageText } from './begin-item.ts';
+import { importedEntry, shownItem } from './history-entries.ts';
 
 /** A part of the log while the rollout is read. */
 type Draft = LogEntry | { kind: 'summarized'; turnId: string | null; replacement: ResponseItem[] | null; summary: string };
@@ -119,7 +121,7 @@ export class RolloutLog {
 
   addModelItem(item: ResponseItem): void {
     if (isUserMessage(item)) this.#noteUserMessage('model');
-    const draft: Draft = { kind: 'model', turnId: this.#turn?.id ?? null, item };
+    const draft: Draft = importedEntry(this.#turn?.id ?? null, item);
     this.#readAtMs.set(draft, this.nowMs);
     this.#drafts.push(draft);
   }
@@ -147,7 +149,8 @@ export class RolloutLog {
     for (const draft of this.#drafts) {
       if (draft.kind === 'summarized') {
         const items = draft.replacement ?? summarized(read, draft.summary);
-        entries.push({ kind: 'compacted', turnId: draft.turnId, items });
+        const authors = items.map((item) => (isSummary(item, draft.summary) ? 'server' : writtenBy(item)));
+        entries.push({ kind: 'compacted', turnId: draft.turnId, items, authors });
         read = [...items];
         continue;
       }
@@ -207,6 +210,11 @@ export class RolloutLog {
     this.#lastTurnId = turnId;
     return true;
   }
+}
+
+/** Whether a model wrote this message as a summary, though it has the role of the user. */
+function isSummary(item: ResponseItem, summary: string): boolean {
+  return item.type === 'message' && item.role === 'user' && summary !== '' && messageText(item).includes(summary);
 }
 
 function summarized(read: readonly ResponseItem[], summary: string): ResponseItem[] {

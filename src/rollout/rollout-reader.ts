@@ -1,9 +1,9 @@
 import type { Ids } from '../base/ids.ts';
 import type { ResponseItem, ThreadTokenUsage, TokenUsageBreakdown } from '../protocol/generated/types.ts';
+import { isContext } from './author-of.ts';
 import { completedItem } from './completed-item.ts';
 import { eventItem } from './event-item.ts';
 import type { Fields } from './fields.ts';
-import { isContext } from './history-entries.ts';
 import { RolloutLog } from './rollout-log.ts';
 import type { RolloutRecord } from './rollout-record.ts';
 import { rolloutResponseItem } from './rollout-response-item.ts';

@@ -3,10 +3,28 @@ import { isObject, parsedJson } from '../base/json-value.ts';
 import { knownSecrets } from './known-secrets.ts';
 import { namesSecret, namesTokens, namesVariable } from './names-secret.ts';
 import { redact } from './redact.ts';
-import { HIDDEN, isSecretFlag, redactLikelySecrets } from './redact-likely-secrets.ts';
+import {
+  HIDDEN,
+  isInert,
+  isSecretFlag,
+  redactInertSecrets,
+  redactLikelySecrets,
+  redactSettings,
+  runsNothing,
+} from './redact-likely-secrets.ts';
 
 /** Members that name the key of the member `value`: in config/value/write, or in a list of headers. */
 const NAMING = ['keyPath', 'key', 'name'];
+
+/** A way to hide secrets. */
+interface Masking {
+  /** Hides what looks like a secret in a text that is not JSON. */
+  text(text: string): string;
+  /** Whether a value that is known to be a secret is hidden. */
+  hides(value: string): boolean;
+  /** Whether all values below a key that names a secret are secrets. */
+  wholeTables: boolean;
+}
 
 /**
  * Returns a function that copies a JSON value without secrets. Redacts values whose keys name a secret (`namesSecret`), and in
@@ -14,32 +32,51 @@ const NAMING = ['keyPath', 'key', 'name'];
  * function throws a RangeError if the value is nested too deep.
  */
 export function jsonRedactor(env: Env): (value: unknown) => unknown {
-  const known = knownSecrets(env);
-  const redactText = (text: string): string => {
-    const inner = jsonIn(text);
-    const hidden = inner === undefined ? undefined : redactValue(inner);
-    // A string in which nothing is redacted stays as it is.
-    if (hidden !== undefined && JSON.stringify(hidden) !== JSON.stringify(inner)) return JSON.stringify(hidden);
-    return redactLikelySecrets(redact(text, known));
+  return redactor(env, { text: redactLikelySecrets, hides: () => true, wholeTables: true });
+}
+
+/**
+ * The same for a reader who must judge what the strings do when they are executed: a value that a shell could interpret stays, so no
+ * command can hide behind a mask (`redactInertSecrets`).
+ */
+export function inertRedactor(env: Env): <Value>(value: Value) => Value {
+  const copy = redactor(env, { text: redactInertSecrets, hides: isInert, wholeTables: false });
+  return (value) => copy(value) as typeof value;
+}
+
+/** The same for the text of a file with settings or data: only values that run a command when a shell reads the file stay. */
+export function settingsRedactor(env: Env): (text: string) => string {
+  const copy = redactor(env, { text: redactSettings, hides: runsNothing, wholeTables: true });
+  return (text) => String(copy(text));
+}
+
+function redactor(env: Env, { text: redactPlain, hides, wholeTables }: Masking): (value: unknown) => unknown {
+  const known = writtenSecrets(env);
+  const redactText = (text: string): string => redactedJson(text, redactValue) ?? redactPlain(redact(text, known));
+  const redactSecret = (value: unknown, options = { numbers: true }): unknown => {
+    if (typeof value === 'string') return hides(value) ? HIDDEN : redactText(value);
+    if (typeof value === 'number' && options.numbers) return HIDDEN;
+    if (Array.isArray(value)) return value.map((part) => redactSecret(part, options));
+    if (!isObject(value)) return value;
+    return wholeTables ? mapEntries(value, (key, part) => (isVariableKey(key) ? part : redactSecret(part, options))) : redactValue(value);
   };
   const redactValue = (value: unknown): unknown => {
     if (typeof value === 'string') return redactText(value);
-    if (Array.isArray(value)) return value.map((part, index) => (isSecretFlag(value[index - 1]) ? redactWhole(part) : redactValue(part)));
+    if (Array.isArray(value)) return value.map((part, index) => (isSecretFlag(value[index - 1]) ? redactSecret(part) : redactValue(part)));
     if (!isObject(value)) return value;
     const isNamed = NAMING.some((key) => typeof value[key] === 'string' && namesSecret(value[key]));
     return mapEntries(value, (key, part) => {
-      if (namesSecret(key) || (isNamed && key === 'value')) return redactWhole(part);
-      return namesTokens(key) ? redactWhole(part, { numbers: false }) : redactValue(part);
+      if (namesSecret(key) || (isNamed && key === 'value')) return redactSecret(part);
+      return namesTokens(key) ? redactSecret(part, { numbers: false }) : redactValue(part);
     });
   };
   return redactValue;
 }
 
-/** The value with all strings and numbers redacted, or only strings if `numbers` is false. Keeps keys and names of variables. */
-function redactWhole(value: unknown, options = { numbers: true }): unknown {
-  if (typeof value === 'string' || (typeof value === 'number' && options.numbers)) return HIDDEN;
-  if (Array.isArray(value)) return value.map((part) => redactWhole(part, options));
-  return isObject(value) ? mapEntries(value, (key, part) => (isVariableKey(key) ? part : redactWhole(part, options))) : value;
+/** The known secrets of the environment, and their form in a string of JSON. */
+function writtenSecrets(env: Env): string[] {
+  const forms = knownSecrets(env).flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]);
+  return [...new Set(forms)].sort((a, b) => b.length - a.length);
 }
 
 /** Whether this is a setting such as `env_key`, and not a variable of such a name, which would be in capitals. */
@@ -51,7 +88,16 @@ function mapEntries(value: Record<string, unknown>, map: (key: string, part: unk
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, map(key, part)]));
 }
 
-/** The object or array that a string of JSON holds. Returns undefined for any other string. */
-function jsonIn(text: string): unknown {
-  return /^\s*[[{]/.test(text) ? parsedJson(text) : undefined;
+/** The redacted text of an object or array. Null for any other text, and for one in which nothing is redacted, so that it stays as it is. */
+function redactedJson(text: string, redactValue: (value: unknown) => unknown): string | null {
+  const inner = /^\s*[[{]/.test(text) ? parsedJson(text) : undefined;
+  if (inner === undefined) return null;
+  try {
+    const hidden = JSON.stringify(redactValue(inner));
+    return hidden === JSON.stringify(inner) ? null : hidden;
+  } catch (error) {
+    // It is nested too deep.
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
 }

@@ -62,21 +62,42 @@ export function redactLikelySecrets(text: string): string {
  * Hides only values that a shell takes literally, so no command can hide behind a name such as TOKEN. Queries of URLs stay.
  */
 export function redactInertSecrets(text: string): string {
-  return withoutLikelySecrets(text, withoutUser, (value) => INERT.test(value) || INERT_KEY.test(value));
+  return withoutLikelySecrets(text.replace(KEY_LINES, HIDDEN), withoutUser, isInert);
 }
 
-/** A value without blanks and without characters that a shell gives a meaning to, except quotes around it. */
-const INERT = /^["']?[\w+/=.:@%~,-]*["']?$/;
+/** The same for a file with settings or data, of which a shell runs at most the substitutions of commands. */
+export function redactSettings(text: string): string {
+  const shown = text
+    .replace(KEY_LINES, HIDDEN)
+    .replace(SETTING, (all, head: string, name: string, value: string) =>
+      namesSecret(name) && runsNothing(value) ? `${head}${HIDDEN}` : all,
+    );
+  return withoutLikelySecrets(shown, withoutUser, runsNothing);
+}
 
-/** A private key whose lines, except for a short last one, can only be of a key. */
-const INERT_KEY =
-  /^-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----(?:\\n|\s)+(?:[\w+/=]{40,}(?:\\n|\s)+)+[\w+/=]{0,64}(?:\\n|\s)*-----END [A-Z ]{0,40}PRIVATE KEY-----$/;
+/** A setting on a line of its own, as in YAML, TOML and INI files. */
+const SETTING = /^((?:[ \t]|- |export ){0,40}["']?([\w.-]{1,100})["']?[ \t]{0,20}[:=][ \t]{0,20})(\S[^\n]*)/gm;
+
+/** Whether a value has no blanks and no characters that a shell gives a meaning to, with the quotes around it. */
+export function isInert(value: string): boolean {
+  return /^(?:'[^'\s]*'?|"[^"\s$`\\]*"?|[^\s$`()<>|&;\\'"*?[\]{}]*["']?)$/.test(value);
+}
+
+/** Whether a shell that reads this value as that of a variable runs no command. */
+export function runsNothing(value: string): boolean {
+  return !/`|[$<>]\(/.test(value);
+}
+
+/**
+ * A private key, or the beginning of one: its lines can only be of a key, except for headers of encrypted keys, and for a short last line
+ * before the end. The lines may also be in a string of JSON.
+ */
+const KEY_LINES =
+  /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----(?:(?:\\[rn]|\s){1,8}(?:Proc-Type|DEK-Info): [\w,-]{1,100})*(?:(?:\\[rn]|\s){1,8}[\w+/=]{40,})+(?:(?:\\[rn]|\s){1,8}[\w+/=]{0,64}(?:\\[rn]|\s){0,8}\+?-----END [A-Z ]{0,40}PRIVATE KEY-----)?/g;
 
 /** A URL without its user and password. */
 function withoutUser(address: string): string {
-  return address.replace(/^([^/]*\/\/)([^/?#@]*)@/, (all, scheme: string, user: string) =>
-    INERT.test(user) ? `${scheme}${HIDDEN}@` : all,
-  );
+  return address.replace(/^([^/]*\/\/)([^/?#@]*)@/, (all, scheme: string, user: string) => (isInert(user) ? `${scheme}${HIDDEN}@` : all));
 }
 
 function withoutLikelySecrets(

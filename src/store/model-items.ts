@@ -1,9 +1,15 @@
 import type { ResponseItem } from '../protocol/generated/types.ts';
 import type { HistoryEntry } from './history-entry.ts';
+import type { Author } from './thread-store.ts';
+
+/** An item that the model reads, and its author. Null: the model, a tool, or nobody has noted the author. */
+export interface AuthoredItem {
+  item: ResponseItem;
+  author: Author | null;
+}
 
 /** An item that the model reads, and the turn that it came in; null: none. */
-export interface ReadItem {
-  item: ResponseItem;
+export interface ReadItem extends AuthoredItem {
   turnId: string | null;
 }
 
@@ -11,13 +17,13 @@ interface ModelItemsOptions {
   /** Gets the items in order, each as soon as its place is known. */
   take(read: ReadItem): void;
   /** From here on, the model reads these items in place of all that came before. */
-  restart(items: readonly ResponseItem[]): void;
+  restart(items: readonly AuthoredItem[]): void;
 }
 
 /** Brings the items that the model reads into their order, from the entries of a history as they come. */
 export class ModelItems {
   readonly #options: ModelItemsOptions;
-  #deferred: { turnId: string | null; items: ResponseItem[] } = { turnId: null, items: [] };
+  #deferred: { turnId: string | null; items: AuthoredItem[] } = { turnId: null, items: [] };
 
   constructor(options: ModelItemsOptions) {
     this.#options = options;
@@ -27,23 +33,24 @@ export class ModelItems {
   add(entry: HistoryEntry): void {
     if (entry.kind === 'compacted') {
       this.#deferred = { turnId: null, items: [] };
-      this.#options.restart(entry.items);
+      this.#options.restart(entry.items.map((item, index) => ({ item, author: entry.authors?.[index] ?? null })));
       return;
     }
     if (entry.kind !== 'model' && entry.kind !== 'deferredRead') return;
     if (entry.kind === 'deferredRead' || entry.turnId !== this.#deferred.turnId) this.#release(entry.turnId);
     if (entry.kind !== 'model') return;
-    if (entry.deferred) this.#deferred.items.push(entry.item);
-    else this.#options.take({ item: entry.item, turnId: entry.turnId });
+    const { item, author = null, turnId } = entry;
+    if (entry.deferred) this.#deferred.items.push({ item, author });
+    else this.#options.take({ item, author, turnId });
   }
 
   /** The deferred items so far. At the end of a history they come last. */
-  get deferred(): readonly ResponseItem[] {
+  get deferred(): readonly AuthoredItem[] {
     return this.#deferred.items;
   }
 
   #release(turnId: string | null): void {
-    for (const item of this.#deferred.items) this.#options.take({ item, turnId: this.#deferred.turnId });
+    for (const each of this.#deferred.items) this.#options.take({ ...each, turnId: this.#deferred.turnId });
     this.#deferred = { turnId, items: [] };
   }
 }

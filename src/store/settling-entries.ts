@@ -58,7 +58,7 @@ export function settlingEntries(
     }),
   );
   const durationMs = endedAtMs - turn.startedAtMs;
-  const told: LogEntry = { kind: 'model', turnId: turn.turnId, item: cutOffMessage(WHY[cut]) };
+  const told: LogEntry = { kind: 'model', turnId: turn.turnId, item: cutOffMessage(WHY[cut]), author: 'server' };
   return [
     ...items,
     ...(turn.isReview ? [leftReviewMode(turn.turnId, endedAtMs)] : []),

@@ -49,6 +49,8 @@ export interface ThreadSettings {
 /** The goal that a thread works towards over several turns. Times are Unix milliseconds. */
 export interface GoalRecord {
   objective: string;
+  /** The model set the objective. Absent: a client did. */
+  isModels?: true;
   status: ThreadGoalStatus;
   /** Null: no limit. */
   tokenBudget: number | null;
@@ -154,9 +156,19 @@ export type LogEntry =
     }
   | { kind: 'item'; turnId: string; item: ThreadItem; startedAtMs: number; completedAtMs: number; partial?: boolean; running?: boolean }
   | { kind: 'lateItem'; turnId: string; item: ThreadItem; startedAtMs: number; completedAtMs: number }
-  | { kind: 'model'; turnId: string | null; item: ResponseItem; deferred?: boolean }
+  | { kind: 'model'; turnId: string | null; item: ResponseItem; deferred?: boolean; author?: Author }
   | { kind: 'deferredRead'; turnId: string }
-  | { kind: 'compacted'; turnId: string | null; items: ResponseItem[] };
+  | { kind: 'compacted'; turnId: string | null; items: ResponseItem[]; authors?: (Author | null)[] };
+
+/**
+ * The author of a message that the model did not write, or of the output of a call:
+ * - `user`: a person wrote it.
+ * - `parent`: the model of the thread that started this agent, or that of a thread above, wrote it.
+ * - `approval`: the server tells what a person has approved.
+ * - `context`: the server describes the thread and its surroundings. It tells this again after a compaction.
+ * - `server`: the server, or a client by itself, tells this once.
+ */
+export type Author = 'user' | 'parent' | 'approval' | 'context' | 'server';
 
 export interface StoredItem {
   turnId: string;

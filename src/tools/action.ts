@@ -31,7 +31,7 @@ export interface Action {
    * Describes the action for a review that policy does not ask for, before it is performed with this permit. Absent: it is never
    * reviewed without a question of policy.
    */
-  describe?(permit: Permit): PlannedAction;
+  describe?(permit: Permit): PlannedAction | Promise<PlannedAction>;
   /** Performs the action within the permit. `shown` is its item, which has begun. Null: the action has no item. */
   perform(permit: Permit, shown: OpenItem | null, host: ActionHost): Promise<ActionOutcome>;
   /** Returns the outcome if the action is not performed. The outcome's `item` is used only if the item has begun. */
@@ -48,7 +48,7 @@ export interface Ask {
   /** The permit if everything that was asked for is allowed. */
   readonly permit: Permit;
   /** Describes the action for a reviewer that is not a person. */
-  describe(): PlannedAction;
+  describe(): PlannedAction | Promise<PlannedAction>;
   /** True: the guardian answers, whoever the thread's reviewer is. */
   readonly isForGuardian?: true;
   /** Sends the question to the clients of the thread, and returns the verdict of their answer. */
@@ -86,6 +86,8 @@ export interface ActionOutcome {
   /** The output for the model. */
   output: FunctionCallOutputBody;
   success: boolean;
+  /** The user's own words are the output. */
+  author?: 'user';
   /** The item as it completes. `runsOn`: the action completes its item itself, later. Absent if the action has no item. */
   item?: ThreadItem | 'runsOn';
   /** Notifications for clients after the completed item. */

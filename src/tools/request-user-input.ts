@@ -71,7 +71,7 @@ async function prepare(
     if (answer.type !== 'result') return { output: JSON.stringify({ answers: {}, note: noAnswer(answer) }), success: true };
     const given = answer.result.answers;
     const answers = questions.flatMap(({ id }) => (Object.hasOwn(given, id) ? [[id, { answers: given[id]?.answers ?? [] }]] : []));
-    return { output: JSON.stringify({ answers: Object.fromEntries(answers) }), success: true };
+    return { output: JSON.stringify({ answers: Object.fromEntries(answers) }), success: true, author: 'user' };
   });
 }
 

@@ -7,7 +7,7 @@ import { RpcError } from '../../src/protocol/rpc-error.ts';
 import { FILE_BYTES_MAX } from '../../src/rollout/read-lines.ts';
 import { type Rollout, readRollout } from '../../src/rollout/read-rollout.ts';
 import { ModelItems } from '../../src/store/model-items.ts';
-import type { LogEntry } from '../../src/store/thread-store.ts';
+import type { Author, LogEntry } from '../../src/store/thread-store.ts';
 import { tempFolder, writeFiles } from '../config/temp-folder.ts';
 import { CountingIds, idOf } from '../support/counting-ids.ts';
 import { agentItem, at, BEGAN_MS, completed, event, line, response, rolloutId, sessionMeta, text, turn, userItem } from './rollout-text.ts';
@@ -45,7 +45,7 @@ function brief(entries: readonly LogEntry[]): { turns: string[]; model: string[]
   const model: string[] = [];
   const items = new ModelItems({
     take: ({ item }) => model.push(said(item)),
-    restart: (kept) => model.splice(0, model.length, ...kept.map(said)),
+    restart: (kept) => model.splice(0, model.length, ...kept.map(({ item }) => said(item))),
   });
   for (const entry of entries) items.add(entry);
   return { turns, model };
@@ -156,7 +156,12 @@ test("a current rollout: turns with their ids, times and ends, the items, the mo
   const rollout = await read(join(FIXTURES, 'current.jsonl'));
   const turnId = (n: number) => `019b7900-1180-7000-8000-00000000010${n}`;
   const started = (n: number, second: number): LogEntry => ({ kind: 'turnStarted', turnId: turnId(n), startedAtMs: at(second) });
-  const model = (n: number, item: ResponseItem): LogEntry => ({ kind: 'model', turnId: turnId(n), item });
+  const model = (n: number, item: ResponseItem, author?: Author): LogEntry => ({
+    kind: 'model',
+    turnId: turnId(n),
+    item,
+    ...(author && { author }),
+  });
   const item = (n: number, seconds: [number, number], one: ThreadItem): LogEntry => ({
     kind: 'item',
     turnId: turnId(n),
@@ -166,7 +171,7 @@ test("a current rollout: turns with their ids, times and ends, the items, the mo
   });
   const user = (content: string) => userItem(content) as ResponseItem;
   const asked = (n: number, second: number, content: string): LogEntry[] => [
-    model(n, user(content)),
+    model(n, user(content), 'user'),
     item(n, [second, second], {
       type: 'userMessage',
       id: `item-u${n}`,
@@ -218,9 +223,9 @@ test("a current rollout: turns with their ids, times and ends, the items, the mo
     skippedLines: 1,
     entries: [
       started(1, 1),
-      model(1, { type: 'message', role: 'developer', content: [{ type: 'input_text', text: 'Rules of the house.' }] }),
-      model(1, user('<environment_context>\n  <cwd>/srv/place</cwd>\n</environment_context>')),
-      model(1, { ...user('list the files'), id: 'msg_u1' }),
+      model(1, { type: 'message', role: 'developer', content: [{ type: 'input_text', text: 'Rules of the house.' }] }, 'context'),
+      model(1, user('<environment_context>\n  <cwd>/srv/place</cwd>\n</environment_context>'), 'context'),
+      model(1, { ...user('list the files'), id: 'msg_u1' }, 'user'),
       item(1, [2, 2], {
         type: 'userMessage',
         id: 'item-u1',
@@ -278,7 +283,7 @@ test("a current rollout: turns with their ids, times and ends, the items, the mo
       },
       started(3, 20),
       ...asked(3, 20, 'stop me'),
-      model(3, user('<turn_aborted>\nStopped.\n</turn_aborted>')),
+      model(3, user('<turn_aborted>\nStopped.\n</turn_aborted>'), 'server'),
       { kind: 'turnEnded', turnId: turnId(3), status: 'interrupted', error: null, completedAtMs: at(21), durationMs: 1234 },
       started(4, 30),
       ...asked(4, 30, 'and this is cut off'),
@@ -396,6 +401,17 @@ describe('the items that the model reads', () => {
       turns: ['user one, agent first, completed', 'user two, agent second, completed', 'user three, agent third, completed'],
       model: ['one', 'in short', 'three', 'third'],
     });
+  });
+
+  test.each([
+    ['in the replacement', { message: 'in short', replacement_history: [userItem('one'), userItem('This was said: in short')] }],
+    ['without a replacement', { message: 'in short' }],
+  ])('the summary is not from the user: %s', async (_, compacted) => {
+    const { entries } = await readText(text([sessionMeta(THREAD), ...before, line(5, 'compacted', compacted)]));
+    const entry = entries.find(({ kind }) => kind === 'compacted');
+    const authors = entry?.kind === 'compacted' ? entry.authors : [];
+    expect(authors?.at(-1)).toBe('server');
+    expect(authors?.[0]).toBe('user');
   });
 
   test("after one without a replacement are the user's messages and the summary", async () => {

@@ -1,19 +1,18 @@
 import { expect, test } from 'vitest';
-import type { ResponseItem } from '../../src/protocol/generated/types.ts';
-import { ModelItems } from '../../src/store/model-items.ts';
+import { type AuthoredItem, ModelItems } from '../../src/store/model-items.ts';
 import type { LogEntry } from '../../src/store/thread-store.ts';
 import { idOf, modelMessage } from './samples.ts';
 
 const turn = idOf(1);
 
 function read(...entries: LogEntry[]): string[] {
-  const order: ResponseItem[] = [];
+  const order: AuthoredItem[] = [];
   const items = new ModelItems({
-    take: ({ item }) => order.push(item),
+    take: (each) => order.push(each),
     restart: (kept) => order.splice(0, order.length, ...kept),
   });
   for (const entry of entries) items.add(entry);
-  return [...order, ...items.deferred].flatMap((item) =>
+  return [...order, ...items.deferred].flatMap(({ item }) =>
     item.type === 'message' ? item.content.map((part) => ('text' in part ? part.text : '')) : [],
   );
 }

@@ -1,6 +1,6 @@
 import { wholeTurns } from '../../src/handlers/history/whole-turns.ts';
 import type { ResponseItem, ThreadItem } from '../../src/protocol/generated/types.ts';
-import { ModelItems } from '../../src/store/model-items.ts';
+import { type AuthoredItem, ModelItems } from '../../src/store/model-items.ts';
 import type { HistoryPage, Page, PageQuery } from '../../src/store/page-query.ts';
 import type {
   LogEntry,
@@ -162,13 +162,20 @@ export async function itemsOf(store: ThreadStore, threadId: string): Promise<Sto
 /** The items that the model reads, from parts of at most so many bytes. */
 export async function modelItems(store: ThreadStore, threadId: string, bytesMax?: number): Promise<ResponseItem[]> {
   const read: ResponseItem[] = [];
-  const items = new ModelItems({ take: ({ item }) => read.push(item), restart: (kept) => read.splice(0, read.length, ...kept) });
+  const items = new ModelItems({
+    take: ({ item }) => read.push(item),
+    restart: (kept) => read.splice(0, read.length, ...plainItems(kept)),
+  });
   let slice: ModelSlice = { entries: [], cursor: null, more: true };
   while (slice.more) {
     slice = await store.readModelEntries(threadId, { cursor: slice.cursor, ...(bytesMax === undefined ? {} : { bytesMax }) });
     for (const entry of slice.entries) items.add(entry);
   }
-  return [...read, ...items.deferred];
+  return [...read, ...plainItems(items.deferred)];
+}
+
+function plainItems(read: readonly AuthoredItem[]): ResponseItem[] {
+  return read.map(({ item }) => item);
 }
 
 /** A summary of a thread's turns: `t1 completed: t1 question, …`. */

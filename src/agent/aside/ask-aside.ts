@@ -1,9 +1,10 @@
-import type { Model, ModelRequest } from '../../model/model.ts';
+import type { Model, ModelEvent, ModelRequest } from '../../model/model.ts';
 import type { ResponseItem, TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
 import { messageText } from '../../rollout/begin-item.ts';
+import { responseLimits } from '../turn/response-limits.ts';
 
-/** The longest answer that is read, in characters of its deltas. */
-const ANSWER_CHARS_MAX = 1_000_000;
+/** The longest answer that is read. */
+const LIMITS = { charsMax: 1_000_000, bytesMax: 4_000_000, itemsMax: 1_000 };
 
 /** The answer to a request aside. `usage` is null where the provider does not tell it. */
 export type AsideAnswer =
@@ -13,15 +14,22 @@ export type AsideAnswer =
 
 /**
  * Sends one request to a model outside of a thread's conversation: clients see nothing of it, and nothing is stored. Resolves with the
- * completed items, and the text of the messages among them. Never rejects.
+ * completed items, and the text of the messages among them. Never rejects: a model that throws has failed.
  */
 export async function askAside(model: Model, request: ModelRequest, signal: AbortSignal): Promise<AsideAnswer> {
+  try {
+    return await read(model.stream(request, signal));
+  } catch (error) {
+    return failure(error instanceof Error ? error.message : String(error));
+  }
+}
+
+async function read(events: AsyncIterable<ModelEvent>): Promise<AsideAnswer> {
+  const exceededBy = responseLimits(LIMITS);
   const items: ResponseItem[] = [];
-  let chars = 0;
-  for await (const event of model.stream(request, signal)) {
-    if (event.type === 'retrying') chars = 0;
-    else if ('delta' in event) chars += event.delta.length;
-    if (chars > ANSWER_CHARS_MAX) return { error: tooLong() };
+  for await (const event of events) {
+    const limit = exceededBy(event);
+    if (limit !== null) return failure(`The model's answer exceeded the limit of ${limit} and was stopped.`);
     if (event.type === 'itemCompleted') items.push(event.item);
     else if (event.type === 'retrying') items.length = 0;
     else if (event.type === 'failed') return { error: event.error };
@@ -30,9 +38,8 @@ export async function askAside(model: Model, request: ModelRequest, signal: Abor
   return { error: null };
 }
 
-function tooLong(): TurnError {
-  const message = `The model's answer exceeded the limit of ${ANSWER_CHARS_MAX} characters and was stopped.`;
-  return { message, codexErrorInfo: 'other', additionalDetails: null };
+function failure(message: string): { error: TurnError } {
+  return { error: { message, codexErrorInfo: 'other', additionalDetails: null } };
 }
 
 function textOf(items: readonly ResponseItem[]): string {

@@ -106,12 +106,11 @@ function callOutput(call: ToolCall, { turnId, withoutOwn }: Pick<ToolCallDeps, '
   const type = call.type === 'custom_tool_call' ? 'custom_tool_call_output' : 'function_call_output';
   let isMade = false;
   return {
-    entries({ output, success }) {
+    entries({ output, success, author }) {
       if (isMade) return [];
       isMade = true;
-      return withoutOwn([
-        { kind: 'model', turnId, item: { type, call_id: call.call_id, output: success ? output : { body: output, success } } },
-      ]);
+      const told = success ? output : { body: output, success };
+      return withoutOwn([{ kind: 'model', turnId, item: { type, call_id: call.call_id, output: told }, ...(author && { author }) }]);
     },
   };
 }

@@ -2,7 +2,8 @@ import { orAborted } from '../../base/or-aborted.ts';
 import { isReviewMessage } from '../../instructions/review-message.ts';
 import { cutMessage, summaryMessage } from '../../instructions/summary-message.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
-import type { ResponseItem, ThreadItem, TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
+import type { ThreadItem, TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
+import type { AuthoredItem } from '../../store/model-items.ts';
 import { estimatedTokens } from '../prompt/check-window.ts';
 import { itemSize } from '../prompt/item-size.ts';
 import type { Prompt } from '../prompt/ordered-prompt.ts';
@@ -11,6 +12,7 @@ import { PromptItems } from '../prompt/prompt-items.ts';
 import { cutMiddle } from '../prompt/without-bulk.ts';
 import { mergedSteps, type Step, type StepAddition } from '../step.ts';
 import { otherError } from '../turn/turn-deps.ts';
+import { authored } from '../turn/turn-input.ts';
 import type { DueTurn, TurnContext, TurnPart, TurnPartDeps } from '../turn/turn-part.ts';
 import { type DividedPrompt, dividedPrompt, isConversation } from './divided-prompt.ts';
 import { isOutage } from './is-outage.ts';
@@ -194,7 +196,7 @@ export class Compaction implements TurnPart {
   /** Whether the turn's input alone exceeds the context window, so that a compaction would not help. */
   #isTailTooLong(turn: TurnContext, { tail }: DividedPrompt): boolean {
     const window = this.#deps.configuration().contextWindow(turn.settings.model);
-    return window.isKnown && tail.reduce((sum, item) => sum + itemSize(item).tokens, 0) > window.tokens;
+    return window.isKnown && tail.reduce((sum, { item }) => sum + itemSize(item).tokens, 0) > window.tokens;
   }
 
   async #begin(turn: TurnContext): Promise<Begun> {
@@ -255,7 +257,7 @@ export class Compaction implements TurnPart {
       promptCacheKey: threadId,
     };
     const room = this.#room(settings.model);
-    const tokens = body.reduce((sum, item) => sum + itemSize(item).tokens, 0);
+    const tokens = body.reduce((sum, { item }) => sum + itemSize(item).tokens, 0);
     return summarize(
       { model: configuration.model, clock, onUsage: (usage) => outbox.commit(this.#deps.tokensStep(turn, usage)) },
       { items: body, request, prompt: configuration.compactPrompt, room, isTooLong: cause === 'exceeded' || tokens > room },
@@ -264,14 +266,14 @@ export class Compaction implements TurnPart {
   }
 
   /** The messages that replace the body in the prompt, without the context. */
-  #replacement(turn: TurnContext, { body }: DividedPrompt, summary: Summary): ResponseItem[] {
+  #replacement(turn: TurnContext, { body }: DividedPrompt, summary: Summary): AuthoredItem[] {
     const tokensMax = Math.min(KEPT_TOKENS_MAX, Math.max(KEPT_TOKENS_MIN, Math.floor(this.#limit(turn) * KEPT_SHARE)));
     if ('text' in summary) {
       const text = cutMiddle(summary.text, tokensMax * CHARS_PER_TOKEN);
-      return [...keptUserMessages(body, tokensMax), summaryMessage(text, summary)];
+      return [...keptUserMessages(body, tokensMax), ...authored('server', [summaryMessage(text, summary)])];
     }
     const { recent, older } = recentItems(body, tokensMax);
-    return [...keptUserMessages(body.slice(0, older), tokensMax), cutMessage(), ...recent];
+    return [...keptUserMessages(body.slice(0, older), tokensMax), ...authored('server', [cutMessage()]), ...recent];
   }
 
   /** Leaves the thread as it is. The compaction is tried again before the next request. */
@@ -296,7 +298,7 @@ export class Compaction implements TurnPart {
   /** Stores and announces the compaction. Returns false if the turn was interrupted or the history has changed in other ways. */
   async #commit(
     begun: Begun,
-    { state, tail, items, warning }: { state: PromptState; tail: ResponseItem[]; items: ResponseItem[]; warning: string | null },
+    { state, tail, items, warning }: { state: PromptState; tail: AuthoredItem[]; items: AuthoredItem[]; warning: string | null },
   ): Promise<boolean> {
     const { turn } = begun;
     const { outbox, clock, granted } = this.#deps;
@@ -305,14 +307,15 @@ export class Compaction implements TurnPart {
     return outbox.commitMade(() => {
       const added = turn.signal.aborted ? null : state.addedSince();
       if (added === null) return null;
-      const read = [...context.messages, ...this.#deps.compacted(turn), ...items, ...tail, ...added];
+      const read = [...authored('context', context.messages), ...this.#deps.compacted(turn), ...items, ...tail, ...added];
+      const entry = { items: read.map(({ item }) => item), authors: read.map(({ author }) => author) };
       const prompt = new PromptItems();
-      prompt.begin(read);
+      prompt.begin(entry.items);
       const usage = this.#deps.promptStep(turn, prompt.tokens);
       const patch = { told: context.told };
       this.#deps.keep(patch);
       return mergedSteps([
-        { entries: [{ kind: 'compacted', turnId: turn.id, items: read }], patch, announce: this.#warnings(warning) },
+        { entries: [{ kind: 'compacted', turnId: turn.id, ...entry }], patch, announce: this.#warnings(warning) },
         usage,
         this.#completion(begun),
       ]);

@@ -1,6 +1,6 @@
-import type { ResponseItem } from '../../protocol/generated/types.ts';
+import { authorOf } from '../../rollout/author-of.ts';
 import { messageText } from '../../rollout/begin-item.ts';
-import { isUserMessage } from '../../rollout/history-entries.ts';
+import type { AuthoredItem } from '../../store/model-items.ts';
 import { itemSize } from '../prompt/item-size.ts';
 import { cutMiddle, withoutBulk } from '../prompt/without-bulk.ts';
 
@@ -8,18 +8,24 @@ const CHARS_PER_TOKEN = 4;
 /** A message of which less would be left is left out. */
 const CUT_CHARS_MIN = 200;
 
-/** The user's own messages among items, without images: the newest, as many as fit into so many tokens. The last that fits may be cut. */
-export function keptUserMessages(items: readonly ResponseItem[], tokensMax: number): ResponseItem[] {
-  const kept: ResponseItem[] = [];
+/**
+ * What the user wrote and approved, or the agent that started this one wrote, among items, without images: the newest messages, as many as fit into so many tokens. The last that
+ * fits may be cut.
+ */
+export function keptUserMessages(items: readonly AuthoredItem[], tokensMax: number): AuthoredItem[] {
+  const kept: AuthoredItem[] = [];
   let chars = tokensMax * CHARS_PER_TOKEN;
   for (const source of items.toReversed()) {
-    if (!isUserMessage(source)) continue;
-    const item = withoutBulk(source);
-    if (item?.type !== 'message') continue;
+    const author = authorOf(source);
+    if (author !== 'user' && author !== 'parent' && author !== 'approval') continue;
+    const item = withoutBulk(source.item);
+    // Approvals of actions have another role. The guardian tells again those that no action has used.
+    if (item?.type !== 'message' || item.role !== 'user') continue;
     const text = messageText(item);
     if (text.length > chars && chars < CUT_CHARS_MIN) break;
     if (text === '') continue;
-    kept.push({ type: 'message', role: 'user', content: [{ type: 'input_text', text: cutMiddle(text, Math.floor(chars)) }] });
+    const content = [{ type: 'input_text' as const, text: cutMiddle(text, Math.floor(chars)) }];
+    kept.push({ item: { type: 'message', role: item.role, content }, author });
     chars -= text.length;
     if (chars <= 0) break;
   }
@@ -27,16 +33,16 @@ export function keptUserMessages(items: readonly ResponseItem[], tokensMax: numb
 }
 
 /** The newest items, without images and huge outputs, as many as fit into so many tokens; and how many of `items` are older. */
-export function recentItems(items: readonly ResponseItem[], tokensMax: number): { recent: ResponseItem[]; older: number } {
-  const recent: ResponseItem[] = [];
+export function recentItems(items: readonly AuthoredItem[], tokensMax: number): { recent: AuthoredItem[]; older: number } {
+  const recent: AuthoredItem[] = [];
   let tokens = 0;
   let older = items.length;
   for (const source of items.toReversed()) {
-    const item = withoutBulk(source);
+    const item = withoutBulk(source.item);
     if (item !== null) {
       tokens += itemSize(item).tokens;
       if (tokens > tokensMax) break;
-      recent.push(item);
+      recent.push({ item, author: source.author });
     }
     older--;
   }

@@ -2,6 +2,7 @@ import type { Clock } from '../../base/clock.ts';
 import { summaryRequest, transcriptMessage } from '../../instructions/summary-message.ts';
 import type { Model, ModelRequest } from '../../model/model.ts';
 import type { ResponseItem, TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
+import type { AuthoredItem } from '../../store/model-items.ts';
 import { askAside } from '../aside/ask-aside.ts';
 import { PromptItems } from '../prompt/prompt-items.ts';
 import { otherError } from '../turn/turn-deps.ts';
@@ -24,7 +25,7 @@ interface SummaryDeps {
 
 interface SummaryOptions {
   /** The messages to summarize. */
-  items: readonly ResponseItem[];
+  items: readonly AuthoredItem[];
   /** The request without its input. */
   request: Omit<ModelRequest, 'input'>;
   /** The user's own prompt; null: the server's. */
@@ -78,13 +79,13 @@ function input({ items, room }: SummaryOptions, attempt: number): { items: Respo
 }
 
 /** The items as they were sent before, so that the provider finds them in its cache. */
-function asPrompt(items: readonly ResponseItem[]): ResponseItem[] {
+function asPrompt(items: readonly AuthoredItem[]): ResponseItem[] {
   const prompt = new PromptItems();
-  for (const item of items) prompt.add(item);
+  for (const { item } of items) prompt.add(item);
   return prompt.list();
 }
 
-function asText(items: readonly ResponseItem[], charsMax: number): { items: ResponseItem[]; isCut: boolean } {
+function asText(items: readonly AuthoredItem[], charsMax: number): { items: ResponseItem[]; isCut: boolean } {
   const { text, isCut } = transcript(items, charsMax);
   return { items: [transcriptMessage(text, { isCut })], isCut };
 }

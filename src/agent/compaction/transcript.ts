@@ -1,5 +1,5 @@
-import type { ResponseItem } from '../../protocol/generated/types.ts';
 import { messageText } from '../../rollout/begin-item.ts';
+import type { AuthoredItem } from '../../store/model-items.ts';
 import { outputText, withoutBulk } from '../prompt/without-bulk.ts';
 import { isConversation } from './divided-prompt.ts';
 
@@ -7,7 +7,7 @@ import { isConversation } from './divided-prompt.ts';
  * Items as text, without images and huge outputs: the newest, as many as `charsMax` allows. `isCut`: older ones are missing. A provider
  * can read the text whatever its API demands of items.
  */
-export function transcript(items: readonly ResponseItem[], charsMax: number): { text: string; isCut: boolean } {
+export function transcript(items: readonly AuthoredItem[], charsMax: number): { text: string; isCut: boolean } {
   const parts: string[] = [];
   let chars = 0;
   for (const item of items.toReversed()) {
@@ -20,11 +20,11 @@ export function transcript(items: readonly ResponseItem[], charsMax: number): { 
   return { text: parts.toReversed().join('\n'), isCut: false };
 }
 
-function itemText(source: ResponseItem): string | null {
-  const item = withoutBulk(source);
+function itemText(read: AuthoredItem): string | null {
+  const item = withoutBulk(read.item);
   switch (item?.type) {
     case 'message':
-      if (!isConversation(item)) return null;
+      if (!isConversation(read)) return null;
       return `[${item.role}]\n${messageText(item)}`;
     case 'function_call':
       return `[call of ${item.name}]\n${item.arguments}`;

@@ -10,6 +10,8 @@ const OBJECTIVE_CHARS_MAX = 4_000;
 /** A change of a goal by a client or the model. Null fields stay as they are. */
 export interface GoalChange {
   objective: string | null;
+  /** The model makes the change. Absent: a client does. */
+  isModels?: true;
   status: ThreadGoalStatus | null;
   /** In tokens. Null removes the budget; undefined leaves it as it is. */
   tokenBudget: number | null | undefined;
@@ -33,8 +35,10 @@ export function changedGoal(
 ): GoalRecord {
   const objective = change.objective?.trim() ?? before?.objective;
   if (objective === undefined) throw noGoal(threadId);
+  const isModels = change.objective === null ? before?.isModels : change.isModels;
   return withinBudget({
     objective,
+    ...(isModels && { isModels }),
     status: change.status ?? before?.status ?? 'active',
     tokenBudget: change.tokenBudget === undefined ? (before?.tokenBudget ?? null) : change.tokenBudget,
     tokensUsed: before?.tokensUsed ?? 0,

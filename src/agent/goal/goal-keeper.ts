@@ -1,10 +1,12 @@
 import { goalBudgetMessage, goalEditedMessage, goalTurnMessage } from '../../instructions/goal-turn-message.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { ResponseItem, ThreadGoal, TokenUsageBreakdown } from '../../protocol/generated/types.ts';
+import type { AuthoredItem } from '../../store/model-items.ts';
 import type { GoalRecord, ThreadPatch } from '../../store/thread-store.ts';
 import { type GoalAccess, goalTools } from '../../tools/goal-tools.ts';
 import type { Tool } from '../../tools/tool.ts';
 import type { StepAddition } from '../step.ts';
+import { authored } from '../turn/turn-input.ts';
 import type { DueTurn, TurnContext, TurnOutcome, TurnPart, TurnPartDeps } from '../turn/turn-part.ts';
 import { changedGoal, charged, type GoalChange, goalProblem, goalView, previewPatch } from './goal-change.ts';
 
@@ -80,7 +82,7 @@ export class GoalKeeper implements GoalAccess, TurnPart {
   }
 
   async create({ objective, tokenBudget, turnId }: { objective: string; tokenBudget: number | null; turnId: string }) {
-    const change: GoalChange = { objective, status: 'active', tokenBudget };
+    const change: GoalChange = { objective, isModels: true, status: 'active', tokenBudget };
     const problem = goalProblem(change);
     if (problem !== null) return { refused: problem.message };
     const before = this.#goal;
@@ -159,9 +161,9 @@ export class GoalKeeper implements GoalAccess, TurnPart {
   }
 
   /** The message that began a turn for the goal. */
-  compacted({ kind }: TurnContext): ResponseItem[] {
+  compacted({ kind }: TurnContext): AuthoredItem[] {
     const goal = kind === 'goal' ? this.current() : null;
-    return goal?.status === 'active' ? [goalTurnMessage(goal, { idle: false })] : [];
+    return goal?.status === 'active' ? authored('context', [goalTurnMessage(goal, { idle: false })]) : [];
   }
 
   turnEnded({ id, kind }: TurnContext, { status, error, cause, acted }: TurnOutcome): StepAddition {

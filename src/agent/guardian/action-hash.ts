@@ -1,11 +1,16 @@
 import { createHash } from 'node:crypto';
+import type { EventLoopYield } from '../../base/event-loop-yield.ts';
+import { jsonPieces } from '../../base/json-pieces.ts';
 import type { JsonObject, JsonValue } from '../../base/json-value.ts';
 
 /** Identifies an action: two actions have the same hash only if everything about them is the same. */
-export function actionHash(planned: JsonObject): string {
-  return createHash('sha256')
-    .update(JSON.stringify(sorted(planned)))
-    .digest('hex');
+export async function actionHash(planned: JsonObject, breaks: EventLoopYield): Promise<string> {
+  const hash = createHash('sha256');
+  for (const piece of jsonPieces(sorted(planned))) {
+    hash.update(piece);
+    await breaks.worked(1);
+  }
+  return hash.digest('hex');
 }
 
 /** The value with the keys of its objects in order. */

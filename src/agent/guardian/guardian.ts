@@ -1,7 +1,10 @@
 import type { Clock } from '../../base/clock.ts';
+import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import type { Ids } from '../../base/ids.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { GuardianApprovalReview, ItemApprovalReview } from '../../protocol/generated/types.ts';
+import { authorOf } from '../../rollout/author-of.ts';
+import type { AuthoredItem } from '../../store/model-items.ts';
 import type { Ask, OpenItem, PlannedAction, Verdict } from '../../tools/action.ts';
 import type { Reviewer } from '../calls/reviewer.ts';
 import type { Outbox } from '../outbox.ts';
@@ -19,6 +22,8 @@ export interface GuardianDeps {
   ids: Ids;
   outbox: Outbox;
   judge: Judge;
+  /** The history of the thread as its model reads it. Null: it is too large. */
+  history(): Promise<readonly AuthoredItem[] | null>;
 }
 
 /**
@@ -29,10 +34,16 @@ export class Guardian implements TurnPart, Reviewer {
   /** The reviews of this thread since it was loaded. */
   readonly log = new ReviewLog();
   readonly #deps: GuardianDeps;
+  readonly #breaks = new EventLoopYield();
   #denialsInARow = 0;
 
   constructor(deps: GuardianDeps) {
     this.#deps = deps;
+  }
+
+  /** What users have said in this thread, for the guardians of the agents that it has started. */
+  async userMessages(): Promise<AuthoredItem[]> {
+    return ((await this.#deps.history()) ?? []).filter((read) => authorOf(read) === 'user');
   }
 
   turnBegan(): Record<string, never> {
@@ -43,8 +54,9 @@ export class Guardian implements TurnPart, Reviewer {
   async review(ask: Ask, show: () => Promise<OpenItem | null>, turn: TurnContext): Promise<Verdict | null> {
     if (turn.settings.approvalsReviewer === 'user' && ask.isForGuardian !== true) return null;
     const own = await show();
-    const action = ask.describe();
-    const review = new OpenReview(action, { item: own ?? action.item ?? null, turnId: turn.id, deps: this.#deps });
+    const action = await ask.describe();
+    const hash = await actionHash(action.planned, this.#breaks);
+    const review = new OpenReview(action, { hash, item: own ?? action.item ?? null, turnId: turn.id, deps: this.#deps });
     await review.begin();
     let endsTurn = false;
     let judged: Judged;
@@ -85,7 +97,10 @@ class OpenReview {
   readonly #deps: GuardianDeps;
   stored: ItemApprovalReview;
 
-  constructor(action: PlannedAction, { item, turnId, deps }: { item: OpenItem | null; turnId: string; deps: GuardianDeps }) {
+  constructor(
+    action: PlannedAction,
+    { hash, item, turnId, deps }: { hash: string; item: OpenItem | null; turnId: string; deps: GuardianDeps },
+  ) {
     this.#action = action;
     this.#item = item;
     this.#turnId = turnId;
@@ -97,7 +112,7 @@ class OpenReview {
       completedAtMs: null,
       review: { status: 'inProgress', riskLevel: null, userAuthorization: null, rationale: null },
       action: action.shown,
-      actionHash: actionHash(action.planned),
+      actionHash: hash,
     };
   }
 
@@ -151,5 +166,9 @@ function toldOf({ rationale, hasFailed }: GuardianApprovalReview & { hasFailed: 
   if (hasFailed) {
     return `This action was rejected and not performed, because its automatic review did not succeed. ${rationale ?? ''} This does not mean that the action is dangerous. Do not work around the review: continue without the action, or ask the user.`;
   }
-  return `This action was rejected by the automatic reviewer and not performed. Reason: ${rationale ?? 'none was given'} Do not try to reach the same result in another way. Choose a safer alternative, or tell the user about the risk and ask for approval.`;
+  return `This action was rejected by the automatic reviewer and not performed. Reason: ${sentence(rationale ?? 'none was given')} Do not try to reach the same result in another way. Choose a safer alternative, or tell the user about the risk and ask for approval.`;
+}
+
+function sentence(text: string): string {
+  return /[.!?…]["')\]]?$/.test(text) ? text : `${text}.`;
 }

@@ -1,31 +1,40 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Env } from '../../base/env.ts';
+import { EventLoopYield } from '../../base/event-loop-yield.ts';
+import { jsonWeight } from '../../base/json-pieces.ts';
 import type { JsonObject } from '../../base/json-value.ts';
 import { orAborted } from '../../base/or-aborted.ts';
 import type { Config } from '../../config/config.ts';
-import { ConfigError } from '../../config/config-error.ts';
-import { chooseModel, chooseProvider } from '../../config/providers/choose-provider.ts';
+import type { ContextWindow } from '../../config/providers/context-window.ts';
 import type { ProviderConfig } from '../../config/providers/provider-config.ts';
-import type { Model, ModelRequest } from '../../model/model.ts';
-import type { GuardianApprovalReview, ResponseItem } from '../../protocol/generated/types.ts';
-import { inertRedactor } from '../../secrets/inert-redactor.ts';
-import { jsonRedactor } from '../../secrets/json-redactor.ts';
-import type { ThreadSettings } from '../../store/thread-store.ts';
-import { READ_FILE, readFileText } from '../../tools/read-file.ts';
-import { type AsideAnswer, askAside } from '../aside/ask-aside.ts';
+import { guardianInstructions } from '../../instructions/guardian-instructions.ts';
+import type { Model } from '../../model/model.ts';
+import type { GuardianApprovalReview } from '../../protocol/generated/types.ts';
+import { inertRedactor, jsonRedactor, settingsRedactor } from '../../secrets/json-redactor.ts';
+import type { AuthoredItem } from '../../store/model-items.ts';
+import { StoreError } from '../../store/store-error.ts';
+import { READ_FILE } from '../../tools/read-file.ts';
 import type { TurnContext } from '../turn/turn-part.ts';
 import { type Assessment, readAssessment } from './assessment.ts';
+import { type Answered, type AnswerMasks, GuardianAnswers } from './guardian-answers.ts';
+import { type GuardianModel, guardianModel } from './guardian-model.ts';
 import { REPAIR_MESSAGE, reviewRequest } from './review-request.ts';
-import { type SecretMasks, transcript, visibleJson } from './transcript.ts';
+import { type KnownLines, transcript, visibleJson } from './transcript.ts';
 
 /** How often the model is asked until its answer can be read. */
 const ATTEMPTS_MAX = 2;
-/** How often the model may read files before it must answer. */
-const READINGS_MAX = 4;
-/** The most files that it reads at once. */
-const FILES_MAX = 8;
 /** The longest action that is put to the model, in characters of its JSON. */
-const PLANNED_CHARS_MAX = 200_000;
+const PLANNED_CHARS_MAX = 100_000;
+/** The longest transcript, and the most of all files, in characters. */
+const TRANSCRIPT_CHARS_MAX = 100_000;
+const FILES_CHARS_MAX = 256_000;
+/** A cautious estimate: most texts have more characters a token. */
+const CHARS_PER_TOKEN = 3;
+/** The parts of the room beside the action for the transcript and for files. The rest is for the answers. */
+const TRANSCRIPT_SHARE = 0.5;
+const FILES_SHARE = 0.35;
+/** The transcript and the files are halved so often, if the model refuses the request as too long. */
+const HALVINGS_MAX = 5;
 
 /** The end of a review. `hasFailed`: there was no assessment, and the rationale says why. */
 export interface Judged extends GuardianApprovalReview {
@@ -43,16 +52,24 @@ export interface JudgeDeps {
   config(): Config;
   /** The model of the thread's own provider. */
   ownModel(): Model;
+  /** The context window of a model of that provider. */
+  ownWindow(model: string): ContextWindow;
   modelFor(provider: ProviderConfig): Promise<Model>;
   /** The history of the thread as its model reads it. Null: it is too large. */
-  history(): Promise<readonly ResponseItem[] | null>;
+  history(): Promise<readonly AuthoredItem[] | null>;
+  /** The goal that the user has set for the thread; null: none. */
+  goal(): string | null;
 }
 
-/** The model for a review, and its settings. */
-interface ChosenModel {
-  model: Model;
-  name: string;
-  effort: string | null;
+interface Masks extends AnswerMasks {
+  planned(value: JsonObject): JsonObject;
+}
+
+/** What a review is about, and how long the texts for the model may be together. */
+interface Subject {
+  history: readonly AuthoredItem[];
+  /** The action that is planned, without secrets. */
+  planned: JsonObject;
   /** Further policy. Null: none. */
   policy: string | null;
   timeoutMs: number;
@@ -61,130 +78,127 @@ interface ChosenModel {
 /** Asks the guardian model for its assessment of one action. */
 export class Judge {
   readonly #deps: JudgeDeps;
-  #masks: (SecretMasks & { planned: (value: JsonObject) => JsonObject }) | null = null;
+  readonly #breaks = new EventLoopYield();
+  readonly #known: KnownLines = new WeakMap();
+  readonly #answers: GuardianAnswers;
+  #masks: Masks | null = null;
 
   constructor(deps: JudgeDeps) {
     this.#deps = deps;
+    this.#answers = new GuardianAnswers({ home: deps.home, env: deps.env, mask: () => this.#mask(), breaks: this.#breaks });
   }
 
   /** Never rejects, except with the store's error: whatever goes wrong is a denial. */
   async judge(planned: JsonObject, turn: TurnContext): Promise<Judged> {
+    try {
+      return await this.#judge(planned, turn);
+    } catch (error) {
+      if (error instanceof StoreError) throw error;
+      return turn.signal.aborted ? ABORTED : failure(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  async #judge(planned: JsonObject, turn: TurnContext): Promise<Judged> {
     const { signal } = turn;
     if (signal.aborted) return ABORTED;
+    if (jsonWeight(planned, PLANNED_CHARS_MAX) > PLANNED_CHARS_MAX) return failure('The action is too long to be reviewed.');
     const history = await orAborted(this.#deps.history(), signal);
     if (signal.aborted) return ABORTED;
     if (history === null) return failure('The conversation is too large to be reviewed.');
-    const masked = this.#mask().planned(planned);
-    if (visibleJson(masked).length > PLANNED_CHARS_MAX) return failure('The action is too long to be reviewed.');
-    const chosen = await this.#chooseModel(turn.settings);
-    if ('problem' in chosen) return failure(chosen.problem);
-    const { model, timeoutMs, ...rest } = chosen;
-    const request = reviewRequest({
-      ...rest,
-      threadId: this.#deps.threadId,
-      serviceTier: turn.settings.serviceTier,
-      transcript: transcript(history, this.#mask()),
-      planned: masked,
-      tools: [READ_FILE],
-    });
-    return this.#ask(request, { model, timeoutMs }, turn);
+    const config = this.#deps.config();
+    const timeoutMs = config.get('auto_review.timeout_ms');
+    const subject = { history, planned: this.#mask().planned(planned), policy: config.get('auto_review.policy'), timeoutMs };
+    const chosen = guardianModel({ config, settings: turn.settings, ownWindow: this.#deps.ownWindow });
+    const model = await this.#modelOf(chosen, timeoutMs, turn);
+    return 'status' in model ? model : this.#ask(subject, { ...chosen, model }, turn);
   }
 
-  /** Asks until the answer can be read. One deadline counts for all attempts, from the moment that the first request is sent. */
-  async #ask(request: ModelRequest, { model, timeoutMs }: Pick<ChosenModel, 'model' | 'timeoutMs'>, turn: TurnContext): Promise<Judged> {
-    const timeout = new AbortController();
-    const timer = this.#deps.clock.setTimer(() => timeout.abort(), timeoutMs);
-    const signal = AbortSignal.any([turn.signal, timeout.signal]);
-    try {
-      let next = request;
-      for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-        const { answer, input } = await this.#answer(model, next, { settings: turn.settings, signal });
-        if (turn.signal.aborted) return ABORTED;
-        if (timeout.signal.aborted) return { ...failure(`It did not end within ${timeoutMs / 1000} seconds.`), status: 'timedOut' };
-        if (!('text' in answer)) return failure(answer.error?.message ?? 'The model gave no answer.');
-        const assessment = readAssessment(answer.text);
-        if (assessment !== null) return judgedBy(assessment);
-        const said = answer.items.filter(({ type }) => type === 'message');
-        next = { ...request, tools: [], input: [...input, ...said, REPAIR_MESSAGE] };
+  async #modelOf({ provider }: GuardianModel, timeoutMs: number, turn: TurnContext): Promise<Model | Judged> {
+    if (provider === null) return this.#deps.ownModel();
+    return this.#within(timeoutMs, turn, (signal) => orAborted(this.#deps.modelFor(provider), signal));
+  }
+
+  /** Asks with as much of the conversation as the model can read. */
+  async #ask(subject: Subject, chosen: GuardianModel & { model: Model }, turn: TurnContext): Promise<Judged> {
+    const { planned, policy, timeoutMs } = subject;
+    const fixed = visibleJson(planned).length + guardianInstructions(policy).length;
+    const room = chosen.window.tokens * CHARS_PER_TOKEN - fixed;
+    if (room < fixed / 4) return failure(`The action is too long for the context window of ${chosen.name}.`);
+    let transcriptChars = Math.floor(Math.min(TRANSCRIPT_CHARS_MAX, room * TRANSCRIPT_SHARE));
+    let filesChars = Math.floor(Math.min(FILES_CHARS_MAX, room * FILES_SHARE));
+    let request = await this.#request(subject, chosen, transcriptChars);
+    return this.#within(timeoutMs, turn, async (signal) => {
+      for (let halvings = 0; halvings <= HALVINGS_MAX; halvings++) {
+        const judged = await this.#attempts(request, chosen, { turn, signal, cwd: cwdOf(planned, turn), filesChars });
+        if (judged !== 'tooLong') return judged;
+        transcriptChars = Math.floor(transcriptChars / 2);
+        filesChars = Math.floor(filesChars / 2);
+        request = await this.#request(subject, chosen, transcriptChars);
       }
-      return failure('The model gave no answer that can be read.');
+      return failure(`The conversation and the action are too long for the context window of ${chosen.name}.`);
+    });
+  }
+
+  async #request({ history, planned, policy }: Subject, { name, effort, serviceTier }: GuardianModel, charsMax: number) {
+    const options = { masks: this.#mask(), charsMax, goal: this.#deps.goal(), known: this.#known, breaks: this.#breaks };
+    const shown = await transcript(history, options);
+    const { threadId } = this.#deps;
+    return reviewRequest({ threadId, name, effort, serviceTier, policy, transcript: shown, planned, tools: [READ_FILE] });
+  }
+
+  /** Asks until the answer can be read. */
+  async #attempts(
+    request: ReturnType<typeof reviewRequest>,
+    { model }: { model: Model },
+    reading: Parameters<GuardianAnswers['answer']>[2],
+  ): Promise<Judged | 'tooLong'> {
+    let next = request;
+    for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+      const { answer, input }: Answered = await this.#answers.answer(model, next, reading);
+      if (!('text' in answer)) {
+        if (answer.error?.codexErrorInfo === 'contextWindowExceeded') return 'tooLong';
+        return failure(answer.error?.message ?? 'The model gave no answer.');
+      }
+      const assessment = readAssessment(answer.text);
+      if (assessment !== null) return judgedBy(assessment);
+      const said = answer.items.filter(({ type }) => type === 'message');
+      next = { ...request, tools: [], input: [...input, ...said, REPAIR_MESSAGE] };
+    }
+    return failure('The model gave no answer that can be read.');
+  }
+
+  /** Does work that ends at the deadline, or when the turn is interrupted. */
+  async #within<Result extends object>(
+    ms: number,
+    turn: TurnContext,
+    work: (signal: AbortSignal) => Promise<Result | null>,
+  ): Promise<Result | Judged> {
+    const timeout = new AbortController();
+    const timer = this.#deps.clock.setTimer(() => timeout.abort(), ms);
+    try {
+      const result = await work(AbortSignal.any([turn.signal, timeout.signal]));
+      if (turn.signal.aborted) return ABORTED;
+      if (timeout.signal.aborted) return { ...failure(`It did not end within ${ms / 1000} seconds.`), status: 'timedOut' };
+      return result ?? ABORTED;
     } finally {
       timer.clear();
     }
   }
 
-  /** Asks the model, and lets it read files until it answers. Returns the answer, and the input of its request. */
-  async #answer(
-    model: Model,
-    request: ModelRequest,
-    { settings, signal }: { settings: ThreadSettings; signal: AbortSignal },
-  ): Promise<{ answer: AsideAnswer; input: ResponseItem[] }> {
-    let { input } = request;
-    for (let readings = 0; ; readings++) {
-      const mayRead = readings < READINGS_MAX;
-      const answer = await asked(model, { ...request, input, tools: mayRead ? request.tools : [] }, signal);
-      const calls = mayRead && 'items' in answer ? readingsOf(answer.items) : [];
-      if (!('items' in answer) || calls.length === 0 || signal.aborted) return { answer, input };
-      input = [...input, ...asInput(answer.items, calls), ...(await this.#outputs(calls, settings))];
-    }
-  }
-
-  /** The files that the model wants to read, without secrets. */
-  #outputs(calls: readonly FunctionCall[], settings: ThreadSettings): Promise<ResponseItem[]> {
-    const { home, env } = this.#deps;
-    return Promise.all(
-      calls.map(async ({ call_id, arguments: args }) => {
-        const text = this.#mask().code(await readFileText(args, { home, env, settings }));
-        return { type: 'function_call_output' as const, call_id, output: text };
-      }),
-    );
-  }
-
-  /** The configured model, by default the thread's own. A setting that is not valid is a problem. */
-  async #chooseModel(settings: ThreadSettings): Promise<ChosenModel | { problem: string }> {
-    const config = this.#deps.config();
-    try {
-      const providerId = config.get('auto_review.model_provider') ?? settings.modelProvider;
-      const name = config.get('auto_review.model');
-      const effort = config.get('auto_review.model_reasoning_effort');
-      const limits = { policy: config.get('auto_review.policy'), timeoutMs: config.get('auto_review.timeout_ms') };
-      if (providerId === settings.modelProvider) {
-        const isOwn = (name ?? settings.model) === settings.model;
-        return {
-          ...limits,
-          model: this.#deps.ownModel(),
-          name: name ?? settings.model,
-          effort: effort ?? (isOwn ? settings.effort : null),
-        };
-      }
-      const { provider } = chooseProvider(config, providerId);
-      return { ...limits, model: await this.#deps.modelFor(provider), name: chooseModel(config, provider, name), effort };
-    } catch (error) {
-      if (error instanceof ConfigError) return { problem: error.message };
-      throw error;
-    }
-  }
-
-  #mask() {
+  #mask(): Masks {
     if (this.#masks === null) {
-      const data = jsonRedactor(this.#deps.env);
-      const code = inertRedactor(this.#deps.env);
-      this.#masks = { data: (text) => String(data(text)), code, planned: code };
+      const { env } = this.#deps;
+      const data = jsonRedactor(env);
+      const code = inertRedactor(env);
+      this.#masks = { data: (text) => String(data(text)), code, planned: code, settings: settingsRedactor(env) };
     }
     return this.#masks;
   }
 }
 
-type FunctionCall = Extract<ResponseItem, { type: 'function_call' }>;
-
-/** The calls of an answer that are performed. */
-function readingsOf(items: readonly ResponseItem[]): FunctionCall[] {
-  return items.filter((item) => item.type === 'function_call').slice(0, FILES_MAX);
-}
-
-/** The items of an answer for the next request: without calls that are not performed. */
-function asInput(items: readonly ResponseItem[], calls: readonly FunctionCall[]): ResponseItem[] {
-  return items.filter((item) => item.type === 'reasoning' || item.type === 'message' || calls.some((call) => call === item));
+/** The folder that an action runs in. */
+function cwdOf({ cwd }: JsonObject, { settings }: TurnContext): string {
+  return typeof cwd === 'string' ? cwd : settings.cwd;
 }
 
 const ABORTED: Judged = { status: 'aborted', riskLevel: null, userAuthorization: null, rationale: null, hasFailed: true };
@@ -195,14 +209,4 @@ function failure(why: string): Judged {
 
 function judgedBy({ outcome, ...assessment }: Assessment): Judged {
   return { status: outcome === 'allow' ? 'approved' : 'denied', ...assessment, hasFailed: false };
-}
-
-/** A model that throws has failed. */
-async function asked(model: Model, request: ModelRequest, signal: AbortSignal): Promise<AsideAnswer> {
-  try {
-    return await askAside(model, request, signal);
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    return { error: { message, codexErrorInfo: 'other', additionalDetails: null } };
-  }
 }

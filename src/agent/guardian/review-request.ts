@@ -37,6 +37,7 @@ export function reviewRequest(subject: ReviewSubject): ModelRequest {
     effort,
     summary: null,
     outputSchema: ASSESSMENT_SCHEMA,
+    schemaIsOptional: true,
     serviceTier,
     verbosity: null,
     promptCacheKey: `guardian:${threadId}`,

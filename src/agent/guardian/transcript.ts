@@ -1,16 +1,21 @@
+import type { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { isObject, type JsonObject } from '../../base/json-value.ts';
 import { cutText } from '../../base/text/cut-text.ts';
-import { isPersonsMessage, messageText, outputText } from '../../model/embedded/conversation-state.ts';
+import { messageText, outputText } from '../../model/message-text.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
-import { isMissingOutput } from '../prompt/prompt-items.ts';
+import { authorOf } from '../../rollout/author-of.ts';
+import { HIDDEN } from '../../secrets/redact-likely-secrets.ts';
+import type { AuthoredItem } from '../../store/model-items.ts';
 
-/** The most characters of the user's messages, and of everything else: a flood of output cannot displace what the user said. */
-const USER_CHARS_MAX = 40_000;
-const OTHER_CHARS_MAX = 60_000;
-/** The most characters of one entry. Longer ones lose their middle. */
+/** The part of the transcript for what the user said: a flood of output cannot displace it. */
+const USER_SHARE = 0.4;
+/** The most characters of one entry, and the part of the room for its kind that it takes at most. Longer ones lose their middle. */
 const ENTRY_CHARS_MAX = { user: 8_000, other: 4_000 };
-/** The characters beside a cut that are read to recognize secrets at the cut. */
-const MARGIN_CHARS = 400;
+const ENTRY_SHARE = 0.5;
+/** The characters beside a cut that are read to recognize secrets at the cut, such as a private key. */
+const MARGIN_CHARS = 16_000;
+/** The rest of a private key or a token at the start of a text that was cut off before. */
+const KEY_REST = /^[\w+/=.-]{40,}(?:(?:\\[rn]|\s)+[\w+/=-]{16,})*/;
 
 /** Hides the secrets in a text. `data`: in a text that somebody wrote or a tool returned. `code`: in one that is executed. */
 export interface SecretMasks {
@@ -19,14 +24,27 @@ export interface SecretMasks {
 }
 
 /** The author of an entry of the transcript. `context`: from the server or from files of the project, not from a person. */
-type Author = 'user' | 'approval' | 'context' | 'agent' | 'tool';
+type EntryAuthor = 'user' | 'approval' | 'parent' | 'context' | 'agent' | 'tool';
 
 interface Entry {
-  from: Author;
+  from: EntryAuthor;
   /** Further facts about the entry. */
   facts: JsonObject;
   text: string;
   mask: keyof SecretMasks;
+}
+
+/** The lines of entries that were made before, and the limit of their length. */
+export type KnownLines = WeakMap<ResponseItem, { line: string; charsMax: number }>;
+
+export interface TranscriptOptions {
+  masks: SecretMasks;
+  /** The most characters of the transcript. */
+  charsMax: number;
+  /** The goal that the user has set for the thread; null: none. */
+  goal: string | null;
+  known: KnownLines;
+  breaks: EventLoopYield;
 }
 
 /** The beginning of the message that tells that a person has overruled a denial. */
@@ -36,23 +54,70 @@ export const APPROVAL_TAG = '<approved_action>';
  * A thread's history for the guardian: a line of JSON for each entry, so no text can end its entry. The oldest entries are left out
  * if there is too much. Reasoning and images are left out.
  */
-export function transcript(history: readonly ResponseItem[], masks: SecretMasks): string {
-  const left = { user: USER_CHARS_MAX, other: OTHER_CHARS_MAX };
+export async function transcript(history: readonly AuthoredItem[], options: TranscriptOptions): Promise<string> {
+  const room = new Room(options.charsMax);
+  const goal = goalLines(room, options);
   const lines: string[] = [];
+  let at = history.length;
   let omitted = 0;
-  for (const item of history.toReversed()) {
-    const entry = entryOf(item);
-    if (entry === null) continue;
-    const kind = entry.from === 'user' || entry.from === 'approval' ? 'user' : 'other';
-    const line = left[kind] <= 0 ? null : entryLine(entry, { masks, charsMax: ENTRY_CHARS_MAX[kind] });
-    left[kind] -= line?.length ?? 0;
-    if (line === null || left[kind] < 0) {
-      left[kind] = 0;
-      omitted++;
-    } else lines.push(line);
+  while (at > 0 && !room.isFull) {
+    const read = history[--at];
+    const entry = read === undefined ? null : entryOf(read);
+    if (read === undefined || entry === null) continue;
+    const kind = kindOf(entry);
+    const line = room.has(kind) ? knownLine(read.item, entry, options) : null;
+    if (line !== null && room.take(kind, line)) lines.push(line);
+    else omitted++;
+    await options.breaks.worked(1);
   }
+  omitted += history.slice(0, at).filter(isShown).length;
   if (omitted > 0) lines.push(JSON.stringify({ omitted: `${omitted} earlier entries` }));
-  return lines.reverse().join('\n');
+  return [...goal, ...lines.reverse()].join('\n');
+}
+
+/** The user's goal, which stays if the messages about it are cut. */
+function goalLines(room: Room, { goal, masks, charsMax }: TranscriptOptions): string[] {
+  if (goal === null) return [];
+  const entry: Entry = { from: 'user', facts: { is: 'the goal of the thread' }, text: goal, mask: 'data' };
+  const line = entryLine(entry, { masks, charsMax: entryCharsMax('user', charsMax) });
+  room.take('user', line);
+  return [line];
+}
+
+type Kind = 'user' | 'other';
+
+function kindOf({ from }: Entry): Kind {
+  return from === 'user' || from === 'approval' ? 'user' : 'other';
+}
+
+/** The characters that are left for what the user said, and for everything else. */
+class Room {
+  readonly #left: Record<Kind, number>;
+
+  constructor(charsMax: number) {
+    const user = Math.floor(charsMax * USER_SHARE);
+    this.#left = { user, other: charsMax - user };
+  }
+
+  get isFull(): boolean {
+    return !this.has('user') && !this.has('other');
+  }
+
+  has(kind: Kind): boolean {
+    return this.#left[kind] > 0;
+  }
+
+  /** Returns false if there is no room for the line. Then there is none for earlier ones either. */
+  take(kind: Kind, { length }: string): boolean {
+    const left = this.#left[kind] - length;
+    this.#left[kind] = Math.max(0, left);
+    return left >= 0;
+  }
+}
+
+function entryCharsMax(kind: Kind, charsMax: number): number {
+  const room = charsMax * (kind === 'user' ? USER_SHARE : 1 - USER_SHARE);
+  return Math.min(ENTRY_CHARS_MAX[kind], Math.floor(room * ENTRY_SHARE));
 }
 
 /** Makes characters visible that are not shown, or that change the order of others. */
@@ -64,18 +129,29 @@ export function visibleJson(value: object): string {
 
 const HIDDEN_CHARACTERS = /[\p{Cf}\p{Cc}\p{Variation_Selector}\u2028\u2029]/gu;
 
-function entryLine({ from, facts, text, mask }: Entry, { masks, charsMax }: { masks: SecretMasks; charsMax: number }): string {
+/** The line of an item. Makes it once: hiding secrets takes time, and each review has most of the lines of the one before. */
+function knownLine(item: ResponseItem, entry: Entry, { masks, charsMax: transcriptMax, known }: TranscriptOptions): string {
+  const charsMax = entryCharsMax(kindOf(entry), transcriptMax);
+  const before = known.get(item);
+  if (before?.charsMax === charsMax) return before.line;
+  const line = entryLine(entry, { masks, charsMax });
+  known.set(item, { line, charsMax });
+  return line;
+}
+
+function entryLine({ from, facts, text, mask }: Entry, { masks, charsMax }: Pick<TranscriptOptions, 'masks' | 'charsMax'>): string {
   return visibleJson({ from, ...facts, text: shortened(text, charsMax, masks[mask]) });
 }
 
 /** The text without secrets, and without its middle if it is too long. */
 function shortened(text: string, charsMax: number, mask: (text: string) => string): string {
-  if (text.length <= 2 * charsMax) {
+  const part = Math.ceil(charsMax / 2) + MARGIN_CHARS;
+  if (text.length <= 2 * part) {
     const whole = mask(text);
     return whole.length <= charsMax ? whole : withoutMiddle(whole, whole, { charsMax, length: whole.length });
   }
-  const half = charsMax / 2 + MARGIN_CHARS;
-  return withoutMiddle(mask(text.slice(0, half)), mask(text.slice(-half)), { charsMax, length: text.length });
+  const end = mask(text.slice(-part)).replace(KEY_REST, HIDDEN);
+  return withoutMiddle(mask(text.slice(0, part)), end, { charsMax, length: text.length });
 }
 
 function withoutMiddle(start: string, end: string, { charsMax, length }: { charsMax: number; length: number }): string {
@@ -83,10 +159,22 @@ function withoutMiddle(start: string, end: string, { charsMax, length }: { chars
   return `${cutText(start, half)} [… ${length - 2 * half} characters left out …] ${end.slice(-half).replace(/^[\uDC00-\uDFFF]/, '')}`;
 }
 
-function entryOf(item: ResponseItem): Entry | null {
+/** Whether an item has an entry. */
+function isShown(read: AuthoredItem): boolean {
+  const { type } = read.item;
+  return type === 'message' ? messageAuthor(read) !== null : SHOWN_TYPES.has(type);
+}
+
+const SHOWN_TYPES = new Set<ResponseItem['type']>([
+  ...(['function_call', 'custom_tool_call', 'local_shell_call', 'web_search_call'] as const),
+  ...(['function_call_output', 'custom_tool_call_output'] as const),
+]);
+
+function entryOf(read: AuthoredItem): Entry | null {
+  const { item } = read;
   switch (item.type) {
     case 'message':
-      return messageEntry(item);
+      return messageEntry(item, messageAuthor(read));
     case 'function_call':
       return call(item.name, item.call_id, item.arguments);
     case 'custom_tool_call':
@@ -94,9 +182,11 @@ function entryOf(item: ResponseItem): Entry | null {
     case 'local_shell_call':
       return call('local_shell', item.call_id ?? null, JSON.stringify(item.action));
     case 'function_call_output':
-    case 'custom_tool_call_output':
-      if (isMissingOutput(item)) return null;
-      return { from: 'tool', facts: { call: item.call_id ?? null }, text: outputText(item.output), mask: 'data' };
+    case 'custom_tool_call_output': {
+      // The user's answer to a question of the agent is the output of the call that asked it.
+      const from = authorOf(read) === 'user' ? 'user' : 'tool';
+      return { from, facts: { call: item.call_id ?? null }, text: outputText(item.output), mask: 'data' };
+    }
     case 'web_search_call':
       return { from: 'agent', facts: { tool: 'web_search' }, text: isObject(item.action) ? JSON.stringify(item.action) : '', mask: 'data' };
     default:
@@ -104,13 +194,19 @@ function entryOf(item: ResponseItem): Entry | null {
   }
 }
 
-function messageEntry(item: Extract<ResponseItem, { type: 'message' }>): Entry | null {
+function messageEntry(item: Extract<ResponseItem, { type: 'message' }>, from: EntryAuthor | null): Entry | null {
   const text = messageText(item);
-  const entry = (from: Author): Entry => ({ from, facts: {}, text, mask: 'data' });
-  if (item.role === 'assistant') return text === '' ? null : entry('agent');
-  if (item.role === 'user') return entry(isPersonsMessage(item) ? 'user' : 'context');
-  // Other messages for the model, such as its instructions, say nothing about what the user wants.
-  return text.startsWith(APPROVAL_TAG) ? entry('approval') : null;
+  if (from === null || (from === 'agent' && text === '')) return null;
+  return { from, facts: {}, text, mask: 'data' };
+}
+
+/** Null: the message says nothing about what the user wants, such as the instructions of the model. */
+function messageAuthor(read: AuthoredItem): EntryAuthor | null {
+  const { item } = read;
+  if (item.type === 'message' && item.role === 'assistant') return 'agent';
+  const author = authorOf(read);
+  if (author === 'user' || author === 'approval' || author === 'parent') return author;
+  return author === 'context' && item.type === 'message' && item.role !== 'user' ? null : 'context';
 }
 
 function call(tool: string, id: string | null, text: string): Entry {

@@ -1,5 +1,5 @@
 import type { ResponseItem } from '../../protocol/generated/types.ts';
-import { ModelItems, type ReadItem } from '../../store/model-items.ts';
+import { type AuthoredItem, ModelItems, type ReadItem } from '../../store/model-items.ts';
 import { itemSize } from './item-size.ts';
 import { PromptItems } from './prompt-items.ts';
 import { withoutBulk } from './without-bulk.ts';
@@ -40,7 +40,7 @@ export class OrderedPrompt {
   listed(): Prompt {
     const { deferred } = this.order;
     const all = deferred.length === 0 ? this.items : this.items.copy();
-    for (const item of deferred) all.add(item);
+    for (const { item } of deferred) all.add(item);
     const isShrunk = this.#shrunkBytes !== null;
     return { items: all.list(), bytes: all.bytes, tokens: all.tokens, tokensOfModel: all.tokensOfModel, isShrunk };
   }
@@ -54,13 +54,13 @@ export class OrderedPrompt {
     if (this.items.bytes > this.#shrinkAt) this.#shrink(this.#shrunkBytes);
   }
 
-  #restart(items: readonly ResponseItem[]): void {
+  #restart(items: readonly AuthoredItem[]): void {
     this.restarts++;
     this.isCut = false;
-    this.read = items.map((item) => ({ item, turnId: null }));
+    this.read = items.map((each) => ({ ...each, turnId: null }));
     this.replaced = items.length;
     this.items = new PromptItems();
-    this.items.begin(items);
+    this.items.begin(items.map(({ item }) => item));
   }
 
   /** Takes images and huge outputs away, and the oldest items if that is not enough. The input of the last turn stays as it is. */
@@ -68,12 +68,12 @@ export class OrderedPrompt {
     const lastTurnId = this.read.at(-1)?.turnId ?? null;
     const shrunk: ReadItem[] = [];
     let bytes = 0;
-    for (const { item, turnId } of this.read.toReversed()) {
+    for (const { item, author, turnId } of this.read.toReversed()) {
       const isInput = turnId !== null && turnId === lastTurnId && item.type === 'message' && item.role !== 'assistant';
       const kept = isInput ? item : withoutBulk(item);
       if (kept !== null && !isInput) bytes += itemSize(kept).bytes;
       this.isCut ||= bytes > bytesMax;
-      if (kept !== null && (isInput || bytes <= bytesMax)) shrunk.push({ item: kept, turnId });
+      if (kept !== null && (isInput || bytes <= bytesMax)) shrunk.push({ item: kept, author, turnId });
     }
     this.restarts++;
     this.read = shrunk.reverse();

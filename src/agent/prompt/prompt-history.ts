@@ -1,5 +1,4 @@
-import type { ResponseItem } from '../../protocol/generated/types.ts';
-import type { ReadItem } from '../../store/model-items.ts';
+import type { AuthoredItem, ReadItem } from '../../store/model-items.ts';
 import type { LogEntry, ModelSlice } from '../../store/thread-store.ts';
 import type { Outbox } from '../outbox.ts';
 import { OrderedPrompt, type Prompt } from './ordered-prompt.ts';
@@ -12,13 +11,15 @@ export interface PromptState {
   read: readonly ReadItem[];
   /** How many of them were put in the place of an earlier part of the history. */
   replaced: number;
+  /** The items that are still deferred. */
+  deferred: readonly AuthoredItem[];
   /** Whether older items are missing, because the history was too large. */
   isCut: boolean;
   /**
    * The items that were added to the history since, with the deferred ones; null if it was cut or read again since. Call it between two
    * steps of the outbox.
    */
-  addedSince(): ResponseItem[] | null;
+  addedSince(): AuthoredItem[] | null;
 }
 
 /** A history that is too large is shrunk to this part of the largest prompt. */
@@ -92,9 +93,10 @@ export class PromptHistory implements KeptPrompt {
     return {
       prompt: kept.listed(),
       read,
+      deferred: kept.order.deferred,
       replaced: kept.replaced,
       isCut: kept.isCut,
-      addedSince: () => (isSame() ? [...kept.read.slice(read.length).map(({ item }) => item), ...kept.order.deferred] : null),
+      addedSince: () => (isSame() ? [...kept.read.slice(read.length), ...kept.order.deferred] : null),
     };
   }
 

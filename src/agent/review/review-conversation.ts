@@ -49,7 +49,7 @@ export class ReviewConversation implements Conversation, KeptPrompt {
   constructor(deps: ReviewConversationDeps, options: ReviewConversationOptions) {
     this.#deps = deps;
     this.#options = options;
-    this.withoutOwn(modelEntries(deps.turnId, options.messages));
+    this.withoutOwn(modelEntries(deps.turnId, options.messages, 'context'));
   }
 
   /** The approximate memory that the prompt takes. */
@@ -111,7 +111,7 @@ export class ReviewConversation implements Conversation, KeptPrompt {
       step: {
         entries: [
           ...items.map((item): LogEntry => ({ kind: 'item', turnId, item, startedAtMs: atMs, completedAtMs: atMs })),
-          ...modelEntries(turnId, [told]),
+          ...modelEntries(turnId, [told], 'server'),
         ],
         announce: items.flatMap((item) => [
           { method: 'item/started', params: { threadId, turnId, item, startedAtMs: atMs } },

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../base/json-value.ts';
 import type { CollabAgentState, TokenUsageBreakdown, UserInput } from '../../protocol/generated/types.ts';
+import type { AuthoredItem } from '../../store/model-items.ts';
 import type { ThreadSettings } from '../../store/thread-store.ts';
 import type { InterruptCause } from '../../tools/denial.ts';
 
@@ -68,6 +69,8 @@ export interface AgentTree {
   states(ownerId: string, agentIds: readonly string[]): Promise<Map<string, CollabAgentState>>;
   /** Resolves when one of the agents has ended a turn or is closed, or when the signal aborts. */
   changed(agentIds: readonly string[], signal: AbortSignal): Promise<void>;
+  /** The messages that users wrote in the loaded threads above an agent, those of the uppermost thread first. */
+  saidAbove(agentId: string): Promise<AuthoredItem[]>;
   /** The tokens that threads and the agents below them have used. */
   readonly usage: { used(threadId: string, tokens: TokenUsageBreakdown): void; below(threadId: string): TokenUsageBreakdown | null };
   /** A number that grows whenever an agent that the thread itself started ends a turn. */

@@ -1,4 +1,5 @@
 import type { CollabAgentState, ResponseItem } from '../../protocol/generated/types.ts';
+import type { AuthoredItem } from '../../store/model-items.ts';
 import { spawnSource } from '../../store/spawn-source.ts';
 import type { Tool } from '../../tools/tool.ts';
 import type { TurnContext, TurnPart, TurnPartDeps } from '../turn/turn-part.ts';
@@ -49,7 +50,7 @@ export class SubAgents implements TurnPart {
   }
 
   /** The model is told again of all open agents, with the next request. */
-  compacted(): ResponseItem[] {
+  compacted(): AuthoredItem[] {
     this.#toldVersion = null;
     this.#known.clear();
     return [];

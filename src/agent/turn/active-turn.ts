@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { JsonValue } from '../../base/json-value.ts';
-import type { NonSteerableTurnKind, ResponseItem, ThreadItem } from '../../protocol/generated/types.ts';
+import type { NonSteerableTurnKind, ThreadItem } from '../../protocol/generated/types.ts';
+import type { AuthoredItem } from '../../store/model-items.ts';
 import type { ThreadSettings } from '../../store/thread-store.ts';
 import type { InterruptCause } from '../../tools/denial.ts';
 import type { TurnContext, TurnKind } from './turn-part.ts';
@@ -8,7 +9,7 @@ import type { TurnContext, TurnKind } from './turn-part.ts';
 /** Input of a user that is stored: the item for clients, and the items for the model. */
 export interface TurnInput {
   item: ThreadItem;
-  model: ResponseItem[];
+  model: AuthoredItem[];
   atMs: number;
 }
 

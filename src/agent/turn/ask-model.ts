@@ -8,6 +8,7 @@ import { PatchPreviews } from '../items/patch-previews.ts';
 import { RepeatedItems } from '../items/repeated-items.ts';
 import { ResponseItems } from '../items/response-items.ts';
 import type { Step } from '../step.ts';
+import { responseLimits } from './response-limits.ts';
 import { otherError, type RunningTurn } from './turn-deps.ts';
 
 /** The longest response that is taken from a model, in characters of its deltas. */
@@ -68,7 +69,7 @@ interface ResponseReading {
 async function readEvents(run: RunningTurn, { items, previews, events, signal }: ResponseReading): Promise<ModelResponse> {
   const { outbox, drained } = run.deps;
   const calls: ToolCall[] = [];
-  const exceededBy = responseLimits();
+  const exceededBy = responseLimits({ charsMax: RESPONSE_CHARS_MAX, bytesMax: null, itemsMax: RESPONSE_ITEMS_MAX });
   const repeated = new RepeatedItems();
   for await (const event of events) {
     if (signal.aborted) break;
@@ -82,21 +83,6 @@ async function readEvents(run: RunningTurn, { items, previews, events, signal }:
   if (run.sequence.failure !== null) throw run.sequence.failure.error;
   if (!signal.aborted) return { ended: 'failed', error: otherError('The response stopped before it was complete.') };
   return { ended: 'stopped' };
-}
-
-/** Returns a function that counts the events of a response, and names the limit that an event exceeds; null: none. */
-function responseLimits(): (event: ModelEvent) => string | null {
-  let chars = 0;
-  let begun = 0;
-  let completed = 0;
-  return (event) => {
-    if (event.type === 'retrying') [chars, begun, completed] = [0, 0, 0];
-    else if ('delta' in event) chars += event.delta.length;
-    else if (event.type === 'itemStarted') begun++;
-    else if (event.type === 'itemCompleted') completed++;
-    if (chars > RESPONSE_CHARS_MAX) return `${RESPONSE_CHARS_MAX} characters`;
-    return Math.max(begun, completed) > RESPONSE_ITEMS_MAX ? `${RESPONSE_ITEMS_MAX} items` : null;
-  };
 }
 
 interface Taking {

@@ -1,6 +1,6 @@
 import { interruptedMessage } from '../../instructions/interrupted-message.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
-import type { ResponseItem, TurnError } from '../../protocol/generated/types.ts';
+import type { TurnError } from '../../protocol/generated/types.ts';
 import { settleItem } from '../../store/settle-item.ts';
 import { StoreError } from '../../store/store-error.ts';
 import type { LogEntry } from '../../store/thread-store.ts';
@@ -88,7 +88,7 @@ async function step(run: RunningTurn): Promise<Ending | null> {
   const { deps, turn, conversation } = run;
   await announceInputs(run, await turn.takeInputs());
   if (turn.signal.aborted) return { status: 'interrupted' };
-  await record(run, await conversation.beforeRequest(turn));
+  await record(run, modelEntries(turn.id, await conversation.beforeRequest(turn), 'server'));
   const tools = await conversation.tools(turn);
   if (turn.signal.aborted) return { status: 'interrupted' };
   const response = await askModel(run, tools);
@@ -101,7 +101,7 @@ async function step(run: RunningTurn): Promise<Ending | null> {
   }
   const calls = response.ended === 'completed' ? response.calls : [];
   // Before the wait, so that the calls and the end of the response are one write.
-  const recorded = record(run, calls, run.sequence);
+  const recorded = record(run, modelEntries(turn.id, calls, null), run.sequence);
   await Promise.all([deps.outbox.stored(run.sequence), recorded]);
   await runCalls(run, calls, tools);
   return null;
@@ -132,8 +132,8 @@ async function runCalls(run: RunningTurn, calls: ToolCall[], tools: readonly Too
 }
 
 /** Stores items that the model reads with its next request. */
-async function record(run: RunningTurn, items: readonly ResponseItem[], sequence: StepSequence | null = null): Promise<void> {
-  const entries = run.conversation.withoutOwn(modelEntries(run.turn.id, items));
+async function record(run: RunningTurn, items: LogEntry[], sequence: StepSequence | null = null): Promise<void> {
+  const entries = run.conversation.withoutOwn(items);
   if (entries.length > 0) await run.deps.outbox.commit({ entries }, sequence);
 }
 
@@ -231,7 +231,7 @@ function cutOffEntries({ turn, response, conversation }: RunningTurn, ending: En
     partial: true,
   }));
   if (ending.status === 'interrupted' && conversation.showsMessages)
-    entries.push({ kind: 'model', turnId: turn.id, item: interruptedMessage(turn.interruptCause ?? 'user') });
+    entries.push(...modelEntries(turn.id, [interruptedMessage(turn.interruptCause ?? 'user')], 'server'));
   return entries;
 }
 

@@ -1,6 +1,7 @@
 import type { Ids } from '../../base/ids.ts';
 import type { ResponseItem, TurnStartParams, TurnSteerParams } from '../../protocol/generated/types.ts';
-import type { LogEntry, ThreadSettings } from '../../store/thread-store.ts';
+import type { AuthoredItem } from '../../store/model-items.ts';
+import type { Author, LogEntry, ThreadSettings } from '../../store/thread-store.ts';
 import type { Instructions } from '../prompt/instructions.ts';
 import { additionalContext, userMessage, userMessageItem } from '../prompt/user-message.ts';
 import type { TurnInput } from './active-turn.ts';
@@ -12,16 +13,26 @@ interface TurnInputDeps {
   atMs: number;
 }
 
+/** A message that begins or joins a turn. */
+export interface TurnMessage {
+  params: TurnStartParams | TurnSteerParams;
+  author: InputAuthor;
+}
+
+/** The author of input: a client's user, or the agent that started this one. */
+export type InputAuthor = 'user' | 'parent';
+
 /** The input of a request, for clients and for the model; null if the request has none. */
 export async function turnInput(
-  params: TurnStartParams | TurnSteerParams,
+  { params, author }: TurnMessage,
   { settings, instructions, ids, atMs }: TurnInputDeps,
 ): Promise<TurnInput | null> {
+  const message = await userMessage(params.input);
   const model = [
-    ...additionalContext(params.additionalContext ?? null),
-    await userMessage(params.input),
-    ...(await instructions.skillsNamedIn(params.input, settings.cwd)),
-  ].filter((item) => item !== null);
+    ...authored('server', additionalContext(params.additionalContext ?? null)),
+    ...authored(author, message === null ? [] : [message]),
+    ...authored('server', await instructions.skillsNamedIn(params.input, settings.cwd)),
+  ];
   if (params.input.length === 0 && model.length === 0) return null;
   return { item: userMessageItem(ids.next(), params.input, params.clientUserMessageId ?? null), model, atMs };
 }
@@ -30,9 +41,20 @@ export async function turnInput(
 export function inputEntries(turnId: string, input: TurnInput | null): LogEntry[] {
   if (input === null) return [];
   const { item, model, atMs } = input;
-  return [{ kind: 'item', turnId, item, startedAtMs: atMs, completedAtMs: atMs }, ...modelEntries(turnId, model)];
+  return [{ kind: 'item', turnId, item, startedAtMs: atMs, completedAtMs: atMs }, ...model.map((each) => authoredEntry(turnId, each))];
 }
 
-export function modelEntries(turnId: string, items: readonly ResponseItem[]): LogEntry[] {
-  return items.map((item) => ({ kind: 'model', turnId, item }));
+type ModelItemEntry = Extract<LogEntry, { kind: 'model' }>;
+
+/** The log entries of items that the model reads. `author`: of the messages; null: the items are the model's. */
+export function modelEntries(turnId: string | null, items: readonly ResponseItem[], author: Author | null): ModelItemEntry[] {
+  return authored(author, items).map((each) => authoredEntry(turnId, each));
+}
+
+export function authored(author: Author | null, items: readonly ResponseItem[]): AuthoredItem[] {
+  return items.map((item) => ({ item, author }));
+}
+
+function authoredEntry(turnId: string | null, { item, author }: AuthoredItem): ModelItemEntry {
+  return { kind: 'model', turnId, item, ...(author === null ? {} : { author }) };
 }

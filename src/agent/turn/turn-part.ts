@@ -9,6 +9,7 @@ import type { Announcement } from '../../protocol/announcement.ts';
 import type { NonSteerableTurnKind, ResponseItem, TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
 import type { Processes } from '../../sandbox/processes/processes.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
+import type { AuthoredItem } from '../../store/model-items.ts';
 import type { ThreadPatch, ThreadRecord, ThreadSettings } from '../../store/thread-store.ts';
 import type { Action } from '../../tools/action.ts';
 import type { InterruptCause } from '../../tools/denial.ts';
@@ -94,7 +95,7 @@ export interface TurnPart {
   /** A model request has failed for good. `again`: the part has an answer to the failure, and the model is asked again. */
   requestFailed?(error: TurnError, turn: TurnContext): { again?: boolean };
   /** The model forgets what it has read so far. Returns what it must read again for this turn. */
-  compacted?(turn: TurnContext): ResponseItem[];
+  compacted?(turn: TurnContext): AuthoredItem[];
   /**
    * Before policy judges an action that earlier parts let pass. `refuse`: why the part refuses it, for the model. User commands
    * do not come here, nor does an action that asks for more while it is performed.
@@ -134,7 +135,7 @@ export interface TurnPartDeps {
   /** Notes at once how many tokens the thread's prompt has now, and returns the step that stores and announces it. */
   promptStep(turn: TurnContext, tokens: number): Required<Pick<StepAddition, 'patch' | 'announce'>>;
   /** The messages that all parts tell the model again in a turn in which it has forgotten what it read. */
-  compacted(turn: TurnContext): ResponseItem[];
+  compacted(turn: TurnContext): AuthoredItem[];
   /** The error of the thread's last turn that has ended; null: there is none. Reads the store. */
   lastTurnError(): Promise<TurnError | null>;
   /** The agents that threads have started. */

@@ -2,6 +2,7 @@ import type { Log } from '../../base/log.ts';
 import { orAborted } from '../../base/or-aborted.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { ResponseItem, TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
+import type { AuthoredItem } from '../../store/model-items.ts';
 import type { Action } from '../../tools/action.ts';
 import type { Tool } from '../../tools/tool.ts';
 import { mergedSteps, type StepAddition } from '../step.ts';
@@ -95,7 +96,7 @@ export class TurnParts {
   }
 
   /** Items that the model must read again in this turn, because a compaction removed them from the prompt. */
-  compacted(turn: TurnContext): ResponseItem[] {
+  compacted(turn: TurnContext): AuthoredItem[] {
     return this.#parts.flatMap((part) => this.#attempt(() => part.compacted?.(turn) ?? [], [], 'a part failed to tell the model again'));
   }
 

@@ -27,10 +27,15 @@ export function chooseProvider(config: Config, requested: string | null): Chosen
 /** Returns the model of a thread: the requested one, else `model`, else the provider's default. Throws a NoModelError. */
 export function chooseModel(config: Config, provider: ProviderConfig, requested: string | null): string {
   const chosen = requested ?? config.get('model');
-  if (chosen !== null) return chosen;
+  const model = chosen ?? defaultModel(provider);
+  if (model === null) throw new NoModelError(provider);
+  return model;
+}
+
+/** The model of a provider for which none is configured. Null: it has no default. */
+export function defaultModel(provider: ProviderConfig): string | null {
   if (provider.wireApi === 'scripted') return 'scripted';
-  if (provider.id === 'openai') return OPENAI_MODEL_DEFAULT;
-  throw new NoModelError(provider);
+  return provider.id === 'openai' ? OPENAI_MODEL_DEFAULT : null;
 }
 
 /** No model is configured for a provider that has no default. */

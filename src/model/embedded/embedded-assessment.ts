@@ -1,5 +1,5 @@
+import { messageText } from '../message-text.ts';
 import type { ModelRequest } from '../model.ts';
-import { messageText } from './conversation-state.ts';
 
 /** Commands that delete, leave the computer, take rights or run what they fetch, and the places of keys. */
 const RISKY =

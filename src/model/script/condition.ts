@@ -1,6 +1,7 @@
 import type { Match, TextMatch } from '../../protocol/generated/model-script.ts';
 import { quoteText } from '../../protocol/show-value.ts';
-import { type ConversationState, messageText, outputText } from '../embedded/conversation-state.ts';
+import type { ConversationState } from '../embedded/conversation-state.ts';
+import { messageText, outputText } from '../message-text.ts';
 import type { ModelRequest } from '../model.ts';
 
 const SHOWN_CHARS_MAX = 300;

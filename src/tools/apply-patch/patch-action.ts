@@ -31,6 +31,9 @@ import { type Written, writePlan } from './write-plan.ts';
 /** The longest output about a failure, in UTF-16 code units: it may quote lines of the patch, which can be very long. */
 const FAILURE_CHARS_MAX = 10_000;
 
+/** About so many UTF-16 code units of a text get their signs at once. */
+const SIGNED_LENGTH = 64 * 1024;
+
 type FileChangeItem = Extract<ThreadItem, { type: 'fileChange' }>;
 
 export interface PatchActionDeps {
@@ -78,7 +81,7 @@ export class PatchAction implements Action {
     return judged.verdict === 'write' ? { run: UNCONFINED } : { ask: this.#ask(judged.reason) };
   }
 
-  describe(): PlannedAction {
+  describe(): Promise<PlannedAction> {
     return this.#described(null);
   }
 
@@ -114,14 +117,16 @@ export class PatchAction implements Action {
     };
   }
 
-  #described(reason: string | null): PlannedAction {
+  async #described(reason: string | null): Promise<PlannedAction> {
     const { itemId, settings } = this.#context;
     const { cwd } = settings;
     const files = [...new Set(this.#patch.changes.flatMap(({ path, moveTo }) => (moveTo === null ? [path] : [path, moveTo])))].sort();
+    const changes: JsonObject[] = [];
+    for (const change of this.item.changes) changes.push(await plannedChange(change, this.#patch.breaks));
     return {
       targetItemId: itemId,
       shown: { type: 'applyPatch', cwd, files },
-      planned: { tool: 'apply_patch', cwd, reason, files, changes: this.item.changes.map(plannedChange) },
+      planned: { tool: 'apply_patch', cwd, reason, files, changes },
     };
   }
 
@@ -136,10 +141,22 @@ export class PatchAction implements Action {
 }
 
 /** A change as the lines that it adds and removes. */
-function plannedChange({ path, kind, diff }: FileChangeItem['changes'][number]): JsonObject {
-  const sign = { add: '+', delete: '-', update: '' }[kind.type];
+async function plannedChange({ path, kind, diff }: FileChangeItem['changes'][number], breaks: EventLoopYield): Promise<JsonObject> {
   const moved = kind.type === 'update' ? { moveTo: kind.move_path ?? null } : {};
-  return { path, kind: kind.type, ...moved, diff: diff.replace(/^(?=[^\n]|\n)/gm, sign) };
+  const signed = kind.type === 'update' ? diff : await withSign(diff, kind.type === 'add' ? '+' : '-', breaks);
+  return { path, kind: kind.type, ...moved, diff: signed };
+}
+
+/** The text with a sign before each line. */
+async function withSign(text: string, sign: string, breaks: EventLoopYield): Promise<string> {
+  const parts: string[] = [];
+  for (let at = 0; at < text.length; ) {
+    const end = text.indexOf('\n', at + SIGNED_LENGTH) + 1 || text.length;
+    parts.push(text.slice(at, end).replace(/^(?=[^\n]|\n)/gm, sign));
+    at = end;
+    await breaks.worked(1);
+  }
+  return parts.join('');
 }
 
 function refusal(denial: Denial): string {

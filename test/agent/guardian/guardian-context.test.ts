@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { transcript } from '../../../src/agent/guardian/transcript.ts';
-import { messageText } from '../../../src/model/embedded/conversation-state.ts';
+import { EventLoopYield } from '../../../src/base/event-loop-yield.ts';
+import { messageText } from '../../../src/model/message-text.ts';
 import type { ModelRequest } from '../../../src/model/model.ts';
 import type { ResponseItem } from '../../../src/protocol/generated/types.ts';
 import { functionCall, message, response } from '../../support/test-model.ts';
@@ -18,6 +19,12 @@ exclude_slash_tmp = true
 exclude_tmpdir_env_var = true
 `;
 const REQUEST_CHARS_MAX = 150_000;
+
+/** The transcript of a history whose authors nobody has noted. */
+function transcriptOf(history: readonly ResponseItem[], charsMax = 100_000): Promise<string> {
+  const read = history.map((item) => ({ item, author: null }));
+  return transcript(read, { masks: MASKS, charsMax, goal: null, known: new WeakMap(), breaks: new EventLoopYield() });
+}
 
 interface Line {
   from: string;
@@ -95,10 +102,10 @@ const items: fc.Arbitrary<ResponseItem> = fc.oneof(
   fc.record({ type: fc.constant('function_call_output' as const), call_id: texts, output: texts }),
 );
 
-test('any history is lines of JSON, and only messages of the user are from the user', () => {
-  fc.assert(
-    fc.property(fc.array(items, { maxLength: 20 }), (history) => {
-      const shown = transcript(history, MASKS);
+test('any history is lines of JSON, and only messages of the user are from the user', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(items, { maxLength: 20 }), async (history) => {
+      const shown = await transcriptOf(history);
       const lines = shown === '' ? [] : shown.split('\n').map((line) => JSON.parse(line) as Line);
       const users = history.filter((item) => item.type === 'message' && item.role === 'user').map(messageText);
       for (const { from, text } of lines) if (from === 'user') expect(users).toContain(text);
@@ -106,13 +113,13 @@ test('any history is lines of JSON, and only messages of the user are from the u
   );
 });
 
-test('the oldest entries are left out first, and a flood of output does not displace what the user said', () => {
+test('the oldest entries are left out first, and a flood of output does not displace what the user said', async () => {
   const user = (text: string): ResponseItem => ({ type: 'message', role: 'user', content: [{ type: 'input_text', text }] });
   const outputs = Array.from(
     { length: 1_000 },
     (_, index): ResponseItem => ({ type: 'function_call_output', call_id: `c${index}`, output: `${index} ${'y'.repeat(3_000)}` }),
   );
-  const shown = transcript([user('Do not push.'), ...outputs, user('Go on.')], MASKS);
+  const shown = await transcriptOf([user('Do not push.'), ...outputs, user('Go on.')]);
   const lines = shown.split('\n').map((line) => JSON.parse(line));
   expect(lines[0]).toEqual({ omitted: expect.stringMatching(/^\d+ earlier entries$/) });
   expect(lines[1]).toEqual({ from: 'user', text: 'Do not push.' });

@@ -19,7 +19,10 @@ test('the guardian can read files of the workspace before it answers, without th
     { files: { 'work/deploy.sh': `API_KEY=sk-live0123456789abcdefghij\nrsync -a . host:/srv\n` } },
   );
   await server.client.turn(THREAD, 'go');
-  expect(outputs(server)).toEqual(['API_KEY=[hidden]\nrsync -a . host:/srv\n', `${join(server.cwd, 'none.sh')} does not exist.`]);
+  expect(outputs(server)).toEqual([
+    `The file ${join(server.cwd, 'deploy.sh')}:\nAPI_KEY=[hidden]\nrsync -a . host:/srv\n`,
+    `${join(server.cwd, 'none.sh')} does not exist.`,
+  ]);
   expect(reviewsCompleted(server)).toMatchObject([{ review: { status: 'approved' } }]);
 });
 

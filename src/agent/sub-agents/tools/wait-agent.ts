@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../base/json-value.ts';
 import type { CollabAgentState } from '../../../protocol/generated/types.ts';
 import type { Tool } from '../../../tools/tool.ts';
 import { isAtRest, stateForModel } from '../agent-state.ts';
-import type { AgentTree } from '../agent-tree.ts';
+import { AgentRefused, type AgentTree } from '../agent-tree.ts';
 import { BadArguments, fields } from './agent-arguments.ts';
 import type { AgentToolDeps } from './agent-tool-deps.ts';
 import { agentTool, collabAction } from './collab-action.ts';
@@ -26,25 +26,30 @@ export function waitAgent({ tree, threadId, clock, told }: AgentToolDeps): Tool 
       parameters: {
         type: 'object',
         properties: {
-          targets: { type: 'array', items: { type: 'string' }, description: 'The ids of the agents.' },
+          targets: {
+            type: 'array',
+            items: { type: 'string' },
+            description: 'The ids of the agents. Leave it out for all that you have started and that are working.',
+          },
           timeout_ms: {
             type: 'integer',
             description: `How long to wait at most, in milliseconds. Default: ${WAIT_MS_DEFAULT}. Between ${WAIT_MS_MIN} and ${WAIT_MS_MAX}.`,
           },
         },
-        required: ['targets'],
+        required: [],
         additionalProperties: false,
       },
     },
     (given, context) => {
       const args = fields(given);
-      const targets = targetsOf(args);
+      const named = targetsOf(args);
       const ms = timeout(args);
-      return collabAction(context, { tool: 'wait', receiverThreadIds: targets }, async ({ signal, newInput }) => {
+      return collabAction(context, { tool: 'wait', receiverThreadIds: named ?? [] }, async ({ signal, newInput }) => {
+        const targets = named ?? (await workingAgents({ tree, threadId }));
         const { states, timedOut } = await waitFor(targets, { tree, threadId, clock, ms, signal: AbortSignal.any([signal, newInput]) });
         told(states);
         const status = Object.fromEntries([...states].map(([id, state]) => [id, stateForModel(state)]));
-        return { output: { status, timed_out: timedOut }, states };
+        return { output: { status, timed_out: timedOut }, shown: { receiverThreadIds: [...targets] }, states };
       });
     },
   );
@@ -79,8 +84,19 @@ async function waitFor(
   }
 }
 
-function targetsOf(args: JsonObject): string[] {
-  const targets = args.targets ?? args.ids;
+/** The agents that the thread has started and that are working; all that are open if none is. */
+async function workingAgents({ tree, threadId }: Pick<WaitOptions, 'tree' | 'threadId'>): Promise<string[]> {
+  const open = await tree.openAgents(threadId);
+  if (open.length === 0) throw new AgentRefused('There is no agent that you have started and that is open.');
+  const states = await tree.states(threadId, open);
+  const working = open.filter((id) => !isAtRest(states.get(id) ?? { status: 'notFound' }));
+  return (working.length > 0 ? working : open).slice(0, TARGETS_MAX);
+}
+
+/** Null: the call names none. */
+function targetsOf(args: JsonObject): string[] | null {
+  const targets = args.targets ?? args.ids ?? null;
+  if (targets === null) return null;
   const isValid = Array.isArray(targets) && targets.length > 0 && targets.length <= TARGETS_MAX;
   if (!isValid) throw new BadArguments(`needs \`targets\`: a list of one to ${TARGETS_MAX} ids of agents`);
   const ids = targets.map((target) => {

@@ -1,0 +1,125 @@
+import type { Env } from '../../base/env.ts';
+import type { EventLoopYield } from '../../base/event-loop-yield.ts';
+import { orAborted } from '../../base/or-aborted.ts';
+import type { Model, ModelRequest } from '../../model/model.ts';
+import type { ResponseItem, TurnError } from '../../protocol/generated/types.ts';
+import { FILE_CHARS_MAX, READ_FILE, readFileText } from '../../tools/read-file.ts';
+import { type AsideAnswer, askAside } from '../aside/ask-aside.ts';
+import type { TurnContext } from '../turn/turn-part.ts';
+import type { SecretMasks } from './transcript.ts';
+
+/** How often the model may read files before it must answer. */
+const READINGS_MAX = 4;
+/** The most files that it reads at once. */
+const FILES_MAX = 8;
+
+/** `settings`: hides the secrets of a file with settings or data. */
+export interface AnswerMasks extends SecretMasks {
+  settings(text: string): string;
+}
+
+interface GuardianAnswersDeps {
+  /** Absolute: heddle's home. */
+  home: string;
+  /** The server's own environment. */
+  env: Env;
+  mask(): AnswerMasks;
+  breaks: EventLoopYield;
+}
+
+interface Reading {
+  turn: TurnContext;
+  /** Ends the wait for an answer. */
+  signal: AbortSignal;
+  /** The folder of relative paths. */
+  cwd: string;
+  /** The most characters of all files that the model reads. */
+  filesChars: number;
+}
+
+/** An answer of the model, and the input of its request. */
+export interface Answered {
+  answer: AsideAnswer;
+  input: ResponseItem[];
+}
+
+type FunctionCall = Extract<ResponseItem, { type: 'function_call' }>;
+
+/** Gets the answers of a guardian model, which may read files before it answers. */
+export class GuardianAnswers {
+  readonly #deps: GuardianAnswersDeps;
+  /** The models that refused a request with a schema and answered the same one without it. */
+  readonly #withoutSchema = new Set<string>();
+
+  constructor(deps: GuardianAnswersDeps) {
+    this.#deps = deps;
+  }
+
+  /** Asks the model, and lets it read files until it answers. Never rejects. */
+  async answer(model: Model, request: ModelRequest, reading: Reading): Promise<Answered> {
+    const { signal } = reading;
+    let { input } = request;
+    let { filesChars } = reading;
+    for (let readings = 0; ; readings++) {
+      const mayRead = readings < READINGS_MAX && request.tools.length > 0;
+      const answer = await this.#asked(model, { ...request, input, tools: mayRead ? request.tools : [] }, signal);
+      const calls = mayRead && 'items' in answer ? answer.items.filter((item) => item.type === 'function_call') : [];
+      if (!('items' in answer) || calls.length === 0 || signal.aborted) return { answer, input };
+      const outputs = await orAborted(this.#outputs(calls, { ...reading, filesChars }), signal);
+      if (outputs === null) return { answer: { error: null }, input };
+      for (const { output } of outputs) filesChars -= output.length;
+      input = [...input, ...asInput(answer.items), ...outputs];
+    }
+  }
+
+  /** Asks without the schema if the model refuses it: the instructions describe the answer, too. */
+  async #asked(model: Model, request: ModelRequest, signal: AbortSignal): Promise<AsideAnswer> {
+    const isWithout = this.#withoutSchema.has(request.model);
+    const answer = await askAside(model, isWithout ? { ...request, outputSchema: null } : request, signal);
+    if (isWithout || 'text' in answer || signal.aborted || !mayBeAboutSchema(answer.error)) return answer;
+    const second = await askAside(model, { ...request, outputSchema: null }, signal);
+    if ('text' in second) this.#withoutSchema.add(request.model);
+    return second;
+  }
+
+  /** An output for each call: the files that the model wants to read, without secrets, or why it cannot. */
+  async #outputs(calls: readonly FunctionCall[], reading: Reading) {
+    const charsMax = Math.min(FILE_CHARS_MAX, Math.floor(reading.filesChars / Math.min(calls.length, FILES_MAX)));
+    const outputs = [];
+    for (const [index, call] of calls.entries()) {
+      outputs.push({
+        type: 'function_call_output' as const,
+        call_id: call.call_id,
+        output: await this.#output(call, index, { ...reading, charsMax }),
+      });
+      await this.#deps.breaks.worked(1);
+    }
+    return outputs;
+  }
+
+  async #output(
+    { name, arguments: args }: FunctionCall,
+    index: number,
+    { turn, cwd, charsMax }: Reading & { charsMax: number },
+  ): Promise<string> {
+    if (name !== READ_FILE.name) return `There is no tool ${name}. The only one is ${READ_FILE.name}.`;
+    if (index >= FILES_MAX) return `This file was not read: at most ${FILES_MAX} files are read at once.`;
+    if (charsMax <= 0) return 'This file was not read: there is no room for more files. Answer now.';
+    const { home, env } = this.#deps;
+    const masks = this.#deps.mask();
+    const mask = (text: string, isData: boolean) => (isData ? masks.settings(text) : masks.code(text));
+    return readFileText(args, { home, env, settings: turn.settings, cwd, charsMax, mask });
+  }
+}
+
+/** The items of an answer for the next request: without calls that have no output. */
+function asInput(items: readonly ResponseItem[]): ResponseItem[] {
+  return items.filter(({ type }) => type === 'reasoning' || type === 'message' || type === 'function_call');
+}
+
+/** Whether a provider that knows no schema for the answer can have failed in this way. Providers say it in many words. */
+function mayBeAboutSchema(error: TurnError | null): boolean {
+  const info = error?.codexErrorInfo;
+  if (typeof info === 'object' && info !== null && 'httpConnectionFailed' in info) return info.httpConnectionFailed.httpStatusCode === 422;
+  return info === 'other' || info === 'badRequest';
+}
