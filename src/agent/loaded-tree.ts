@@ -261,7 +261,10 @@ export class LoadedTree implements AgentTree {
       (id) => store.updateThread(id, { agentClosedAtMs: clock.now() }),
       ({ agentClosedAtMs }) => agentClosedAtMs === null,
     );
-    for (const { threadId, wasLoaded } of closed) if (wasLoaded) clients.publish('everyone', 'thread/closed', { threadId });
+    for (const { threadId } of closed.filter(({ wasLoaded }) => wasLoaded)) {
+      clients.publish({ threadId }, 'thread/status/changed', { threadId, status: { type: 'notLoaded' } });
+      clients.publish('everyone', 'thread/closed', { threadId });
+    }
   }
 
   #noteIfIdle(agentId: string): void {

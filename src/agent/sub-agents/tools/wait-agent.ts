@@ -49,7 +49,8 @@ export function waitAgent({ tree, threadId, clock, told }: AgentToolDeps): Tool 
         const { states, timedOut } = await waitFor(targets, { tree, threadId, clock, ms, signal: AbortSignal.any([signal, newInput]) });
         told(states);
         const status = Object.fromEntries([...states].map(([id, state]) => [id, stateForModel(state)]));
-        return { output: { status, timed_out: timedOut }, shown: { receiverThreadIds: [...targets] }, states };
+        const isFailed = [...states.values()].some((state) => state.status === 'notFound');
+        return { output: { status, timed_out: timedOut }, shown: { receiverThreadIds: [...targets] }, states, isFailed };
       });
     },
   );
