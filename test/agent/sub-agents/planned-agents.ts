@@ -11,6 +11,13 @@ export interface Planned {
   outputTokens: number;
 }
 
+interface Choices {
+  known: string | null;
+  offersAgents: boolean;
+  /** The thread's first response: it begins the tree. */
+  isFirst: boolean;
+}
+
 /** Commands that the planned agents run have this in their command line, so that those that are left are found. */
 export function commandTag(seed: number): string {
   return `36000.${4_711_000 + seed}`;
@@ -22,9 +29,12 @@ export class PlannedAgents {
   readonly ended = new Map<string, number[]>();
   readonly #seed: number;
   readonly #asked = new Map<string, number>();
+  /** A command that does not end by itself. */
+  readonly #long: string;
 
   constructor(seed: number) {
     this.#seed = seed;
+    this.#long = `sleep ${commandTag(seed)}; true`;
   }
 
   /** The response to a thread's next request. `agentIds`: the agents that the thread can know. */
@@ -32,26 +42,30 @@ export class PlannedAgents {
     const number = (this.#asked.get(threadId) ?? 0) + 1;
     this.#asked.set(threadId, number);
     const random = new Random(hash(`${this.#seed}/${threadId}/${number}`));
-    const calls: Planned['calls'] = [];
-    const call = (name: string, args: object) => calls.push({ name, args, callId: `c${number}_${calls.length}` });
     const known = agentIds.length > 0 ? random.pick(agentIds) : null;
-    const ends = random.chance(number / 10);
-    for (let left = ends ? 0 : random.between(1, 2); left > 0; left--) {
-      const kind = random.below(10);
-      if (kind < 4 && offersAgents)
-        call('spawn_agent', { message: `task ${number}`, ...(random.chance(0.2) ? { fork_context: true } : {}) });
-      else if (kind < 6 && known !== null) call('wait_agent', { targets: [known] });
-      else if (kind < 7 && known !== null) call('send_input', { target: known, message: 'more', interrupt: random.chance(0.4) });
-      else if (kind < 8 && known !== null) call(random.chance(0.5) ? 'close_agent' : 'resume_agent', { target: known, id: known });
-      else call('exec_command', { cmd: random.chance(0.5) ? 'true' : `sleep ${commandTag(this.#seed)}; true` });
-    }
+    const isFirst = number === 1;
+    const count = !isFirst && random.chance(number / 10) ? 0 : random.between(isFirst ? 2 : 1, 2);
+    const calls = Array.from({ length: count }, (_, index) => ({
+      ...this.#call(random, { known, offersAgents, isFirst }),
+      callId: `c${number}_${index}`,
+    }));
     return {
       calls,
       text: `answer ${number}`,
-      hangs: random.chance(0.1),
+      hangs: !isFirst && random.chance(0.1),
       inputTokens: random.between(1, 500),
       outputTokens: random.between(1, 500),
     };
+  }
+
+  #call(random: Random, { known, offersAgents, isFirst }: Choices): { name: string; args: object } {
+    const kind = isFirst && offersAgents ? 0 : random.below(10);
+    const spawns = kind < 3 && offersAgents;
+    if (spawns) return { name: 'spawn_agent', args: { message: 'a task', ...(random.chance(0.2) ? { fork_context: true } : {}) } };
+    if (known === null || kind >= 8) return { name: 'exec_command', args: { cmd: random.chance(0.5) ? 'true' : this.#long } };
+    if (kind < 6) return { name: 'wait_agent', args: { targets: [known] } };
+    if (kind < 7) return { name: 'send_input', args: { target: known, message: 'more', interrupt: random.chance(0.4) } };
+    return { name: random.chance(0.5) ? 'close_agent' : 'resume_agent', args: { target: known, id: known } };
   }
 
   /** How many responses the model has ended, by thread. */

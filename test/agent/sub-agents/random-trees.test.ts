@@ -5,15 +5,16 @@ import { tempFolder } from '../../config/temp-folder.ts';
 import { Random } from '../../process/hostile/random.ts';
 import { CountingIds } from '../../support/counting-ids.ts';
 import { Gate } from '../../support/gate.ts';
-import { settled, taken } from '../../support/settled.ts';
+import { taken } from '../../support/settled.ts';
 import { text } from '../../support/test-client.ts';
 import { functionCall, message, response } from '../../support/test-model.ts';
 import { startServer, type TestServer, type TestServerOptions } from '../../support/test-server.ts';
 import { configWith, ROOT } from './agents-server.ts';
+import { calm, disturb, rest, type ShownTree } from './disturb-tree.ts';
 import { agentIdsIn, PlannedAgents } from './planned-agents.ts';
 import { commandsLeft, expectSettled, TreeLedger } from './tree-ledger.ts';
 
-const TREES = Number(process.env.HEDDLE_TREES ?? 180);
+const TREES = Number(process.env.HEDDLE_TREES ?? 60);
 const TREES_A_TEST = 20;
 const config = configWith('[agents]\nmax_depth = 3\nmax_threads = 5\n');
 
@@ -46,39 +47,6 @@ class PlannedModel implements Model {
   }
 }
 
-/** What a client does to a tree. */
-async function disturb({ client, clock }: TestServer, random: Random): Promise<void> {
-  const { data } = await client.request('thread/loaded/list', {});
-  const threadId = random.chance(0.5) || data.length === 0 ? ROOT : random.pick(data);
-  switch (random.below(6)) {
-    case 0:
-      await client.ask('turn/interrupt', { threadId: ROOT, turnId: '' });
-      return;
-    case 1:
-      await client.ask('turn/interrupt', { threadId, turnId: '' });
-      return;
-    case 2:
-      await client.ask('turn/start', { threadId, input: text('go on') });
-      return;
-    case 3:
-      clock.advance(random.between(1_000, 700_000));
-      return;
-    default:
-      for (let rounds = random.below(6); rounds > 0; rounds--) await settled(client, threadId);
-  }
-}
-
-/** Interrupts everything, and waits until each turn that has begun has ended. */
-async function calm({ client }: TestServer): Promise<void> {
-  await client.request('turn/interrupt', { threadId: ROOT, turnId: '' });
-  const open = () => {
-    const ended = new Set(client.notifications('turn/completed').map(({ turn }) => turn.id));
-    return client.notifications('turn/started').filter(({ turn }) => !ended.has(turn.id));
-  };
-  await settled(client, ROOT);
-  await client.count(Number.POSITIVE_INFINITY, () => open().length === 0);
-}
-
 /** A tree of one seed, and the server that it runs in. */
 class Tree {
   readonly #seed: number;
@@ -99,7 +67,8 @@ class Tree {
     await server.client.request('thread/start', { sandbox: 'danger-full-access', approvalPolicy: 'never' });
     for (let rounds = this.#random.between(1, 3); rounds > 0; rounds--) {
       await server.client.request('turn/start', { threadId: ROOT, input: text('go') });
-      for (let steps = this.#random.between(1, 8); steps > 0; steps--) await disturb(server, this.#random);
+      await rest(shown(server), this.#random.below(12));
+      for (let steps = this.#random.between(1, 8); steps > 0; steps--) await disturb(shown(server), this.#random);
       server = await (this.#random.chance(0.5) ? this.#killed(server) : this.#restarted(server));
       await server.client.request('thread/resume', { threadId: ROOT });
       await expectSum(server);
@@ -114,11 +83,11 @@ class Tree {
   }
 
   async #restarted(server: TestServer): Promise<TestServer> {
-    if (this.#random.chance(0.5)) await calm(server);
+    if (this.#random.chance(0.5)) await calm(shown(server));
     await server.close();
     const announced = this.#ledger.announced(server.client);
     const next = await this.#start({ folder: server.folder, clock: server.clock });
-    await this.#check(next, { announced, wasKilled: false });
+    await this.#check(next, { announced, isWhole: true });
     return next;
   }
 
@@ -133,14 +102,11 @@ class Tree {
     await server.close();
     this.#plan.backTo(ended);
     const next = await this.#start({ folder, clock: server.clock });
-    await this.#check(next, { announced, wasKilled: true });
+    await this.#check(next, { announced, isWhole: false });
     return next;
   }
 
-  async #check(
-    server: TestServer,
-    { announced, wasKilled }: { announced: ReadonlyMap<string, number>; wasKilled: boolean },
-  ): Promise<void> {
+  async #check(server: TestServer, { announced, isWhole }: { announced: ReadonlyMap<string, number>; isWhole: boolean }): Promise<void> {
     expect(commandsLeft(this.#seed)).toEqual([]);
     const agents = (await server.store.listAgents(ROOT)).filter(({ listed }) => listed);
     for (const threadId of [ROOT, ...agents.map(({ id }) => id)]) {
@@ -148,9 +114,13 @@ class Tree {
       expectSettled(thread.turns);
       const { tokenUsage } = (await server.store.getThread(threadId)) ?? {};
       const total = tokenUsage?.usage.total.totalTokens ?? 0;
-      this.#ledger.stored(threadId, total, { announced: announced.get(threadId) ?? 0, wasKilled });
+      this.#ledger.stored(threadId, total, { announced: announced.get(threadId) ?? 0, isWhole });
     }
   }
+}
+
+function shown({ client, clock }: TestServer): ShownTree {
+  return { client, rootId: ROOT, advance: (ms) => clock.advance(ms) };
 }
 
 /** The tokens of the tree, as a client reads them, are those of its threads. */

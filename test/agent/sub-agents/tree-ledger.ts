@@ -34,11 +34,11 @@ export class TreeLedger {
     return totals;
   }
 
-  /** What is stored is what was announced. After a kill, it may have a response that was not announced. */
-  stored(threadId: string, total: number, { announced, wasKilled }: { announced: number; wasKilled: boolean }): void {
+  /** What is stored is what was announced. If the client did not hear all (`isWhole` is false), it may have one response more. */
+  stored(threadId: string, total: number, { announced, isWhole }: { announced: number; isWhole: boolean }): void {
     const ended = this.#ended.get(threadId) ?? [];
     const last = ended.length > (this.#known.get(threadId)?.ended ?? 0) ? ended.at(-1) : undefined;
-    const possible = wasKilled && last !== undefined ? [announced, announced + last] : [announced];
+    const possible = !isWhole && last !== undefined ? [announced, announced + last] : [announced];
     expect({ threadId, total, possible }).toEqual({ threadId, total: expect.toSatisfy((one: number) => possible.includes(one)), possible });
     this.#known.set(threadId, { total, ended: ended.length });
   }
