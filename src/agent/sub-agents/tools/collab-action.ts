@@ -7,7 +7,7 @@ import { type Action, type ActionHost, type ActionOutcome, failed, UNCONFINED } 
 import { refusalText } from '../../../tools/denial.ts';
 import type { CallContext, Tool } from '../../../tools/tool.ts';
 import { AgentRefused } from '../agent-tree.ts';
-import { BadArguments } from './agent-arguments.ts';
+import { BadArguments } from './bad-arguments.ts';
 
 export type CollabItem = Extract<ThreadItem, { type: 'collabAgentToolCall' }>;
 

@@ -1,7 +1,7 @@
 import type { Tool } from '../../../tools/tool.ts';
 import { stateForModel } from '../agent-state.ts';
-import { agentId, fields } from './agent-arguments.ts';
 import type { AgentToolDeps } from './agent-tool-deps.ts';
+import { agentId, fields } from './bad-arguments.ts';
 import { agentTool, collabAction } from './collab-action.ts';
 
 /** `resume_agent`: opens an agent again that was closed. */

@@ -1,6 +1,6 @@
 import type { Tool } from '../../../tools/tool.ts';
-import { agentId, fields, message, optionalFlag } from './agent-arguments.ts';
 import type { AgentToolDeps } from './agent-tool-deps.ts';
+import { agentId, fields, message, optionalFlag } from './bad-arguments.ts';
 import { agentTool, collabAction } from './collab-action.ts';
 
 /** `send_input`: gives an agent a further message. It begins a turn of the agent, or joins the running one. */
