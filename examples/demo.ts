@@ -22,6 +22,8 @@ const NO_SANDBOX = 'Commands cannot be sandboxed';
 /** Without a key, the embedded model answers. It follows the instructions in the lines of a message. */
 const EMBEDDED = !process.env.OPENAI_API_KEY;
 const DEMO_MS_MAX = EMBEDDED ? 60_000 : 300_000;
+/** The task of an agent. The embedded model follows its lines, too. */
+const AGENT_TASK = 'call exec_command {"cmd":"wc -w < hello.txt","login":false}\nsay hello.txt has two words.';
 const TEXTS = EMBEDDED
   ? {
       first: [
@@ -43,6 +45,10 @@ const TEXTS = EMBEDDED
         'call exec_command {"cmd":"rm -rf ../outside.txt","login":false,"sandbox_permissions":"require_escalated","justification":"It is no longer needed."}',
         'say The reviewer let me copy, and did not let me delete.',
       ].join('\n'),
+      agents: [
+        `call spawn_agent ${JSON.stringify({ message: AGENT_TASK, agent_type: 'explorer' })}\nsay An agent is working on it.`,
+        'call wait_agent {}\nsay The agent has told me what it found.',
+      ],
     }
   : {
       first: 'Greet me in one sentence.',
@@ -53,6 +59,7 @@ const TEXTS = EMBEDDED
         'Do three things: show me hello.txt with cat; with apply_patch make it say "Hello, heddle." instead; copy it to ../outside.txt, for which you must ask to leave the sandbox. Then tell me in a sentence.',
       guarded:
         'Ask to leave the sandbox with one command, and copy hello.txt to ../second.txt. Do nothing else, and tell me in a sentence what happened.',
+      agents: ['Start one agent that counts the words of hello.txt, wait for it, and tell me in a sentence what it found.'],
     };
 
 const { values: flags } = parseArgs({ options: { wire: { type: 'boolean', default: false } } });
@@ -160,7 +167,10 @@ async function secondProcess({ threadId, first, cut }: Awaited<ReturnType<typeof
   screen.heading('6. A guardian decides in place of the user');
   await useGuardian(editor);
 
-  screen.heading('7. The list of threads');
+  screen.heading('7. An agent works for the agent');
+  await useAgents(editor);
+
+  screen.heading('8. The list of threads');
   const { data } = await editor.client.request('thread/list', {});
   screen.note(`thread/list: ${data.length} threads, the newest first`);
   for (const { id, status, forkedFromId, preview } of data) {
@@ -222,6 +232,24 @@ async function useGuardian(editor: Editor): Promise<void> {
   assert.deepEqual(reviews.map(({ review }) => review.status).sort(), ['approved', 'denied']);
   assert.equal(readFileSync(join(folder, 'second.txt'), 'utf8'), 'Hello, heddle.\n', 'the approved command ran');
   assert.equal(readFileSync(join(folder, 'outside.txt'), 'utf8'), 'Hello, heddle.\n', 'the denied command did not run');
+}
+
+/** The agent starts another one, which works in a thread of its own and reports. */
+async function useAgents(editor: Editor): Promise<void> {
+  const { thread } = await editor.client.request('thread/start', { cwd: project, ephemeral: true, sandbox: 'read-only' });
+  const completed = [];
+  for (const text of TEXTS.agents) completed.push(...(await runTurn(editor, thread.id, text)).completed);
+  const calls = completed.filter((item) => item.type === 'collabAgentToolCall');
+  const started = calls.find(({ tool, status }) => tool === 'spawnAgent' && status === 'completed');
+  const agentId = started?.receiverThreadIds[0];
+  assert.ok(agentId !== undefined, 'an agent was started');
+  const report = calls.find(({ tool }) => tool === 'wait')?.agentsStates[agentId];
+  assert.equal(report?.status, 'completed', 'the agent has finished');
+  const { thread: agent } = await editor.client.request('thread/read', { threadId: agentId });
+  screen.note(`${short(agentId)} is ${agent.agentNickname}, an agent of ${short(thread.id)} with the role ${agent.agentRole ?? 'default'}`);
+  assert.equal(agent.parentThreadId, thread.id, 'the thread of the agent names the thread that started it');
+  if (EMBEDDED) assert.equal(report.message, 'hello.txt has two words.', 'the report reaches the agent that waits for it');
+  await editor.until(() => editor.usageOf(thread.id)?.withAgents !== undefined);
 }
 
 async function assertTurnIds(editor: Editor, threadId: string, expected: string[]): Promise<void> {
@@ -298,7 +326,7 @@ try {
   const refusal = await Promise.race([demo(), tooLong(watch.signal)]);
   const command = refusal === null ? ' a command,' : '';
   screen.heading(
-    `ok: checked the handshake, streaming, the history after a kill, resume, fork, a turn in each thread,${command} a patch, an approval, a guardian, the list, and the exit`,
+    `ok: checked the handshake, streaming, the history after a kill, resume, fork, a turn in each thread,${command} a patch, an approval, a guardian, an agent of an agent, the list, and the exit`,
   );
   if (refusal !== null) screen.heading(`NOT checked: a command in the sandbox. ${refusal.trim()}`);
 } catch (error) {

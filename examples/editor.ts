@@ -35,6 +35,7 @@ export class Editor {
   readonly client: SpawnedClient;
   readonly warnings: string[] = [];
   readonly startedThreads: string[] = [];
+  readonly #usages = new Map<string, ThreadTokenUsage>();
   readonly #screen: Screen;
   readonly #turns = new Map<string, SeenTurn>();
   readonly #looks = new Set<() => void>();
@@ -58,6 +59,11 @@ export class Editor {
 
   shakeHands() {
     return this.client.initialize({ clientInfo: { name: 'heddle-demo', title: 'The demo of heddle', version: '1.0.0' } });
+  }
+
+  /** The last usage of a thread. */
+  usageOf(threadId: string): ThreadTokenUsage | null {
+    return this.#usages.get(threadId) ?? null;
   }
 
   /** Sends the user's text. Resolves when the server has accepted the turn. */
@@ -113,6 +119,7 @@ export class Editor {
         break;
       case 'thread/tokenUsage/updated':
         this.#turn(params.turnId).usage = params.tokenUsage;
+        this.#usages.set(params.threadId, params.tokenUsage);
         break;
       case 'turn/completed':
         this.#turn(params.turn.id).end = params.turn;
@@ -164,6 +171,9 @@ export class Editor {
       case 'commandExecution':
         this.#screen.says('runs', commandText(item));
         break;
+      case 'collabAgentToolCall':
+        this.#screen.says('agents', collabText(item));
+        break;
       case 'fileChange':
         for (const { path, diff } of item.changes) this.#screen.says('edits', `${showText(path)}\n${diff.trimEnd()}`);
         break;
@@ -185,6 +195,11 @@ function commandText({ command, aggregatedOutput, exitCode, status }: Extract<Th
     ...(output === '' ? [] : [output]),
     status === 'declined' ? '(declined)' : `(exit code ${exitCode})`,
   ].join('\n');
+}
+
+function collabText({ tool, status, prompt, agentsStates }: Extract<ThreadItem, { type: 'collabAgentToolCall' }>): string {
+  const states = Object.values(agentsStates).map((state) => `${state?.status}${state?.message ? `: ${showText(state.message)}` : ''}`);
+  return [`${tool}: ${status}`, ...(prompt ? [showText(prompt, { multiline: true })] : []), ...states].join('\n');
 }
 
 function planLine({ status, step }: TurnPlanStep): string {

@@ -13,6 +13,7 @@ import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { ThreadStore } from '../store/thread-store.ts';
 import type { ClientChannel } from './client-channel.ts';
 import type { PromptBudget } from './prompt/prompt-budget.ts';
+import type { AgentTree } from './sub-agents/agent-tree.ts';
 import type { TurnPartKind } from './turn/turn-part.ts';
 
 /** The collaborators that app.ts passes to the agent. */
@@ -47,6 +48,8 @@ export interface AgentDeps {
   partKinds: readonly TurnPartKind[];
   /** The memory that the prompts of all threads share. */
   promptBudget: PromptBudget;
+  /** The agents that threads have started. */
+  agents: AgentTree;
   /** Called after a turn has ended and its end has been announced. */
   onTurnEnded(threadId: string): void;
 }

@@ -14,6 +14,14 @@ export interface ClientChannel {
     request: ClientRequest<Method>,
     signal: AbortSignal,
   ): Promise<Answer<ServerRequests[Method]['result']>>;
+  /** From now on, the questions of an agent's thread are also asked of the clients that follow a thread above it. */
+  adopt(threadId: string, above: readonly string[]): void;
+  /** The thread of an agent is not loaded any more. */
+  disown(threadId: string): void;
+  /** Makes the clients that follow one thread followers of another. */
+  subscribeFollowers(threadId: string, followed: { of: string }): void;
+  /** Removes all followers of a thread. */
+  unsubscribeAll(threadId: string): void;
   /** Returns null if the audience keeps up with its messages, else a promise that resolves when it has caught up. */
   drained(audience: Audience): Promise<void> | null;
 }

@@ -39,6 +39,8 @@ export async function importRollout(path: string, deps: Omit<AgentDeps, 'onTurnE
     memoryMode: null,
     daybreakEnabled: null,
     goal: null,
+    agentClosedAtMs: null,
+    spawnTurnId: null,
   };
   const writer = await store.createThread(record, entries);
   await writer.close();

@@ -53,11 +53,10 @@ export class LoadedThread {
   #interruptedTurnId: string | null = null;
   /** True: no due turn begins any more. */
   #isClosing = false;
-  /** Aborts when the thread is closed. */
   readonly #closed = new AbortController();
 
   constructor({ record, writer, configuration, agent }: LoadedThreadOptions) {
-    const state = new ThreadState(record, configuration);
+    const state = new ThreadState(record, configuration, agent.agents.usage);
     const grants = new Grants(pathIdentity);
     const announce = ({ method, params }: Announcement) => agent.clients.publish({ threadId: record.id }, method, params);
     this.id = record.id;
@@ -69,7 +68,7 @@ export class LoadedThread {
     const read = (cursor: string | null) => agent.store.readModelEntries(record.id, { cursor });
     const history = new PromptHistory({ read, outbox, budget: agent.promptBudget });
     this.#history = history;
-    const parts = threadParts({ state, outbox, agent, history, grants, turnBegun: () => this.turnBegun() });
+    const parts = threadParts({ state, outbox, agent, history, grants, turnBegun: this.turnBegun });
     this.#parts = parts;
     this.#runner = new TurnRunner({ state, agent, outbox, parts, grants, announce, history });
     this.#starterDeps = {
@@ -142,10 +141,15 @@ export class LoadedThread {
     });
   }
 
+  /** The settings with a client's changes. */
+  overridden(settings: ThreadSettings, overrides: TurnOverrides): ThreadSettings {
+    return withTurnOverrides(settings, overrides, { serverCwd: this.#agent.cwd, config: this.configuration.config });
+  }
+
   /** Changes the settings of the next turn; a running turn keeps its own. Returns the announcements of the change. */
-  changeSettings(overrides: TurnOverrides): Promise<Announcement[]> {
+  changeSettings(change: (settings: ThreadSettings) => ThreadSettings): Promise<Announcement[]> {
     return this.#beginnings.change(async () => {
-      const settings = this.#overridden(this.settings, overrides);
+      const settings = change(this.settings);
       const announcements = settingsChange(this.id, this.settings, settings);
       if (announcements.length > 0) await this.update({ settings });
       return announcements;
@@ -159,12 +163,12 @@ export class LoadedThread {
   changeTurn(turnId: string, overrides: TurnOverrides): boolean {
     const { turn } = this;
     if (turn?.id !== turnId || turn.kind === 'review') return false;
-    turn.settings = this.#overridden(turn.settings, overrides);
+    turn.settings = this.overridden(turn.settings, overrides);
     turn.changes.push(overrides);
     return true;
   }
 
-  /** Stores items for the model, such as what the user has approved. Call the returned function after the request is answered. */
+  /** Stores items for the model. `approval`: what the user has approved. Call the returned function after the request is answered. */
   inject(items: ResponseItem[], author: 'approval' | null = null): Promise<() => void> {
     return injectModelItems(items, { author, turn: this.turn, outbox: this.#outbox });
   }
@@ -173,19 +177,19 @@ export class LoadedThread {
    * Begins a turn, or adds the input to the running one. The input is stored when this resolves. `onJoining` is called when it is certain
    * that the running turn takes the input.
    */
-  async startTurn(params: TurnStartParams, onJoining: () => void): Promise<Joined> {
+  async startTurn(params: TurnStartParams, onJoining: () => void, author: 'user' | 'parent' = 'user'): Promise<Joined> {
     checkInput(params.input, { required: false });
     return this.#beginnings.begin(async () => {
-      const settings = this.#overridden(this.settings, params);
+      const settings = this.overridden(this.settings, params);
       const { turn } = this;
       if (turn?.kind === 'review') throw turnNotSteerable(turn.kind);
       const reservation = turn?.reserveInput() ?? null;
       if (turn !== null && reservation !== null) {
         onJoining();
-        return this.#starter.join(turn, reservation, { params, settings });
+        return this.#starter.join(turn, reservation, { params, settings, author });
       }
       await turn?.finished;
-      return this.#starter.begin({ params, settings });
+      return this.#starter.begin({ params, settings, author });
     });
   }
 
@@ -211,8 +215,7 @@ export class LoadedThread {
       const joined = turn === null ? null : joinCommand(deps, turn, command);
       if (joined !== null) return joined;
       await turn?.finished;
-      const begun = await this.#starter.begin({ opening: (ownTurn) => openWithCommand(deps, ownTurn, command) });
-      return begun.afterAnswer;
+      return (await this.#starter.begin({ opening: (ownTurn) => openWithCommand(deps, ownTurn, command) })).afterAnswer;
     });
   }
 
@@ -268,6 +271,11 @@ export class LoadedThread {
     };
   }
 
+  /** Interrupts the turn that runs or is being begun. Resolves when it has ended, and its end has been announced. */
+  interruptAndWait(cause: InterruptCause): Promise<void> {
+    return this.#stopFor(async () => {}, cause);
+  }
+
   get questions(): ClientQuestions {
     return this.#runner.calls.questions;
   }
@@ -278,9 +286,7 @@ export class LoadedThread {
   }
 
   /** Resolves when a turn that is being begun has begun. */
-  turnBegun(): Promise<void> {
-    return this.#beginnings.settle();
-  }
+  readonly turnBegun = (): Promise<void> => this.#beginnings.settle();
 
   /** Resolves when the turn that runs or is being begun has ended. */
   async turnEnded(): Promise<void> {
@@ -341,9 +347,5 @@ export class LoadedThread {
     await this.#runner.run(turn, beginning);
     if (turn.interruptCause === 'user') this.#interruptedTurnId = turn.id;
     this.#agent.onTurnEnded(this.id);
-  }
-
-  #overridden(settings: ThreadSettings, overrides: TurnOverrides): ThreadSettings {
-    return withTurnOverrides(settings, overrides, { serverCwd: this.#agent.cwd, config: this.configuration.config });
   }
 }

@@ -1,5 +1,9 @@
 import { join } from 'node:path';
 import type { JsonObject } from '../base/json-value.ts';
+import { mayStartAgents } from '../config/agents/may-start-agents.ts';
+import type { Config } from '../config/config.ts';
+import { mergeTables } from '../config/layers/config-table.ts';
+import { requestLayer } from '../config/layers/request-layer.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { NoModelError } from '../config/providers/choose-provider.ts';
 import { contextWindow } from '../config/providers/context-window.ts';
@@ -11,13 +15,15 @@ import type { AgentDeps } from './agent-deps.ts';
 import { shownReasoning } from './items/shown-reasoning.ts';
 import { Instructions } from './prompt/instructions.ts';
 import { resolveSettings, type SettingsSources, type ThreadOverrides, threadCwd } from './settings/resolve-settings.ts';
-import type { ThreadConfiguration } from './settings/thread-configuration.ts';
+import type { AgentSettings, ThreadConfiguration } from './settings/thread-configuration.ts';
 
 /** The choices of a request that starts, resumes or forks a thread. */
 export interface ThreadRequest {
   overrides: ThreadOverrides;
   /** Settings that override config.toml, by dotted keys. */
   config: JsonObject | null;
+  /** Settings that `config` overrides: those of the request for another thread. Default: none. */
+  inherited?: JsonObject | null;
   /** Whether the client knows collaboration modes. */
   knowsModes: boolean;
 }
@@ -74,6 +80,8 @@ export async function newThread(
       memoryMode: null,
       daybreakEnabled: request.daybreakEnabled,
       goal: null,
+      agentClosedAtMs: null,
+      spawnTurnId: null,
     },
   };
 }
@@ -81,13 +89,14 @@ export async function newThread(
 /** Resolves the settings of a thread, and its configuration from config.toml as it is now. `last`: settings to keep. */
 export async function configureThread(
   deps: AgentDeps,
-  { overrides, config: requestConfig }: ThreadRequest,
+  { overrides, config: requested, inherited = null }: ThreadRequest,
   last: Partial<ThreadSettings>,
 ): Promise<{ settings: ThreadSettings; configuration: ThreadConfiguration }> {
   const { home, env, modelFor, modelGiven, trustedFiles } = deps;
   const cwd = threadCwd(overrides.cwd ?? last.cwd, deps.cwd);
-  const config = await loadConfig({ home, cwd, env, overrides: deps.overrides, request: requestConfig, trustedFiles, modelGiven });
-  const { settings, provider } = await resolveOrAdvise(deps, { overrides, requested: requestConfig ?? {}, last, config, cwd });
+  const request = inherited === null ? requested : mergeTables(inherited, requested ?? {});
+  const config = await loadConfig({ home, cwd, env, overrides: deps.overrides, request, trustedFiles, modelGiven });
+  const { settings, provider } = await resolveOrAdvise(deps, { overrides, requested: requested ?? {}, last, config, cwd });
   const instructions = await Instructions.load(config, cwd);
   const configured = config.get('model_context_window');
   const isLocal = provider.localServer !== null;
@@ -96,10 +105,12 @@ export async function configureThread(
     settings,
     configuration: {
       config,
+      requested: request === null ? null : requestLayer(request).config,
       model: await modelFor(provider),
       instructions,
       commands: commandSettings(config),
       goals: config.get('features.goals'),
+      agents: agentSettings(config),
       asksForPermissions: config.get('features.request_permissions_tool'),
       asksInDefaultMode: config.get('features.default_mode_request_user_input'),
       reviewModel: config.get('review_model'),
@@ -114,6 +125,18 @@ export async function configureThread(
       compactionLimit: config.get('model_auto_compact_token_limit'),
       compactPrompt: config.get('compact_prompt'),
     },
+  };
+}
+
+/** Returns null if the model cannot start agents. */
+function agentSettings(config: Config): AgentSettings | null {
+  if (!mayStartAgents(config)) return null;
+  return {
+    running: config.get('agents.max_concurrent_threads_per_session') ?? config.get('agents.max_threads'),
+    depth: config.get('agents.max_depth'),
+    model: config.get('agents.default_subagent_model'),
+    effort: config.get('agents.default_subagent_reasoning_effort'),
+    roles: config.agentRoles,
   };
 }
 

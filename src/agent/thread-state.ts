@@ -3,6 +3,8 @@ import type { ThreadPatch, ThreadRecord, ThreadSettings } from '../store/thread-
 import { addUsage } from './prompt/add-usage.ts';
 import type { ThreadConfiguration } from './settings/thread-configuration.ts';
 import type { Step } from './step.ts';
+import type { AgentTree } from './sub-agents/agent-tree.ts';
+import { usageWithAgents } from './sub-agents/agents-usage.ts';
 import type { ActiveTurn } from './turn/active-turn.ts';
 import type { TurnContext } from './turn/turn-part.ts';
 
@@ -28,8 +30,10 @@ export class ThreadState {
   #isUncounted = false;
   /** How many questions of each kind are open. */
   readonly #waiting = new Map<ThreadActiveFlag, number>();
+  readonly #agents: AgentTree['usage'];
 
-  constructor(record: ThreadRecord, configuration: ThreadConfiguration) {
+  constructor(record: ThreadRecord, configuration: ThreadConfiguration, agents: AgentTree['usage']) {
+    this.#agents = agents;
     this.record = record;
     this.configuration = configuration;
   }
@@ -80,6 +84,7 @@ export class ThreadState {
    * thread's history, so the last usage stays that of the thread's own last request.
    */
   tokensStep(turn: TurnContext, used: TokenUsageBreakdown, { isAside }: { isAside: boolean }): UsageStep {
+    this.#agents.used(this.id, used);
     if (!isAside) this.#isUncounted = false;
     const before = this.record.tokenUsage?.usage ?? null;
     const counted = { total: addUsage(before?.total ?? null, used), last: isAside ? (before?.last ?? NO_USAGE) : used };
@@ -101,6 +106,7 @@ export class ThreadState {
     const usage = { ...counted, modelContextWindow: this.configuration.contextWindow(model).tokens };
     const patch: ThreadPatch = { tokenUsage: { turnId, usage } };
     this.keep(patch);
-    return { patch, announce: [{ method: 'thread/tokenUsage/updated', params: { threadId: this.id, turnId, tokenUsage: usage } }] };
+    const tokenUsage = usageWithAgents(usage, this.#agents.below(this.id));
+    return { patch, announce: [{ method: 'thread/tokenUsage/updated', params: { threadId: this.id, turnId, tokenUsage } }] };
   }
 }

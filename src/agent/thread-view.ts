@@ -1,15 +1,17 @@
 import type { Thread, ThreadStatus, Turn } from '../protocol/generated/types.ts';
+import { spawnSource } from '../store/spawn-source.ts';
 import type { LogEntry, StoredTurn, ThreadRecord } from '../store/thread-store.ts';
 import type { LoadedThread } from './loaded-thread.ts';
 import { seconds, turnView } from './turn/turn-view.ts';
 
 /** A thread as clients see it. */
 export function threadView(record: ThreadRecord, status: ThreadStatus, turns: Turn[] = []): Thread {
+  const spawned = spawnSource(record.source);
   return {
     id: record.id,
     sessionId: record.sessionId,
     forkedFromId: record.forkedFromId,
-    parentThreadId: null,
+    parentThreadId: spawned?.parent_thread_id ?? null,
     preview: record.preview,
     ephemeral: record.ephemeral,
     section: null,
@@ -29,8 +31,8 @@ export function threadView(record: ThreadRecord, status: ThreadStatus, turns: Tu
     originator: record.originator,
     source: record.source,
     threadSource: record.threadSource,
-    agentNickname: null,
-    agentRole: null,
+    agentNickname: spawned?.agent_nickname ?? null,
+    agentRole: spawned?.agent_role ?? null,
     gitInfo: record.gitInfo,
     name: record.name,
     daybreakEnabled: record.daybreakEnabled,

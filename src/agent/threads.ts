@@ -3,16 +3,19 @@ import { EventLoopYield } from '../base/event-loop-yield.ts';
 import { isUuid } from '../base/ids.ts';
 import { KeyedQueue } from '../base/keyed-queue.ts';
 import type { Thread, Turn } from '../protocol/generated/types.ts';
-import { invalidThreadId, noRolloutFound, threadArchived, threadNotFound } from '../protocol/rpc-error.ts';
+import { invalidThreadId, threadNotFound } from '../protocol/rpc-error.ts';
+import { spawnSource } from '../store/spawn-source.ts';
 import type { ForkPoint, LogEntry, ThreadPatch, ThreadRecord } from '../store/thread-store.ts';
 import type { InterruptCause } from '../tools/denial.ts';
 import type { AgentDeps } from './agent-deps.ts';
-import { costAt } from './cost-at.ts';
-import { historyFacts } from './history-facts.ts';
-import { LoadedThread } from './loaded-thread.ts';
-import { configureThread, type NewThread, newThread, type ThreadRequest } from './new-thread.ts';
+import type { LoadedThread } from './loaded-thread.ts';
+import { LoadedTree } from './loaded-tree.ts';
+import { configureThread, type NewThread, type ThreadRequest } from './new-thread.ts';
 import { PromptBudget } from './prompt/prompt-budget.ts';
-import { keptSettings } from './settings/resolve-settings.ts';
+import { checkTurn, hasTurn, revertingPatch } from './reverting-patch.ts';
+import { AgentRefused, type NewAgent } from './sub-agents/agent-tree.ts';
+import { sweepAgents } from './sub-agents/sweep-agents.ts';
+import { ThreadLoader } from './thread-loader.ts';
 import { threadView } from './thread-view.ts';
 import { revertedPatch, type TurnPart } from './turn/turn-part.ts';
 
@@ -37,13 +40,34 @@ export class Threads {
   readonly #idle = new Map<string, Timer>();
   /** By thread id. Two requests may name one thread by its id and by its path, and must not load it twice. */
   readonly #loading = new KeyedQueue();
+  readonly #loader: ThreadLoader;
   /** Many threads may be closed at once, by the end of the server or by timers that were set together. */
   readonly #breaks = new EventLoopYield();
+  /** The agents that threads have started. */
+  readonly agents: LoadedTree;
   #closing: Promise<void> | null = null;
 
-  constructor(deps: Omit<AgentDeps, 'onTurnEnded' | 'promptBudget'>, attendance: Attendance) {
+  constructor(deps: Omit<AgentDeps, 'onTurnEnded' | 'promptBudget' | 'agents'>, attendance: Attendance) {
     this.#attendance = attendance;
-    this.#deps = { ...deps, promptBudget: new PromptBudget(), onTurnEnded: (threadId) => this.#afterTurn(threadId) };
+    const { store, clients, clock, log } = deps;
+    this.agents = new LoadedTree({
+      store,
+      clients,
+      clock,
+      log,
+      threads: {
+        loaded: () => this.#loaded.values(),
+        find: (threadId) => this.find(threadId),
+        startAgent: (parent, agent) => this.#startAgent(parent, agent),
+        using: (agentId, owner, use) => this.#using(agentId, owner, use),
+        retire: (threadId, change) => this.retire(threadId, change),
+        announce: (thread) => clients.publish({ threadId: thread.id }, 'thread/started', { thread: this.view(thread.record) }),
+        unloadAgent: (thread) => this.unload(thread, { followed: true }),
+      },
+    });
+    const onTurnEnded = (threadId: string) => this.#afterTurn(threadId);
+    this.#deps = { ...deps, promptBudget: new PromptBudget(), agents: this.agents, onTurnEnded };
+    this.#loader = new ThreadLoader(this.#deps, this.agents);
   }
 
   /** The ids of all loaded threads, oldest first. */
@@ -88,10 +112,7 @@ export class Threads {
 
   /** Starts a thread that begins with this history. */
   async start(request: NewThread, history: LogEntry[] = []): Promise<LoadedThread> {
-    const { record, configuration } = await newThread(this.#deps, request, {});
-    const begun = { ...record, ...historyFacts(history) };
-    const writer = await this.#deps.store.createThread(begun, history);
-    return this.#load(new LoadedThread({ record: begun, writer, configuration, agent: this.#deps }));
+    return this.#load(await this.#loader.create(request, history));
   }
 
   /** Loads a stored thread, or returns the loaded one. If a turn runs in it, the request's overrides are ignored. */
@@ -100,20 +121,36 @@ export class Threads {
     return this.#loading.run(threadId, async () => {
       const loaded = this.find(threadId);
       if (loaded !== null) return this.#rejoin(loaded, request);
-      const record = await this.#deps.store.getThread(threadId);
-      if (record === null) throw noRolloutFound(threadId);
-      if (record.archivedAtMs !== null) throw threadArchived(threadId);
-      const { settings, configuration } = await configureThread(this.#deps, request, keptSettings(record.settings, request));
-      const writer = await this.#deps.store.openWriter(threadId);
-      const thread = new LoadedThread({ record, writer, configuration, agent: this.#deps });
+      const thread = await this.#loadStored(threadId, request);
+      this.agents.opened(thread);
+      return thread;
+    });
+  }
+
+  async #loadStored(threadId: string, request: ThreadRequest): Promise<LoadedThread> {
+    const { thread, above } = await this.#loader.open(threadId, request);
+    this.#load(thread, above);
+    await sweepAgents(threadId, { ...this.#deps, isLoaded: (id) => this.find(id) !== null });
+    await this.agents.usage.count([threadId]);
+    return thread;
+  }
+
+  /**
+   * Loads an agent, unless it is loaded, with the settings of the request that loaded its owner, and uses it. Shares the queue of loading,
+   * so the agent is not unloaded meanwhile.
+   */
+  #using<T>(agentId: string, owner: LoadedThread | null, use: (thread: LoadedThread, wasLoaded: boolean) => Promise<T>): Promise<T> {
+    return this.#loading.run(agentId, async () => {
+      if (this.#closing !== null) throw new AgentRefused('The server is being shut down, so agents cannot be reached.');
+      const loaded = this.find(agentId);
+      this.keepLoaded(agentId);
+      const inherited = owner?.configuration.requested ?? null;
       try {
-        await thread.update({ settings });
-      } catch (error) {
-        // Not registered yet, so nothing else would close it.
-        await thread.close();
-        throw error;
+        const thread = loaded ?? (await this.#loadStored(agentId, { overrides: {}, config: null, inherited, knowsModes: true }));
+        return await use(thread, loaded !== null);
+      } finally {
+        this.unloadWhenIdle(agentId);
       }
-      return this.#load(thread);
     });
   }
 
@@ -127,31 +164,7 @@ export class Threads {
 
   /** Starts a thread with the source's history up to this point. */
   async fork(source: ThreadRecord, point: ForkPoint, request: NewThread): Promise<LoadedThread> {
-    const { record, configuration } = await newThread(this.#deps, request, keptSettings(source.settings, request));
-    const forked: ThreadRecord = {
-      ...record,
-      forkedFromId: source.id,
-      name: source.name,
-      ...((await this.#isBeforeAll(source.id, point)) ? {} : { preview: source.preview, listed: source.listed }),
-      tokenUsage: point === null ? source.tokenUsage : await costAt(this.#deps.store, source.id, point),
-      // For a history that is cut, the context that the model was last told is unknown.
-      told: point === null ? source.told : null,
-      memoryMode: source.memoryMode,
-    };
-    const writer = await this.#deps.store.forkThread(source.id, point, forked);
-    return this.#load(new LoadedThread({ record: forked, writer, configuration, agent: this.#deps }));
-  }
-
-  /** Whether this point is before the first turn, so that a history that is cut there has no turns. */
-  async #isBeforeAll(threadId: string, point: ForkPoint): Promise<boolean> {
-    if (point === null || 'afterTurnId' in point) return false;
-    const { data } = await this.#deps.store.listTurns(threadId, { direction: 'asc', limit: 1, view: 'notLoaded' });
-    return data[0]?.id === point.beforeTurnId;
-  }
-
-  /** Rejects with `turn_not_found` if the thread has no such turn. */
-  async #checkTurn(threadId: string, turnId: string): Promise<void> {
-    await this.#deps.store.listItems(threadId, { turnId, direction: 'asc', limit: 1 });
+    return this.#load(await this.#loader.fork(source, point, request));
   }
 
   /** The part of a loaded thread; null if the thread is not loaded. */
@@ -189,20 +202,21 @@ export class Threads {
   }
 
   /**
-   * Unloads a thread, unless a turn runs in it or is being begun, or a client follows it: then it is tried again later. Shares the
-   * queue of loading, so a resume at the same time finds the thread either loaded or unloaded.
+   * Unloads a thread, unless a turn runs in it or is being begun, or a client follows it: then it is tried again later. `followed`: also
+   * if clients follow it. Shares the queue of loading, so a resume at the same time finds the thread either loaded or unloaded.
    */
-  unload(thread: LoadedThread): Promise<void> {
+  unload(thread: LoadedThread, { followed = false } = {}): Promise<void> {
     return this.#loading.run(thread.id, async () => {
       await this.#breaks.worked(CLOSE_UNITS);
-      if (thread.isRunning || this.#attendance.isFollowed(thread.id)) {
+      if (this.find(thread.id) !== thread) return;
+      if (thread.isRunning || (!followed && this.#attendance.isFollowed(thread.id))) {
         this.unloadWhenIdle(thread.id);
         return;
       }
-      this.keepLoaded(thread.id);
-      this.#loaded.delete(thread.id);
+      this.#unregister(thread);
       await thread.close();
       this.#deps.clients.publish('everyone', 'thread/closed', { threadId: thread.id });
+      this.#deps.clients.unsubscribeAll(thread.id);
     });
   }
 
@@ -218,8 +232,7 @@ export class Threads {
         return false;
       }
       await thread.retire(change);
-      this.keepLoaded(threadId);
-      this.#loaded.delete(threadId);
+      this.#unregister(thread);
       await thread.close();
       return true;
     });
@@ -230,15 +243,16 @@ export class Threads {
     return this.#loading.run(threadId, async () => {
       const { store, clock } = this.#deps;
       // Checked first, so that a request with an unknown turn does not interrupt the running one.
-      await this.#checkTurn(threadId, beforeTurnId);
-      const asNew: ThreadPatch = (await this.#isBeforeAll(threadId, { beforeTurnId })) ? { preview: '' } : {};
-      const patch: ThreadPatch = { ...asNew, told: null, tokenUsage: await costAt(store, threadId, { beforeTurnId }) };
+      await checkTurn(store, threadId, beforeTurnId);
+      const patch = await revertingPatch(store, threadId, beforeTurnId);
       const thread = this.find(threadId);
       if (thread === null) {
         const reverted = revertedPatch(this.#deps.partKinds, await this.record(threadId));
-        return store.revertThread(threadId, beforeTurnId, { ...patch, updatedAtMs: clock.now(), ...reverted });
-      }
-      await thread.revert(beforeTurnId, patch);
+        await store.revertThread(threadId, beforeTurnId, { ...patch, updatedAtMs: clock.now(), ...reverted });
+      } else await thread.revert(beforeTurnId, patch);
+      await this.agents.usage.countAbove(threadId);
+      // The model that they worked for does not know them any more.
+      await this.agents.closeOrphans(threadId, (turnId) => hasTurn(store, threadId, turnId));
       return this.record(threadId);
     });
   }
@@ -254,9 +268,17 @@ export class Threads {
     return [...this.#loaded.values()].filter(({ isRunning }) => isRunning).length;
   }
 
-  /** Resolves when the turns that run now, or are being begun, have ended. */
+  /** Resolves when the turns that run now, or are being begun, have ended, and those of their agents. */
   async turnsEnded(): Promise<void> {
-    await Promise.all([...this.#loaded.values()].map((thread) => thread.turnEnded()));
+    const running = () => [...this.#loaded.values()].filter(({ isRunning }) => isRunning);
+    const sessions = new Set(running().map(({ record }) => record.sessionId));
+    await Promise.all(running().map((thread) => thread.turnEnded()));
+    // Agents may have started others meanwhile.
+    for (;;) {
+      const agents = running().filter(({ record }) => spawnSource(record.source) !== null && sessions.has(record.sessionId));
+      if (agents.length === 0) return;
+      await Promise.all(agents.map((thread) => thread.turnEnded()));
+    }
   }
 
   /** Resolves when all threads are closed, and clients were told how their turns ended. Null while the server is not closing. */
@@ -277,22 +299,42 @@ export class Threads {
       await this.#breaks.worked(CLOSE_UNITS);
       await thread.close(cause);
     };
-    await Promise.all([...this.#loaded.values()].map(close));
-    this.#loaded.clear();
+    // Again, because a turn may have started an agent until it was interrupted.
+    while (this.#loaded.size > 0) {
+      const threads = [...this.#loaded.values()];
+      await Promise.all(threads.map(close));
+      for (const { id } of threads) this.#loaded.delete(id);
+    }
   }
 
   #afterTurn(threadId: string): void {
+    this.agents.turnEnded(threadId);
     this.unloadWhenIdle(threadId);
     this.beginDueTurn(threadId);
   }
 
-  #load(thread: LoadedThread): LoadedThread {
+  #load(thread: LoadedThread, above: readonly string[] = []): LoadedThread {
     this.#loaded.set(thread.id, thread);
+    this.agents.loaded(thread, above);
     return thread;
+  }
+
+  #unregister(thread: LoadedThread): void {
+    this.keepLoaded(thread.id);
+    this.#loaded.delete(thread.id);
+    this.agents.unloaded(thread);
+  }
+
+  /** Starts the thread of an agent. */
+  async #startAgent(parent: LoadedThread, agent: NewAgent & { nickname: string }): Promise<LoadedThread> {
+    if (this.#closing !== null) throw new AgentRefused('The server is being shut down, so it cannot start agents.');
+    const { thread, above } = await this.#loader.startAgent(parent, agent);
+    return this.#load(thread, above);
   }
 
   async #rejoin(thread: LoadedThread, request: ThreadRequest): Promise<LoadedThread> {
     this.keepLoaded(thread.id);
+    this.agents.opened(thread);
     if (thread.turn === null && changesSettings(request)) await thread.reconfigure((last) => configureThread(this.#deps, request, last));
     return thread;
   }

@@ -1,4 +1,5 @@
 import type { ConfigWarningNotification } from '../protocol/generated/types.ts';
+import { agentWarnings, roleWarnings } from './agents/agent-warnings.ts';
 import type { Config } from './config.ts';
 import { ConfigError, type ConfigLocation } from './config-error.ts';
 import { isTable, valueAt } from './layers/config-table.ts';
@@ -27,12 +28,14 @@ export async function configWarnings(sources: ConfigSources): Promise<ConfigWarn
   }
   const { problem, path } = sources.trustedFiles;
   const ofTrust = problem === null ? [] : [{ summary: problem.message, details: null, path, range: null }];
-  return [...badValues(config), ...ofTrust, ...projectWarnings(config), ...likelyTypos(config), ...embeddedDefault(config)];
+  const ofLayers = [...projectWarnings(config), ...likelyTypos(config), ...agentWarnings(config)];
+  return [...badValues(config), ...ofTrust, ...ofLayers, ...embeddedDefault(config)];
 }
 
 /** Returns the warnings about a project's files: those that are not in force although the user trusts the project, and ignored keys. */
 export function projectWarnings(config: Config): ConfigWarningNotification[] {
-  return config.layers.flatMap((layer) => [...disabledFile(layer), ...ignoredKeys(layer)]);
+  const ofLayers = config.layers.flatMap((layer) => [...disabledFile(layer), ...ignoredKeys(layer)]);
+  return [...ofLayers, ...roleWarnings(config, { isProjects: true })];
 }
 
 function disabledFile({ disabledReason, warnsDisabled, locate }: Layer): ConfigWarningNotification[] {

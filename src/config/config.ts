@@ -1,6 +1,7 @@
 import type { Env } from '../base/env.ts';
 import type { JsonObject, JsonValue } from '../base/json-value.ts';
 import { cutText } from '../base/text/cut-text.ts';
+import type { AgentRoles } from './agents/agent-role.ts';
 import { ConfigError } from './config-error.ts';
 import { isTable, valueAt } from './layers/config-table.ts';
 import type { Layer } from './layers/layer.ts';
@@ -12,6 +13,7 @@ interface ConfigParts {
   modelGiven: boolean;
   layers: Layer[];
   values: JsonObject;
+  agentRoles?: AgentRoles;
 }
 
 /**
@@ -27,13 +29,16 @@ export class Config {
   readonly layers: readonly Layer[];
   /** All layers, merged into one table. */
   readonly values: JsonObject;
+  /** The roles that agents can have, beside the built-in ones. */
+  readonly agentRoles: AgentRoles;
 
-  constructor({ home, env, modelGiven, layers, values }: ConfigParts) {
+  constructor({ home, env, modelGiven, layers, values, agentRoles = { roles: [], problems: [] } }: ConfigParts) {
     this.home = home;
     this.env = env;
     this.modelGiven = modelGiven;
     this.layers = layers;
     this.values = values;
+    this.agentRoles = agentRoles;
   }
 
   /** Returns the value of a setting, or its default if no layer sets it. */

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Env } from '../base/env.ts';
 import type { JsonObject } from '../base/json-value.ts';
+import { readRoles } from './agents/read-roles.ts';
 import { Config } from './config.ts';
 import { emptyTable, isTable, mergeTables, tableWith, valueAt } from './layers/config-table.ts';
 import { type Layer, readLayer } from './layers/layer.ts';
@@ -35,7 +36,7 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
   const toml = await loadToml();
   const file = join(home, 'config.toml');
   const user = readLayer(file, { type: 'user', file, profile: null }, toml);
-  const projects = projectLayers({ cwd, home, user: user.config }, { toml, trustedFiles });
+  const { layers: projects, roleFiles } = projectLayers({ cwd, home, user: user.config }, { toml, trustedFiles });
   const session: Layer[] = [];
   if (overrides.length > 0) session.push(flagsLayer(overrides, toml));
   if (request) session.push(requestLayer(request));
@@ -45,7 +46,8 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
   const profile = profileLayer(base, user);
   const layers = [user, ...projects, ...profile, ...session];
   const values = mergeTables(guardianReviewer(base.values), mergeLayers(layers));
-  return new Config({ home, env, modelGiven, layers, values });
+  const agentRoles = readRoles({ home, env, layers, roleFiles, toml });
+  return new Config({ home, env, modelGiven, layers, values, agentRoles });
 }
 
 function mergeLayers(layers: readonly Layer[]): JsonObject {

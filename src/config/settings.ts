@@ -17,6 +17,12 @@ export interface Setting<T> {
 
 /** The settings that heddle uses, by dotted key, with the types of their values. */
 interface SettingTypes {
+  'agents.default_subagent_model': string | null;
+  'agents.default_subagent_reasoning_effort': string | null;
+  'agents.enabled': boolean;
+  'agents.max_concurrent_threads_per_session': number | null;
+  'agents.max_depth': number;
+  'agents.max_threads': number;
   allow_login_shell: boolean;
   approval_policy: AskForApproval;
   approval_timeout_ms: number | null;
@@ -32,6 +38,7 @@ interface SettingTypes {
   developer_instructions: string | null;
   'features.default_mode_request_user_input': boolean;
   'features.goals': boolean;
+  'features.multi_agent': boolean;
   'features.guardian_approval': boolean;
   'features.shell_tool': boolean;
   'features.exec_permission_approvals': boolean;
@@ -85,7 +92,18 @@ const BACKGROUND_WAIT_MS_MAX = 60 * 60 * 1000;
 /** The most tokens of one command's output that the model may ask for. */
 const OUTPUT_TOKENS_DEFAULT = 10_000;
 
+/** How many agents of a session may run at a time, and how deep they may be nested. */
+const AGENTS_DEFAULT = 6;
+const AGENTS_MAX = 64;
+const AGENT_DEPTH_MAX = 16;
+
 export const SETTINGS: { readonly [N in SettingName]: Setting<SettingTypes[N]> } = {
+  'agents.default_subagent_model': nullable(name()),
+  'agents.default_subagent_reasoning_effort': nullable(name()),
+  'agents.enabled': { ...flag(), absent: true },
+  'agents.max_concurrent_threads_per_session': nullable(wholeNumber(1, AGENTS_MAX)),
+  'agents.max_depth': { ...wholeNumber(0, AGENT_DEPTH_MAX), absent: 1 },
+  'agents.max_threads': { ...wholeNumber(1, AGENTS_MAX), absent: AGENTS_DEFAULT },
   allow_login_shell: { ...flag(), absent: true },
   approval_policy: {
     expected:
@@ -108,6 +126,7 @@ export const SETTINGS: { readonly [N in SettingName]: Setting<SettingTypes[N]> }
   'features.exec_permission_approvals': flag(),
   'features.goals': { ...flag(), absent: true },
   'features.guardian_approval': flag(),
+  'features.multi_agent': { ...flag(), absent: true },
   'features.shell_tool': { ...flag(), absent: true },
   'features.request_permissions_tool': flag(),
   'features.view_image_tool': { ...flag(), absent: true },
@@ -150,6 +169,11 @@ export const SETTINGS: { readonly [N in SettingName]: Setting<SettingTypes[N]> }
 };
 
 export const SETTING_NAMES = Object.keys(SETTINGS) as SettingName[];
+
+/** Whether `[agents]` has a setting of this name. Every other table in it is a role. */
+export function isAgentSetting(name: string): boolean {
+  return Object.hasOwn(SETTINGS, `agents.${name}`);
+}
 
 export function nullable<T>(setting: Setting<T>): Setting<T | null> {
   return { ...setting, absent: null };

@@ -41,7 +41,14 @@ export function turnMethods({ threads }: ThreadDeps) {
     'turn/interrupt': {
       queue: null,
       handle({ threadId, turnId }, { after }) {
-        after(threads.require(threadId).interrupt(turnId));
+        const thread = threads.require(threadId);
+        const interrupt = thread.interrupt(turnId);
+        const isIdle = turnId === '' && thread.turn === null;
+        after(() => {
+          interrupt();
+          // No end of a turn ends the agents of a thread without one.
+          if (isIdle) void threads.agents.interruptBelow(threadId, 'parent');
+        });
         return {};
       },
     },

@@ -1,9 +1,10 @@
-import type { CollaborationMode, Personality, ResponseItem } from '../protocol/generated/types.ts';
+import type { CollaborationMode, MultiAgentMode, Personality, ResponseItem } from '../protocol/generated/types.ts';
 import type { AgentsMd } from './agents-md.ts';
 import { collaborationModeText } from './collaboration-mode-text.ts';
 import { contextMessage } from './context-message.ts';
 import { type Environment, environmentText } from './environment-text.ts';
 import type { Skill } from './find-skills.ts';
+import { multiAgentText } from './multi-agent-text.ts';
 import { type PermissionsInput, permissionsText } from './permissions-text.ts';
 import { personalityText } from './personality-text.ts';
 import { skillsText } from './skills-text.ts';
@@ -16,6 +17,8 @@ export interface ContextInput extends PermissionsInput {
   skills: Skill[];
   developerInstructions: string | null;
   collaborationMode: CollaborationMode;
+  /** Absent: the default, or the model has no tools for agents. */
+  multiAgentMode?: MultiAgentMode;
   personality: Personality | null;
   agentsMd: AgentsMd;
   environment: Environment;
@@ -56,6 +59,10 @@ const DEVELOPER_PARTS: ContextPart[] = [
   {
     text: (input) => collaborationModeText(input.collaborationMode),
     ended: 'The collaboration mode has changed back to the default. The instructions of the earlier mode no longer apply.',
+  },
+  {
+    text: (input) => multiAgentText(input.multiAgentMode ?? 'explicitRequestOnly'),
+    ended: 'Start agents only if the user asks for agents or for parallel work. The earlier instructions about agents no longer apply.',
   },
   { text: (input) => personalityText(input.personality), ended: 'The earlier instructions about tone no longer apply.' },
 ];

@@ -1,5 +1,6 @@
 import type { Audience, ClientChannel } from '../agent/client-channel.ts';
 import type { Log } from '../base/log.ts';
+import type { ServerNotifications } from '../protocol/generated/types.ts';
 import type { ClientResponse } from '../transport/json-reader.ts';
 import { type Outgoing, outgoing } from '../transport/long-message.ts';
 import type { Connection } from './connection.ts';
@@ -17,13 +18,16 @@ export interface ClientAnswer {
 export class Clients implements ClientChannel {
   readonly #connections = new Map<number, Connection>();
   readonly #followers = new Map<string, Set<Connection>>();
+  /** By the thread of a loaded agent: the threads above it, the nearest first. */
+  readonly #above = new Map<string, readonly string[]>();
   readonly #pending: PendingRequests;
 
   constructor(log: Log) {
     this.#pending = new PendingRequests({
       log,
-      connections: (audience) => this.#audience(audience),
-      publish: (audience, method, params) => this.publish(audience, method, params),
+      connections: (audience) => this.#askable(audience),
+      isAbout: (threadId, shown) => this.#lineage(threadId).includes(shown),
+      tell: (audience, method, params) => this.#send(this.#askable(audience), method, params),
       canAnyoneAnswer: () => [...this.#connections.values()].some(({ inputEnded }) => !inputEnded),
     });
   }
@@ -66,7 +70,7 @@ export class Clients implements ClientChannel {
     else followers.add(connection);
   }
 
-  /** Shows a connection the open requests of a thread that were sent before it came, under the same ids. */
+  /** Shows a connection the open requests of a thread and of the agents below it that were sent before it came, under the same ids. */
   replay(threadId: string, connectionId: number): void {
     const connection = this.#connections.get(connectionId);
     if (connection !== undefined) this.#pending.replay(threadId, connection);
@@ -82,6 +86,21 @@ export class Clients implements ClientChannel {
     return true;
   }
 
+  /** From now on, the questions of an agent's thread are also asked of the clients that follow a thread above it. */
+  adopt(threadId: string, above: readonly string[]): void {
+    this.#above.set(threadId, above);
+  }
+
+  /** The thread of an agent is not loaded any more. */
+  disown(threadId: string): void {
+    this.#above.delete(threadId);
+  }
+
+  /** Makes the connections that follow one thread followers of another. */
+  subscribeFollowers(threadId: string, { of }: { of: string }): void {
+    for (const { id } of this.#followers.get(of) ?? []) this.subscribe(threadId, id);
+  }
+
   unsubscribeAll(threadId: string): void {
     this.#followers.delete(threadId);
   }
@@ -95,14 +114,20 @@ export class Clients implements ClientChannel {
     return [...(this.#followers.get(threadId) ?? [])].some((connection) => !connection.inputEnded);
   }
 
-  publish: ClientChannel['publish'] = (audience, method, params) => {
+  publish: ClientChannel['publish'] = (audience, method, params) => this.#send(this.#audience(audience), method, params);
+
+  #send<Method extends keyof ServerNotifications>(
+    connections: Iterable<Connection>,
+    method: Method,
+    params: ServerNotifications[Method],
+  ): void {
     let message: Outgoing | null = null;
-    for (const connection of this.#audience(audience)) {
+    for (const connection of connections) {
       if (!connection.hears(method)) continue;
       message ??= outgoing({ head: `{"method":"${method}","params":`, value: params, instead: () => tooLarge(method) });
       connection.send(message);
     }
-  };
+  }
 
   ask: ClientChannel['ask'] = (audience, request, signal) => this.#pending.ask(audience, request, signal);
 
@@ -134,6 +159,19 @@ export class Clients implements ClientChannel {
   /** Ends every connection once its last messages are written. */
   async close(): Promise<void> {
     await Promise.all([...this.#connections.values()].map((connection) => connection.close()));
+  }
+
+  /** The connections that a question is put to: for an agent, also those that follow a thread above it. */
+  #askable(audience: Audience): Iterable<Connection> {
+    if (audience === 'everyone' || !('threadId' in audience)) return this.#audience(audience);
+    const connections = new Set<Connection>();
+    for (const threadId of this.#lineage(audience.threadId)) for (const each of this.#followers.get(threadId) ?? []) connections.add(each);
+    return connections;
+  }
+
+  /** A thread, and if it is an agent the threads above it. */
+  #lineage(threadId: string): readonly string[] {
+    return [threadId, ...(this.#above.get(threadId) ?? [])];
   }
 
   #audience(audience: Audience): Iterable<Connection> {

@@ -22,9 +22,12 @@ interface PendingRequest {
 
 export interface PendingRequestsDeps {
   log: Log;
-  /** The connections of an audience, as they are now. */
+  /** The connections that a request of an audience is put to, as they are now. */
   connections(audience: Audience): Iterable<Connection>;
-  publish: ClientChannel['publish'];
+  /** Whether a thread is the shown one, or an agent below it. */
+  isAbout(threadId: string, shownId: string): boolean;
+  /** Sends a notification to the connections that a request of this audience is put to. */
+  tell: ClientChannel['publish'];
   /** Whether a client is left that can still send something. */
   canAnyoneAnswer(): boolean;
 }
@@ -59,7 +62,7 @@ export class PendingRequests {
         if (!this.#pending.delete(id)) return;
         signal.removeEventListener('abort', onAbort);
         if (typeof audience === 'object' && 'threadId' in audience)
-          this.#deps.publish(audience, 'serverRequest/resolved', { threadId: audience.threadId, requestId: id });
+          this.#deps.tell(audience, 'serverRequest/resolved', { threadId: audience.threadId, requestId: id });
         resolve(answer);
       };
       const line = JSON.stringify({ id, method, params });
@@ -90,7 +93,8 @@ export class PendingRequests {
   replay(threadId: string, connection: Connection): void {
     for (const pending of this.#pending.values()) {
       const { audience } = pending;
-      if (typeof audience === 'object' && 'threadId' in audience && audience.threadId === threadId) show(pending, connection);
+      if (typeof audience === 'object' && 'threadId' in audience && this.#deps.isAbout(audience.threadId, threadId))
+        show(pending, connection);
     }
   }
 

@@ -5,6 +5,7 @@ import type {
   AskForApproval,
   CollaborationMode,
   GitInfo,
+  MultiAgentMode,
   Personality,
   ReasoningSummary,
   ResponseItem,
@@ -39,6 +40,8 @@ export interface ThreadSettings {
   personality: Personality | null;
   serviceTier: string | null;
   collaborationMode: CollaborationMode;
+  /** When the model may start agents. Absent: if the user asks for it. */
+  multiAgentMode?: MultiAgentMode;
   baseInstructions: string | null;
   developerInstructions: string | null;
 }
@@ -94,6 +97,10 @@ export interface ThreadRecord {
   /** Null: no client has set it. */
   daybreakEnabled: boolean | null;
   goal: GoalRecord | null;
+  /** When the thread was closed as an agent of another thread. Null: it is open, or no agent. */
+  agentClosedAtMs: number | null;
+  /** The turn of the other thread that has started this agent. Null: no turn has. */
+  spawnTurnId: string | null;
 }
 
 /** The fields that any process may change, even if another process has the thread's writer. */
@@ -116,6 +123,7 @@ export type ThreadPatch = Partial<
     | 'memoryMode'
     | 'daybreakEnabled'
     | 'goal'
+    | 'agentClosedAtMs'
   >
 >;
 
@@ -155,11 +163,12 @@ export type LogEntry =
 /**
  * The author of a message that the model did not write, or of the output of a call:
  * - `user`: a person wrote it.
+ * - `parent`: the model of the thread that started this agent, or that of a thread above, wrote it.
  * - `approval`: the server tells what a person has approved.
  * - `context`: the server describes the thread and its surroundings. It tells this again after a compaction.
  * - `server`: the server, or a client by itself, tells this once.
  */
-export type Author = 'user' | 'approval' | 'context' | 'server';
+export type Author = 'user' | 'parent' | 'approval' | 'context' | 'server';
 
 export interface StoredItem {
   turnId: string;
@@ -205,11 +214,24 @@ export interface ThreadQuery extends PageQuery {
   sources: string[] | null;
   /** Null: every originator. */
   originators: string[] | null;
+  /** Only agents that this thread started. Null: every thread. */
+  parentId: string | null;
+  /** Only agents below this thread, at any depth. Null: every thread. */
+  ancestorId: string | null;
   /** Null: no thread is excluded. */
   excludedIds: string[] | null;
   /** A part of the name or the preview, in any case. Null: every thread. */
   searchTerm: string | null;
 }
+
+/** An agent below a thread: a thread that an agent started. */
+export type AgentRecord = Pick<
+  ThreadRecord,
+  'id' | 'sessionId' | 'source' | 'createdAtMs' | 'archivedAtMs' | 'listed' | 'tokenUsage' | 'agentClosedAtMs' | 'spawnTurnId'
+>;
+
+/** The most agents that are read of one thread. */
+export const AGENTS_READ_MAX = 10_000;
 
 /** The point of the source's history at which a fork begins. Null: the end. */
 export type ForkPoint = { afterTurnId: string } | { beforeTurnId: string } | null;
@@ -285,6 +307,8 @@ export interface ThreadStore {
    */
   deleteThread(threadId: string): Promise<void>;
   listThreads(query: ThreadQuery): Promise<Page<ThreadRecord>>;
+  /** The agents below a thread, at any depth, oldest first: also archived and unlisted ones. At most AGENTS_READ_MAX. */
+  listAgents(threadId: string): Promise<AgentRecord[]>;
   listTurns(threadId: string, query: TurnQuery): Promise<HistoryPage<StoredTurn>>;
   /**
    * The unfinished items of a running turn come last, as they were last saved. No page ends between them because of its bytes.

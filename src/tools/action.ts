@@ -108,6 +108,8 @@ export interface ActionHost {
   emit(announcement: Announcement): Promise<void>;
   /** Aborts when the turn is interrupted. */
   readonly signal: AbortSignal;
+  /** Aborts when the user adds input to the turn: an action that only waits ends then, so that the model reads it. */
+  readonly newInput: AbortSignal;
   /** Null unless the turn was interrupted. */
   readonly interruptCause: InterruptCause | null;
 }

@@ -3,9 +3,9 @@ import type { Answer } from '../protocol/answer.ts';
 /**
  * Why a turn was interrupted: `user`, a client asked for it; `close`, its thread was closed, for example archived; `clientGone`, the
  * last client went away and the server ends; `shutdown`, the server was told to end; `guardian`, the guardian has denied several
- * actions in a row.
+ * actions in a row; `parent`, the thread that started this one as its agent was interrupted or stopped it.
  */
-export type InterruptCause = 'user' | 'guardian' | 'close' | 'clientGone' | 'shutdown';
+export type InterruptCause = 'user' | 'guardian' | 'parent' | 'close' | 'clientGone' | 'shutdown';
 
 /**
  * Why an action is not performed. `policy`, `part`: policy or a part of the turn refused it without asking. `declined`, `cancelled`:
@@ -49,6 +49,7 @@ export function refusalText(denial: Denial, declined = 'The user declined.'): st
 const INTERRUPTED: Record<InterruptCause, string> = {
   user: 'The turn was interrupted before this was done.',
   guardian: 'The turn was interrupted before this was done, because the automatic reviewer had denied several actions in a row.',
+  parent: 'The agent that started this one stopped it before this was done.',
   close: 'The thread was closed before this was done.',
   clientGone: 'The client went away before this was done.',
   shutdown: 'The server was shut down before this was done.',
@@ -62,7 +63,7 @@ export function deniedStatus(denial: Denial): 'declined' | 'failed' {
     case 'unanswered':
       return 'failed';
     case 'interrupted':
-      return denial.cause === 'user' || denial.cause === 'guardian' ? 'declined' : 'failed';
+      return denial.cause === 'user' || denial.cause === 'guardian' || denial.cause === 'parent' ? 'declined' : 'failed';
     case 'policy':
     case 'part':
     case 'declined':

@@ -150,6 +150,6 @@ test('an ephemeral thread has no goal, and its model has no goal tools', async (
   const server = await startServer({ model: new TestModel() });
   await server.client.request('thread/start', { ephemeral: true });
   expect(await outputsOf(server, [['get_goal', {}]])).toEqual([
-    'There is no tool named get_goal. The tools are: exec_command, write_stdin, apply_patch, update_plan, request_user_input, view_image.',
+    'There is no tool named get_goal. The tools are: exec_command, write_stdin, apply_patch, update_plan, request_user_input, view_image, spawn_agent, send_input, resume_agent, wait_agent, close_agent.',
   ]);
 });

@@ -42,7 +42,7 @@ describe('the model reads why a call is invalid, and the turn goes on', () => {
     expect(readBack(server)).toEqual([
       calls('no_such_tool', { x: 1 }),
       output(
-        'There is no tool named no_such_tool. The tools are: exec_command, write_stdin, apply_patch, update_plan, request_user_input, view_image, get_goal, create_goal, update_goal.',
+        'There is no tool named no_such_tool. The tools are: exec_command, write_stdin, apply_patch, update_plan, request_user_input, view_image, spawn_agent, send_input, resume_agent, wait_agent, close_agent, get_goal, create_goal, update_goal.',
       ),
     ]);
   });
@@ -79,7 +79,7 @@ describe('the model reads why a call is invalid, and the turn goes on', () => {
         type: 'custom_tool_call_output',
         call_id: 'c1',
         output:
-          'There is no tool named nobody. The tools are: exec_command, write_stdin, apply_patch, update_plan, request_user_input, view_image, get_goal, create_goal, update_goal.',
+          'There is no tool named nobody. The tools are: exec_command, write_stdin, apply_patch, update_plan, request_user_input, view_image, spawn_agent, send_input, resume_agent, wait_agent, close_agent, get_goal, create_goal, update_goal.',
       },
     ]);
   });

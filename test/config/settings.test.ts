@@ -27,6 +27,10 @@ const wrong: [SettingName, string, string][] = [
   ['developer_instructions', '5', 'expected a string, found 5'],
   ['hide_agent_reasoning', '"true"', 'expected true or false, found "true"'],
   ['instructions', '[]', 'expected a string, found a list'],
+  ['agents.enabled', '1', 'expected true or false, found 1'],
+  ['agents.max_threads', '0', 'expected a whole number, 1 or more, found 0'],
+  ['agents.max_depth', '-1', 'expected a whole number, 0 or more, found -1'],
+  ['agents.default_subagent_model', '""', `expected ${TEXT}, found ""`],
   ['model', '5', `expected ${TEXT}, found 5`],
   ['model', '" "', `expected ${TEXT}, found " "`],
   ['compact_prompt', '""', `expected ${TEXT}, found ""`],
@@ -146,6 +150,12 @@ describe('the location of an invalid value', () => {
 test('without settings, the defaults apply', async () => {
   const config = await load('');
   expect(Object.fromEntries(SETTING_NAMES.map((name) => [name, config.get(name)]))).toEqual({
+    'agents.default_subagent_model': null,
+    'agents.default_subagent_reasoning_effort': null,
+    'agents.enabled': true,
+    'agents.max_concurrent_threads_per_session': null,
+    'agents.max_depth': 1,
+    'agents.max_threads': 6,
     allow_login_shell: true,
     approval_policy: 'on-request',
     approval_timeout_ms: null,
@@ -163,6 +173,7 @@ test('without settings, the defaults apply', async () => {
     'auto_review.timeout_ms': 90_000,
     developer_instructions: null,
     'features.goals': true,
+    'features.multi_agent': true,
     'features.guardian_approval': false,
     'features.shell_tool': true,
     'features.view_image_tool': true,

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 const root = join(import.meta.dirname, '..', '..');
 const DEMO_MS_MAX = 60_000;
 const DONE =
-  'ok: checked the handshake, streaming, the history after a kill, resume, fork, a turn in each thread, a command, a patch, an approval, a guardian, the list, and the exit';
+  'ok: checked the handshake, streaming, the history after a kill, resume, fork, a turn in each thread, a command, a patch, an approval, a guardian, an agent of an agent, the list, and the exit';
 
 let folder: string;
 beforeAll(() => {

@@ -27,6 +27,10 @@ function patch(...lines: string[]): string {
   return `call apply_patch ${JSON.stringify({ input: ['*** Begin Patch', ...lines, '*** End Patch'].join('\n') })}`;
 }
 
+function agent(...lines: string[]): string {
+  return `call spawn_agent ${JSON.stringify({ message: lines.join('\n') })}`;
+}
+
 const ESCALATED = { sandbox_permissions: 'require_escalated', justification: 'May it?' };
 const BACKGROUND = { yield_time_ms: 250 };
 const answer = (number: number, decision: string) => ({ id: number, result: { decision } });
@@ -74,6 +78,23 @@ const TURNS: { say: string[]; messages?: object[] }[] = [
     messages: [{ id: 'f', method: 'thread/fork', params: { threadId: FIRST_THREAD } }],
   },
   { say: [exec('echo last question', ESCALATED), 'say never'], messages: [answer(4, 'cancel')] },
+  {
+    say: [
+      agent(exec('sleep 0.05; echo a1'), exec('echo a2'), 'say agent one'),
+      agent(exec('echo b1; sleep 0.02'), patch('*** Add File: c.txt', '+c'), 'say agent two'),
+      agent('say agent three'),
+      'say started',
+    ],
+  },
+  { say: ['call wait_agent {}', 'say waited'] },
+  { say: [agent(exec('echo asks', ESCALATED), 'say allowed'), 'call wait_agent {}', 'say both'], messages: [answer(5, 'accept')] },
+  {
+    say: [agent(exec('touch third', ESCALATED), exec('sleep 600; echo never')), 'say hanging'],
+    messages: [
+      { id: 'i2', method: 'turn/interrupt', params: { threadId: FIRST_THREAD, turnId: '' } },
+      { id: 'a', method: 'thread/list', params: { ancestorThreadId: FIRST_THREAD } },
+    ],
+  },
   {
     say: ['say the end'],
     messages: [
@@ -158,13 +179,17 @@ function difference(one: string, other: string): unknown {
 
 describe('--deterministic with commands', () => {
   test(
-    'turns with commands, patches, approvals and an interrupt give the same bytes each time, on a busy machine too',
+    'turns with commands, patches, approvals, agents and interrupts give the same bytes each time, on a busy machine too',
     async () => {
       const input = script();
       const first = await run(input);
       expect(first).toMatchObject({ status: 0, stderr: '' });
       const ends = messages(first.stdout).filter(({ method }) => method === 'turn/completed');
       expect(ends.length).toBeGreaterThan(TURNS.length);
+      // An interrupt ends the turn of the last agent only.
+      const agents = messages(first.stdout).find(({ id: of }) => of === 'a')?.result?.data;
+      expect(agents).toHaveLength(5);
+      expect(messages(first.stdout)).toContainEqual({ id: 'i2', result: {} });
       const end = load(RUNS > AT_ONCE ? AT_ONCE : 2);
       try {
         for (let done = 1; done < RUNS; done += AT_ONCE) {

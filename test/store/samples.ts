@@ -61,8 +61,16 @@ export function threadRecord(number: number, changes: Partial<ThreadRecord> = {}
     memoryMode: null,
     daybreakEnabled: null,
     goal: null,
+    agentClosedAtMs: null,
+    spawnTurnId: null,
     ...changes,
   };
+}
+
+/** The thread of an agent that the thread with the number `parent` started. */
+export function agentRecord(number: number, parent: number, changes: Partial<ThreadRecord> = {}): ThreadRecord {
+  const spawned = { parent_thread_id: idOf(parent), depth: 1, agent_path: null, agent_nickname: null, agent_role: null };
+  return threadRecord(number, { source: { subAgent: { thread_spawn: spawned } }, ...changes });
 }
 
 export const everyThread: ThreadQuery = {
@@ -73,6 +81,8 @@ export const everyThread: ThreadQuery = {
   cwds: null,
   sources: null,
   originators: null,
+  parentId: null,
+  ancestorId: null,
   excludedIds: null,
   searchTerm: null,
 };

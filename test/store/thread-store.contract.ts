@@ -6,6 +6,7 @@ import type { ForkPoint, LogEntry, ThreadPatch, ThreadQuery, ThreadRecord, Threa
 import type { FakeClock } from '../support/fake-clock.ts';
 import {
   agentMessage,
+  agentRecord,
   command,
   everyThread,
   idOf,
@@ -198,6 +199,7 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
           { told: ['something'] },
           { memoryMode: 'enabled' },
           { daybreakEnabled: false },
+          { agentClosedAtMs: 6 },
           { memoryMode: null, daybreakEnabled: null },
           { goal: rich.goal },
           { goal: null },
@@ -265,6 +267,33 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
         expect(await listed({ ...everyThread, excludedIds: [], limit: 1 })).toEqual([6]);
         await store.updateThread(idOf(1), { settings: { ...settings, cwd: '/c', modelProvider: 'two' } });
         expect(await listed({ ...everyThread, cwds: ['/c'], modelProviders: ['two'] })).toEqual([1]);
+      });
+
+      test('the agents below a thread: listed by parent and ancestor, and read with those that are not listed', async () => {
+        await store.createThread(threadRecord(1));
+        await store.createThread(agentRecord(2, 1));
+        await store.createThread(agentRecord(3, 2, { archivedAtMs: 7 }));
+        await store.createThread(agentRecord(4, 2, { listed: false, agentClosedAtMs: 8, spawnTurnId: 't1' }));
+        await store.createThread(agentRecord(5, 9));
+        expect(await listed({ ...everyThread, parentId: idOf(1) })).toEqual([2]);
+        expect(await listed({ ...everyThread, ancestorId: idOf(1) })).toEqual([2]);
+        expect(await listed({ ...everyThread, ancestorId: idOf(1), archived: true })).toEqual([3]);
+        expect(await listed({ ...everyThread, parentId: idOf(2) })).toEqual([]);
+        const below = await store.listAgents(idOf(1));
+        expect(below.map(({ id, listed: isListed }) => [id, isListed])).toEqual([
+          [idOf(2), true],
+          [idOf(3), true],
+          [idOf(4), false],
+        ]);
+        expect(below[2]).toMatchObject({ agentClosedAtMs: 8, spawnTurnId: 't1', tokenUsage: null, source: agentRecord(4, 2).source });
+        await store.deleteThread(idOf(2));
+        expect(await store.listAgents(idOf(1))).toEqual([]);
+      });
+
+      test('the agents of an ephemeral thread', async () => {
+        await store.createThread(threadRecord(1, { ephemeral: true, path: null }));
+        await store.createThread(agentRecord(2, 1, { ephemeral: true, path: null }));
+        expect((await store.listAgents(idOf(1))).map(({ id }) => id)).toEqual([idOf(2)]);
       });
 
       test('an ephemeral thread exists only in its store, until that closes', async () => {

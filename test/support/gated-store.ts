@@ -32,6 +32,7 @@ export function gatedStore(store: ThreadStore, beforeWrite: BeforeWrite): Thread
     revertThread: (threadId, beforeTurnId, patch) => store.revertThread(threadId, beforeTurnId, patch),
     deleteThread: (threadId) => store.deleteThread(threadId),
     listThreads: (query) => store.listThreads(query),
+    listAgents: (threadId) => store.listAgents(threadId),
     listTurns: (threadId, query) => store.listTurns(threadId, query),
     listItems: (threadId, query) => store.listItems(threadId, query),
     readItems: (threadId, wanted) => store.readItems(threadId, wanted),

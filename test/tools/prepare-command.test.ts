@@ -18,6 +18,7 @@ const host: ActionHost = {
   answerMsMax: null,
   emit: async () => {},
   signal: new AbortController().signal,
+  newInput: new AbortController().signal,
   interruptCause: null,
 };
 

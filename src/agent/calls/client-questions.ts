@@ -1,6 +1,8 @@
 import type { PausableTimers } from '../../base/pausable-timers.ts';
 import type { Answer } from '../../protocol/answer.ts';
-import type { ServerRequests, ThreadActiveFlag } from '../../protocol/generated/types.ts';
+import type { AskingAgent, ServerRequests, ThreadActiveFlag } from '../../protocol/generated/types.ts';
+import { spawnSource } from '../../store/spawn-source.ts';
+import type { ThreadRecord } from '../../store/thread-store.ts';
 import type { ClientRequest } from '../../tools/action.ts';
 import type { ClientChannel } from '../client-channel.ts';
 import type { Outbox } from '../outbox.ts';
@@ -104,13 +106,15 @@ export class ClientQuestions {
     signal: AbortSignal,
   ): Promise<Answer<ServerRequests[Method]['result']>> {
     const { state, clients, waits } = this.#deps;
+    const agent = askingAgent(state.record);
+    const asked = agent === null ? request : { ...request, params: { ...request.params, agent } };
     const ms = this.answerMsMax;
     const audience = { threadId: state.id };
-    if (ms === null) return clients.ask(audience, request, signal);
+    if (ms === null) return clients.ask(audience, asked, signal);
     const timeout = new AbortController();
     const timer = waits.setTimer(() => timeout.abort(), ms);
     try {
-      const answer = await clients.ask(audience, request, AbortSignal.any([signal, timeout.signal]));
+      const answer = await clients.ask(audience, asked, AbortSignal.any([signal, timeout.signal]));
       return answer.type === 'aborted' && !signal.aborted ? { type: 'timeout', ms } : answer;
     } finally {
       timer.clear();
@@ -122,4 +126,12 @@ export class ClientQuestions {
     if (!state.wait(flag, by)) return;
     await outbox.announce([{ method: 'thread/status/changed', params: { threadId: state.id, status: state.shownStatus } }]);
   }
+}
+
+/** The agent whose thread this is, as clients of other threads see it; null if it is the thread of no agent. */
+function askingAgent({ id, source }: ThreadRecord): AskingAgent | null {
+  const spawned = spawnSource(source);
+  if (spawned === null) return null;
+  const { agent_nickname, agent_role, parent_thread_id } = spawned;
+  return { threadId: id, nickname: agent_nickname ?? null, role: agent_role ?? null, parentThreadId: parent_thread_id };
 }

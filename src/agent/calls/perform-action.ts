@@ -158,6 +158,9 @@ class ActionRun {
       answerMsMax: questions.answerMsMax,
       emit: (announcement) => outbox.commit({ announce: [announcement] }),
       signal,
+      get newInput() {
+        return turn.newInput;
+      },
       get interruptCause() {
         return turn.interruptCause;
       },

@@ -10,7 +10,7 @@ const ITEM_SHARE = 0.25;
 const CUT_CHARS_MIN = 200;
 
 /**
- * What the user wrote and approved, among items, without images: the newest messages, as many as fit into so many tokens. The last that
+ * What the user wrote and approved, or the agent that started this one wrote, among items, without images: the newest messages, as many as fit into so many tokens. The last that
  * fits may be cut.
  */
 export function keptUserMessages(items: readonly AuthoredItem[], tokensMax: number): AuthoredItem[] {
@@ -18,7 +18,7 @@ export function keptUserMessages(items: readonly AuthoredItem[], tokensMax: numb
   let chars = tokensMax * CHARS_PER_TOKEN;
   for (const source of items.toReversed()) {
     const author = authorOf(source);
-    if (author !== 'user' && author !== 'approval') continue;
+    if (author !== 'user' && author !== 'parent' && author !== 'approval') continue;
     const item = withoutBulk(source.item);
     // Approvals of actions have another role. The guardian tells again those that no action has used.
     if (item?.type !== 'message' || item.role !== 'user') continue;

@@ -133,13 +133,22 @@ export class GoalKeeper implements GoalAccess, TurnPart {
     return {};
   }
 
-  /** Charges the tokens of a response: its input without the cached part, and its output. */
   tokensUsed({ id }: TurnContext, usage: TokenUsageBreakdown): StepAddition {
     const before = this.current();
-    const tokens = Math.max(0, usage.inputTokens - usage.cachedInputTokens) + usage.outputTokens;
-    const goal = this.#charged(tokens);
+    const goal = this.#charged(chargedTokens(usage));
     if (goal?.status === 'budgetLimited' && before?.status === 'active') this.#unreported.add('spent');
     return this.#step(before, { goal, turnId: id });
+  }
+
+  /** Charges the tokens of agents that work for the thread, as those of its own turns. */
+  agentsUsed(usage: TokenUsageBreakdown): void {
+    const before = this.current();
+    const goal = this.#charged(chargedTokens(usage));
+    if (goal?.status === 'budgetLimited' && before?.status === 'active') this.#unreported.add('spent');
+    const step = this.#step(before, { goal, turnId: null });
+    // If it cannot be stored, the goal keeps the tokens in memory, and stores them with its next change.
+    if (step.patch !== undefined)
+      this.#deps.outbox.commit(step).catch((err: unknown) => this.#deps.log.info({ err }, 'a goal was not stored'));
   }
 
   beforeRequest(): { tell: ResponseItem[] } {
@@ -168,7 +177,7 @@ export class GoalKeeper implements GoalAccess, TurnPart {
       goal = { ...goal, status: error?.codexErrorInfo === 'usageLimitExceeded' ? 'usageLimited' : 'blocked' };
     } else if (status === 'interrupted') {
       // If the server interrupts the turn, for example to archive the thread, the goal stays as it is.
-      goal = { ...goal, awaitsUser: cause === 'user' || cause === 'guardian' };
+      goal = { ...goal, awaitsUser: cause === 'user' || cause === 'guardian' || cause === 'parent' };
     } else if (isUnprompted) {
       warning = this.#limitPassed(acted);
       if (warning !== null) goal = { ...goal, status: 'blocked' };
@@ -229,7 +238,7 @@ export class GoalKeeper implements GoalAccess, TurnPart {
 
   #step(
     before: ThreadGoal | null,
-    { goal, turnId, warning = null }: { goal: GoalRecord | null; turnId: string; warning?: string | null },
+    { goal, turnId, warning = null }: { goal: GoalRecord | null; turnId: string | null; warning?: string | null },
   ): StepAddition {
     if (!this.available || goal === null || goal === this.#goal) return {};
     this.#deps.keep({ goal });
@@ -241,6 +250,11 @@ export class GoalKeeper implements GoalAccess, TurnPart {
 }
 
 const UNFINISHED = 'The thread already has a goal that is not complete. Complete it first, or let the user clear it.';
+
+/** The tokens of a response that count for a goal: its input without the cached part, and its output. */
+function chargedTokens({ inputTokens, cachedInputTokens, outputTokens }: TokenUsageBreakdown): number {
+  return Math.max(0, inputTokens - cachedInputTokens) + outputTokens;
+}
 
 function stopped(why: string): string {
   return `The thread no longer works towards its goal by itself: ${why}. Set the goal to active to go on.`;

@@ -5,6 +5,10 @@ import { Judge } from './judge.ts';
 /** Creates the guardian of a loaded thread. */
 export function createGuardian(deps: TurnPartDeps): Guardian {
   const { threadId, clock, ids, outbox, home, env, modelFor } = deps;
+  const own = async () => {
+    const state = await deps.history.state();
+    return state === null ? null : [...state.read, ...state.deferred];
+  };
   const judge = new Judge({
     threadId,
     clock,
@@ -16,13 +20,13 @@ export function createGuardian(deps: TurnPartDeps): Guardian {
     onUsage: (turn, usage) => outbox.commit(deps.tokensStep(turn, usage)),
     ownWindow: (model) => deps.configuration().contextWindow(model),
     history: async () => {
-      const state = await deps.history.state();
-      return state === null ? null : [...state.read, ...state.deferred];
+      const history = await own();
+      return history === null ? null : [...(await deps.agents.saidAbove(threadId)), ...history];
     },
     goal: () => {
       const { goal } = deps.record();
       return goal === null || goal.isModels ? null : goal.objective;
     },
   });
-  return new Guardian({ threadId, clock, ids, outbox, judge });
+  return new Guardian({ threadId, clock, ids, outbox, judge, history: own });
 }

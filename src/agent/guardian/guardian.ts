@@ -5,6 +5,7 @@ import { jsonWeight } from '../../base/json-pieces.ts';
 import type { JsonObject } from '../../base/json-value.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { ItemApprovalReview, ResponseItem } from '../../protocol/generated/types.ts';
+import { authorOf } from '../../rollout/author-of.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
 import type { OpenItem, PlannedAction, Verdict } from '../../tools/action.ts';
 import type { ActionQuestion, Reviewer } from '../calls/reviewer.ts';
@@ -27,6 +28,8 @@ export interface GuardianDeps {
   ids: Ids;
   outbox: Outbox;
   judge: Judge;
+  /** The history of the thread as its model reads it. Null: it is too large. */
+  history(): Promise<readonly AuthoredItem[] | null>;
 }
 
 /**
@@ -42,6 +45,11 @@ export class Guardian implements TurnPart, Reviewer<ActionQuestion> {
 
   constructor(deps: GuardianDeps) {
     this.#deps = deps;
+  }
+
+  /** What users have said in this thread, for the guardians of the agents that it has started. */
+  async userMessages(): Promise<AuthoredItem[]> {
+    return ((await this.#deps.history()) ?? []).filter((read) => authorOf(read) === 'user');
   }
 
   turnBegan({ kind }: TurnContext): Record<string, never> {
@@ -112,8 +120,8 @@ function isOfAgent(kind: TurnContext['kind']): boolean {
   return kind !== 'shell' && kind !== 'review' && kind !== 'compact';
 }
 
-function factsOf({ id, kind, settings, steerRefusal }: TurnContext): Omit<TurnContext, 'signal'> {
-  return { id, kind, settings, steerRefusal };
+function factsOf({ id, kind, settings, steerRefusal, interruptCause }: TurnContext): Omit<TurnContext, 'signal'> {
+  return { id, kind, settings, steerRefusal, interruptCause };
 }
 
 function keptPlan({ planned }: PlannedAction): JsonObject | null {

@@ -24,7 +24,7 @@ export interface SecretMasks {
 }
 
 /** The author of an entry of the transcript. `context`: from the server or from files of the project, not from a person. */
-type EntryAuthor = 'user' | 'approval' | 'context' | 'agent' | 'tool';
+type EntryAuthor = 'user' | 'approval' | 'parent' | 'context' | 'agent' | 'tool';
 
 interface Entry {
   from: EntryAuthor;
@@ -205,7 +205,7 @@ function messageAuthor(read: AuthoredItem): EntryAuthor | null {
   const { item } = read;
   if (item.type === 'message' && item.role === 'assistant') return 'agent';
   const author = authorOf(read);
-  if (author === 'user' || author === 'approval') return author;
+  if (author === 'user' || author === 'approval' || author === 'parent') return author;
   return author === 'context' && item.type === 'message' && item.role !== 'user' ? null : 'context';
 }
 

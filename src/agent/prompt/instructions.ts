@@ -1,5 +1,6 @@
 import { isObject, type JsonValue } from '../../base/json-value.ts';
 import { isBelow } from '../../base/paths/is-within.ts';
+import { mayStartAgents } from '../../config/agents/may-start-agents.ts';
 import type { Config } from '../../config/config.ts';
 import { environmentPolicy } from '../../config/environment-policy.ts';
 import { projectFolders } from '../../config/layers/project-folders.ts';
@@ -76,6 +77,7 @@ export class Instructions {
   }): Promise<{ messages: ResponseItem[]; told: JsonValue }> {
     const { agentsMd, skills } = await this.#at(settings.cwd);
     const { sandboxPolicy, approvalPolicy, workspaceRoots = [], developerInstructions, collaborationMode, personality, cwd } = settings;
+    const startsAgents = mayStartAgents(this.#config);
     const next: ContextInput = {
       sandboxPolicy,
       approvalPolicy,
@@ -86,6 +88,7 @@ export class Instructions {
       skills,
       developerInstructions,
       collaborationMode,
+      ...(startsAgents && settings.multiAgentMode !== undefined ? { multiAgentMode: settings.multiAgentMode } : {}),
       personality,
       agentsMd,
       environment: describeEnvironment({ cwd, env: this.#config.env, nowMs: now, withheld: this.#withheld }),

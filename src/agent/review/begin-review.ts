@@ -67,7 +67,7 @@ export async function beginReview(deps: TurnStarterDeps, target: ReviewTarget): 
 async function reviewSettings({ state, agent }: TurnStarterDeps): Promise<ThreadSettings> {
   const { settings, configuration } = state;
   const model = configuration.reviewModel ?? settings.model;
-  const { permissionProfile: _none, ...others } = settings;
+  const { permissionProfile: _none, multiAgentMode: _noAgents, ...others } = settings;
   return {
     ...others,
     model,

@@ -3,7 +3,7 @@ import type { Config } from '../../config/config.ts';
 import { chooseModel, chooseProvider } from '../../config/providers/choose-provider.ts';
 import type { ProviderConfig } from '../../config/providers/provider-config.ts';
 import { completeApprovalPolicy } from '../../policy/permissions/complete-approval-policy.ts';
-import type { ApprovalsReviewer, AskForApproval, Personality, TurnStartParams } from '../../protocol/generated/types.ts';
+import type { ApprovalsReviewer, AskForApproval, MultiAgentMode, Personality, TurnStartParams } from '../../protocol/generated/types.ts';
 import type { ThreadSettings } from '../../store/thread-store.ts';
 import { type SandboxOverrides, type SandboxSources, threadSandbox, turnSandbox } from './thread-sandbox.ts';
 
@@ -16,17 +16,18 @@ export interface ThreadOverrides extends SandboxOverrides {
   developerInstructions?: string | null | undefined;
   model?: string | null | undefined;
   modelProvider?: string | null | undefined;
+  multiAgentMode?: MultiAgentMode | null | undefined;
   personality?: Personality | null | undefined;
   serviceTier?: string | null | undefined;
 }
 
 /**
  * The settings that a thread keeps when it is resumed from the store or forked. The approval and sandbox policies are not kept, nor is
- * the collaboration mode for a client that does not know modes (`knowsModes`): it could not leave it.
+ * the modes for a client that does not know modes (`knowsModes`): it could not leave them.
  */
 export function keptSettings(last: ThreadSettings, { knowsModes }: { knowsModes: boolean }): Partial<ThreadSettings> {
   const { model, modelProvider, cwd, approvalsReviewer, effort, summary, personality, serviceTier, collaborationMode } = last;
-  const { baseInstructions, developerInstructions, permissionProfile, workspaceRoots } = last;
+  const { baseInstructions, developerInstructions, permissionProfile, workspaceRoots, multiAgentMode } = last;
   return {
     model,
     modelProvider,
@@ -36,7 +37,7 @@ export function keptSettings(last: ThreadSettings, { knowsModes }: { knowsModes:
     summary,
     personality,
     serviceTier,
-    ...(knowsModes ? { collaborationMode } : {}),
+    ...(knowsModes ? { collaborationMode, ...withMode(multiAgentMode) } : {}),
     baseInstructions,
     developerInstructions,
     ...(permissionProfile === undefined ? {} : { permissionProfile }),
@@ -83,6 +84,7 @@ export function resolveSettings(sources: SettingsSources): {
       personality: overrides.personality ?? kept('personality', 'personality') ?? config.get('personality'),
       serviceTier: overrides.serviceTier ?? keptOr(kept('serviceTier', 'service_tier'), config.get('service_tier')),
       collaborationMode: collaboration(mode, { model, effort, instructions: modeSettings?.developer_instructions ?? null }),
+      ...withMode(overrides.multiAgentMode ?? last.multiAgentMode),
       baseInstructions: overrides.baseInstructions ?? kept('baseInstructions', 'instructions') ?? config.get('instructions'),
       developerInstructions:
         overrides.developerInstructions ?? kept('developerInstructions', 'developer_instructions') ?? config.get('developer_instructions'),
@@ -104,6 +106,7 @@ export type TurnOverrides = Pick<
   | 'cwd'
   | 'effort'
   | 'model'
+  | 'multiAgentMode'
   | 'permissions'
   | 'personality'
   | 'runtimeWorkspaceRoots'
@@ -140,7 +143,12 @@ export function withTurnOverrides(
     // Null removes the tier, as clients expect.
     serviceTier: params.serviceTier === undefined ? settings.serviceTier : params.serviceTier,
     collaborationMode: collaboration((mode ?? settings.collaborationMode).mode, { model, effort, instructions }),
+    ...withMode(params.multiAgentMode ?? settings.multiAgentMode),
   };
+}
+
+function withMode(multiAgentMode: MultiAgentMode | undefined): Pick<ThreadSettings, 'multiAgentMode'> {
+  return multiAgentMode === undefined ? {} : { multiAgentMode };
 }
 
 function collaboration(

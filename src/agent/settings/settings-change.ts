@@ -23,7 +23,7 @@ export function settingsAnnouncement(threadId: string, now: ThreadSettings): Ann
     summary: now.summary,
     personality: now.personality,
     collaborationMode: now.collaborationMode,
-    multiAgentMode: 'explicitRequestOnly' as const,
+    multiAgentMode: now.multiAgentMode ?? ('explicitRequestOnly' as const),
     disabledPluginIds: [],
     environments: null,
   };

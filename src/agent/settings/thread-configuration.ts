@@ -1,3 +1,5 @@
+import type { JsonObject } from '../../base/json-value.ts';
+import type { AgentRoles } from '../../config/agents/agent-role.ts';
 import type { Config } from '../../config/config.ts';
 import type { ContextWindow } from '../../config/providers/context-window.ts';
 import type { Model } from '../../model/model.ts';
@@ -5,15 +7,32 @@ import type { CommandSettings } from '../../tools/command/command-settings.ts';
 import type { ShownReasoning } from '../items/shown-reasoning.ts';
 import type { Instructions } from '../prompt/instructions.ts';
 
+/** How a thread's model may start agents. */
+export interface AgentSettings {
+  /** How many agents of the session may run at a time. */
+  running: number;
+  /** How deep agents may be nested: 1 means that agents cannot start agents. */
+  depth: number;
+  /** For agents whose model and effort nobody chose; null: those of the thread that starts them. */
+  model: string | null;
+  effort: string | null;
+  /** The roles that the configuration defines. */
+  roles: AgentRoles;
+}
+
 /** The configuration of a loaded thread. It is not stored, but made from config.toml at each load. */
 export interface ThreadConfiguration {
   /** The settings in effect when the thread was loaded. */
   config: Config;
+  /** The settings that the request gave which loaded the thread; null: none. The agents that it starts have them, too. */
+  requested: JsonObject | null;
   model: Model;
   instructions: Instructions;
   commands: CommandSettings;
   /** Whether the thread may have a goal. */
   goals: boolean;
+  /** How the model may start agents; null: not at all. */
+  agents: AgentSettings | null;
   /** Whether the model has the tool that asks for permissions. */
   asksForPermissions: boolean;
   /** Whether the model may ask the user questions outside plan mode too. */

@@ -48,9 +48,11 @@ export class ActiveTurn implements TurnContext {
   readonly finished: Promise<void>;
   readonly markFinished: () => void;
 
-  readonly #abort = new AbortController();
+  // Every command that runs in the turn adds a listener.
+  readonly #abort = unboundController();
   #interruptCause: InterruptCause | null = null;
   #request: AbortController | null = null;
+  #newInput = unboundController();
   #inputs: Arrival[] = [];
   #reservations = 0;
   #holds = 0;
@@ -58,8 +60,6 @@ export class ActiveTurn implements TurnContext {
   #onChange: (() => void)[] = [];
 
   constructor(options: Pick<ActiveTurn, 'id' | 'kind' | 'startedAtMs' | 'startedMs' | 'settings' | 'outputSchema'>) {
-    // Every command that runs in the turn adds a listener.
-    setMaxListeners(0, this.#abort.signal);
     this.id = options.id;
     this.kind = options.kind;
     this.startedAtMs = options.startedAtMs;
@@ -84,6 +84,11 @@ export class ActiveTurn implements TurnContext {
     return this.#interruptCause;
   }
 
+  /** Aborts when input arrives that the model has to read soon. There is another signal once that input is taken. */
+  get newInput(): AbortSignal {
+    return this.#newInput.signal;
+  }
+
   /** Interrupts the turn; may be called again. The cause `user` replaces others; otherwise the first cause counts. */
   interrupt(cause: InterruptCause): void {
     if (cause === 'user') this.#interruptCause = cause;
@@ -105,7 +110,10 @@ export class ActiveTurn implements TurnContext {
   reserveInput({ isDeferred = false } = {}): InputReservation | null {
     if (this.#closed || this.kind === 'review') return null;
     this.#reservations++;
-    if (!isDeferred) this.#request?.abort();
+    if (!isDeferred) {
+      this.#request?.abort();
+      this.#newInput.abort();
+    }
     let open = true;
     const leave = () => {
       if (!open) return false;
@@ -150,6 +158,7 @@ export class ActiveTurn implements TurnContext {
   /** Waits for open reservations, and returns the input that has arrived since the last call. */
   async takeInputs(): Promise<Arrival[]> {
     while (this.#reservations > 0) await this.#change();
+    if (this.#newInput.signal.aborted) this.#newInput = unboundController();
     return this.#inputs.splice(0);
   }
 
@@ -182,4 +191,11 @@ export class ActiveTurn implements TurnContext {
   #wake(): void {
     for (const resolve of this.#onChange.splice(0)) resolve();
   }
+}
+
+/** A controller whose signal takes any number of listeners. */
+function unboundController(): AbortController {
+  const controller = new AbortController();
+  setMaxListeners(0, controller.signal);
+  return controller;
 }

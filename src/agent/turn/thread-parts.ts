@@ -24,7 +24,7 @@ interface ThreadPartsDeps {
 
 /** Creates one part of each kind for a loaded thread. */
 export function threadParts({ state, outbox, agent, history, grants, turnBegun }: ThreadPartsDeps): TurnParts {
-  const { clock, ids, log, processes, sandbox, home, env, partKinds, promptBudget, store, modelFor } = agent;
+  const { clock, ids, log, processes, sandbox, home, env, partKinds, promptBudget, store, modelFor, agents } = agent;
   const deps: TurnPartDeps = {
     threadId: state.id,
     clock,
@@ -58,6 +58,7 @@ export function threadParts({ state, outbox, agent, history, grants, turnBegun }
     },
     turnBegun,
     modelFor,
+    agents,
   };
   const parts: TurnParts = new TurnParts(
     partKinds.map((kind) => kind.create(deps)),

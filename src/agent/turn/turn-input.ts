@@ -13,15 +13,24 @@ interface TurnInputDeps {
   atMs: number;
 }
 
+/** A message that begins or joins a turn. */
+export interface TurnMessage {
+  params: TurnStartParams | TurnSteerParams;
+  author: InputAuthor;
+}
+
+/** The author of input: a client's user, or the agent that started this one. */
+export type InputAuthor = 'user' | 'parent';
+
 /** The input of a request, for clients and for the model; null if the request has none. */
 export async function turnInput(
-  params: TurnStartParams | TurnSteerParams,
+  { params, author }: TurnMessage,
   { settings, instructions, ids, atMs }: TurnInputDeps,
 ): Promise<TurnInput | null> {
   const message = await userMessage(params.input);
   const model = [
     ...authored('server', additionalContext(params.additionalContext ?? null)),
-    ...authored('user', message === null ? [] : [message]),
+    ...authored(author, message === null ? [] : [message]),
     ...authored('server', await instructions.skillsNamedIn(params.input, settings.cwd)),
   ];
   if (params.input.length === 0 && model.length === 0) return null;

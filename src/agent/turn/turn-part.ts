@@ -19,6 +19,7 @@ import type { PromptBudget } from '../prompt/prompt-budget.ts';
 import type { PromptHistory } from '../prompt/prompt-history.ts';
 import type { ThreadConfiguration } from '../settings/thread-configuration.ts';
 import type { StepAddition } from '../step.ts';
+import type { AgentTree } from '../sub-agents/agent-tree.ts';
 
 /**
  * The kind of a turn, by what began it: input of a client, a user command, the goal of the thread, a review, which takes no input, or a
@@ -34,6 +35,8 @@ export interface TurnContext {
   settings: ThreadSettings;
   /** Aborts when the turn is interrupted. */
   readonly signal: AbortSignal;
+  /** Null unless the turn was interrupted. */
+  readonly interruptCause: InterruptCause | null;
   /** Why the turn takes no steering now: work of this kind runs in it. Null: it takes it. */
   steerRefusal: NonSteerableTurnKind | null;
 }
@@ -139,6 +142,8 @@ export interface TurnPartDeps {
   compacted(turn: TurnContext): AuthoredItem[];
   /** The error of the thread's last turn that has ended and was not a review; null: there is none. Reads the store. */
   lastTurnError(): Promise<TurnError | null>;
+  /** The agents that threads have started. */
+  readonly agents: AgentTree;
   /** Resolves when a turn that is being begun has begun. */
   turnBegun(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../base/json-value.ts';
 import type { GrantedPermissions } from '../../policy/permissions/sandbox-bounds.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
-import type { Turn, TurnStartParams, TurnSteerParams } from '../../protocol/generated/types.ts';
+import type { Turn, TurnStartParams } from '../../protocol/generated/types.ts';
 import { StoreError } from '../../store/store-error.ts';
 import type { LogEntry, ThreadPatch, ThreadSettings } from '../../store/thread-store.ts';
 import type { AgentDeps } from '../agent-deps.ts';
@@ -14,7 +14,7 @@ import type { ThreadState } from '../thread-state.ts';
 import { ActiveTurn, type InputReservation, type TurnInput } from './active-turn.ts';
 import type { TurnBeginning } from './run-turn.ts';
 import type { TurnOpening } from './turn-deps.ts';
-import { inputEntries, modelEntries, turnInput } from './turn-input.ts';
+import { type InputAuthor, inputEntries, modelEntries, type TurnMessage, turnInput } from './turn-input.ts';
 import type { DueTurn } from './turn-part.ts';
 import type { TurnParts } from './turn-parts.ts';
 import { turnView } from './turn-view.ts';
@@ -40,6 +40,7 @@ export interface TurnStarterDeps {
 interface NewTurn {
   /** By default without input. */
   params?: TurnStartParams;
+  author?: InputAuthor;
   /** By default those of the thread. */
   settings?: ThreadSettings;
   /** For a turn that a part wants; null: a client asked for it. */
@@ -59,7 +60,7 @@ export class TurnStarter {
   /** Begins a turn. It is stored when this resolves, and runs when `afterAnswer` is called. */
   async begin(newTurn: NewTurn): Promise<Joined> {
     const { state, outbox, parts, agent } = this.#deps;
-    const { params = { threadId: state.id, input: [] }, settings = state.settings, due = null, opening = null } = newTurn;
+    const { params = { threadId: state.id, input: [] }, author = 'user', settings = state.settings, due = null, opening = null } = newTurn;
     const { clock, ids } = agent;
     const now = clock.now();
     const startedMs = clock.monotonic();
@@ -67,7 +68,7 @@ export class TurnStarter {
     const change = this.#settingsChange(settings);
     const { instructions } = state.configuration;
     const { told, messages } = await instructions.contextUpdate({ settings, granted: this.#deps.granted(), told: state.record.told, now });
-    const input = await turnInput(params, { settings, instructions, ids, atMs: now });
+    const input = await turnInput({ params, author }, { settings, instructions, ids, atMs: now });
     const patch: ThreadPatch = { listed: true, updatedAtMs: now, recencyAtMs: now, told, ...change.patch };
     if (state.record.preview === '') patch.preview = threadPreview(params.input);
     const start: StepAddition = {
@@ -119,14 +120,14 @@ export class TurnStarter {
   async join(
     turn: ActiveTurn,
     reservation: InputReservation,
-    { params, settings }: { params: TurnStartParams | TurnSteerParams; settings: ThreadSettings },
+    { params, settings, author = 'user' }: Omit<TurnMessage, 'author'> & { settings: ThreadSettings; author?: InputAuthor },
   ): Promise<Joined> {
     const { state, outbox, parts, agent } = this.#deps;
     const { clock, ids } = agent;
     const change = this.#settingsChange(settings);
     let input: TurnInput | null;
     try {
-      input = await turnInput(params, { settings, instructions: state.configuration.instructions, ids, atMs: clock.now() });
+      input = await turnInput({ params, author }, { settings, instructions: state.configuration.instructions, ids, atMs: clock.now() });
       // The reservation has stopped the response, so the model reads deferred items now, before the new input.
       const deferred: LogEntry[] = turn.hasDeferred ? [{ kind: 'deferredRead', turnId: turn.id }] : [];
       const step = { entries: [...deferred, ...inputEntries(turn.id, input)], patch: change.patch };

@@ -13,23 +13,30 @@ interface ProjectLayersDeps {
   trustedFiles: TrustedFiles;
 }
 
+interface Project {
+  layers: Layer[];
+  /** The files with roles of agents. */
+  roleFiles: ProjectFile[];
+}
+
 /**
- * Returns a layer for the `.codex/config.toml` in each folder from the project's root down to `cwd`, outermost first. A layer is
+ * Returns the files with roles, and a layer for the `.codex/config.toml` in each folder from the project's root down to `cwd`, outermost first. A layer is
  * disabled unless the user trusts the folder and the content of the file. A layer has only the settings that a project can set,
  * and that are as strict as those of the user and of the outer folders. Throws a ConfigError if a trusted file is invalid.
  */
 export function projectLayers(
   { cwd, home, user }: { cwd: string; home: string; user: JsonObject },
   { toml, trustedFiles }: ProjectLayersDeps,
-): Layer[] {
+): Project {
+  const files = projectFiles({ cwd, home, user }, trustedFiles);
   const layers: Layer[] = [];
   let below = user;
-  for (const file of projectFiles({ cwd, home, user }, trustedFiles)) {
+  for (const file of files.filter(({ kind }) => kind === 'settings')) {
     const layer = withProjectSettings(layerOf(file, toml), below);
     layers.push(layer);
     below = mergeTables(below, layer.config);
   }
-  return layers;
+  return { layers, roleFiles: files.filter(({ kind }) => kind === 'role') };
 }
 
 function layerOf(file: ProjectFile, toml: Toml): Layer {

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../base/json-value.ts';
 import type { AskForApproval } from '../../protocol/generated/types.ts';
-import { SETTING_NAMES, SETTINGS, type SettingName, type SettingValue } from '../settings.ts';
+import { isAgentSetting, SETTING_NAMES, SETTINGS, type SettingName, type SettingValue } from '../settings.ts';
 import { emptyTable, isTable, mergeTables, tableWith, valueAt } from './config-table.ts';
 import type { IgnoredKey, Layer } from './layer.ts';
 
@@ -13,6 +13,12 @@ type AsStrict<T> = (projects: T, own: T) => boolean;
  * an order, and the stricter value wins.
  */
 const PROJECT_SETTINGS: { readonly [N in SettingName]?: AsStrict<SettingValue<N>> } = {
+  'agents.default_subagent_model': anyValue,
+  'agents.default_subagent_reasoning_effort': anyValue,
+  'agents.enabled': onlyOff,
+  'agents.max_concurrent_threads_per_session': (projects, own) => projects !== null && own !== null && projects <= own,
+  'agents.max_depth': atMost,
+  'agents.max_threads': atMost,
   approval_policy: asksAsMuch,
   approval_timeout_ms: (projects, own) => own === null || (projects !== null && projects <= own),
   background_terminal_max_timeout: atMost,
@@ -20,6 +26,7 @@ const PROJECT_SETTINGS: { readonly [N in SettingName]?: AsStrict<SettingValue<N>
   developer_instructions: anyValue,
   'features.exec_permission_approvals': onlyOff,
   'features.goals': onlyOff,
+  'features.multi_agent': onlyOff,
   'features.request_permissions_tool': onlyOff,
   'features.shell_tool': onlyOff,
   'features.view_image_tool': onlyOff,
@@ -57,6 +64,10 @@ export function withProjectSettings(layer: Layer, below: JsonObject): Layer {
   const ignoredKeys: IgnoredKey[] = [];
   let config = emptyTable();
   for (const { path, value } of keysOf(layer.config, [])) {
+    if (isRole(path, value)) {
+      config = mergeTables(config, tableWith(path, value));
+      continue;
+    }
     const name = PATHS.find((known) => known.path.length === path.length && startsWith(known.path, path))?.name;
     const reason = name === undefined ? NOT_FOR_PROJECTS : whyIgnored(name, value, below);
     if (reason === null) config = mergeTables(config, tableWith(path, value));
@@ -73,6 +84,11 @@ function* keysOf(table: JsonObject, outer: readonly string[]): Generator<{ path:
     if (hasSettings && isTable(value)) yield* keysOf(value, path);
     else yield { path, value };
   }
+}
+
+/** Whether this is the table of a role of agents. `readRoles` decides what a project can set in it. */
+function isRole([table, name = '', ...rest]: readonly string[], value: JsonValue): boolean {
+  return table === 'agents' && rest.length === 0 && isTable(value) && !isAgentSetting(name);
 }
 
 function startsWith(path: readonly string[], start: readonly string[]): boolean {

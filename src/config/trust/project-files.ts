@@ -1,20 +1,30 @@
 import { existsSync } from 'node:fs';
-import { basename, join, relative } from 'node:path';
+import { join, relative } from 'node:path';
 import { FileTooLargeError } from '../../base/files/open-regular-file.ts';
 import { readRegularFileSync } from '../../base/files/read-regular-file.ts';
 import type { JsonObject } from '../../base/json-value.ts';
 import { isBelow } from '../../base/paths/is-within.ts';
 import { realPathOrSame } from '../../base/paths/real-path.ts';
+import { roleFileNames } from '../agents/role-file-names.ts';
 import { projectFolders } from '../layers/project-folders.ts';
 import { nearestEntry, type ResolvedEntry, resolveEntry, type TrustEntry, trustEntries } from './trust-entries.ts';
 import { contentHash, type TrustRecord } from './trust-record.ts';
 import { TrustError, type TrustedFiles } from './trusted-files.ts';
 
+/** The folder in a folder of a project that has these files. */
+const OWN_FOLDER = '.codex';
+
 /**
- * The files of a folder of a project that set, start or loosen anything. They are in force only with the content that the user
- * trusts. Code that uses another such file lists it here, and reads it with `projectFiles` only.
+ * The files of a folder of a project that set, start or loosen anything, by their kinds. They are in force only with the content that the
+ * user trusts. Code that uses another such file lists it here, and reads it with `projectFiles` only.
  */
-const TRUST_BOUND_FILES = ['.codex/config.toml'] as const;
+const TRUST_BOUND_FILES: readonly { kind: ProjectFileKind; namesIn: (folder: string) => string[] }[] = [
+  { kind: 'settings', namesIn: () => ['config.toml'] },
+  { kind: 'role', namesIn: (folder) => roleFileNames(folder).map((name) => `agents/${name}`) },
+];
+
+/** `settings`: a config.toml. `role`: the role of agents. */
+type ProjectFileKind = 'settings' | 'role';
 
 const FILE_BYTES_MAX = 1024 * 1024;
 
@@ -32,8 +42,7 @@ export interface OfferedContent {
 
 /** A file of a project. Only one that is in force may have any effect, with exactly these bytes. */
 export type ProjectFile = {
-  /** The path in its folder: one of TRUST_BOUND_FILES. */
-  name: (typeof TRUST_BOUND_FILES)[number];
+  kind: ProjectFileKind;
   folder: string;
   path: string;
 } & (
@@ -69,7 +78,7 @@ export function projectFiles({ cwd, home, user }: ProjectOptions, trustedFiles: 
 }
 
 interface FoundFile {
-  name: (typeof TRUST_BOUND_FILES)[number];
+  kind: ProjectFileKind;
   folder: string;
   path: string;
   entry: ResolvedEntry | null;
@@ -85,13 +94,17 @@ interface Place {
 }
 
 function findIn(folder: string, { root, home, entryOf }: Place): FoundFile[] {
-  return TRUST_BOUND_FILES.flatMap((name) => {
-    const path = join(folder, name);
+  return namesIn(folder).flatMap(({ kind, name }) => {
+    const path = join(folder, OWN_FOLDER, name);
     // The home can be the `.codex` of a folder. Its files are the user's own.
-    if (!existsSync(path) || realPathOrSame(path) === realPathOrSame(join(home, basename(name)))) return [];
+    if (!existsSync(path) || realPathOrSame(path) === realPathOrSame(join(home, name))) return [];
     const entry = entryOf();
-    return [{ name, folder, path, entry, content: entry?.isTrusted === true ? read(path, root) : { problem: untrusted(folder) } }];
+    return [{ kind, folder, path, entry, content: entry?.isTrusted === true ? read(path, root) : { problem: untrusted(folder) } }];
   });
+}
+
+function namesIn(folder: string): { kind: ProjectFileKind; name: string }[] {
+  return TRUST_BOUND_FILES.flatMap(({ kind, namesIn }) => namesIn(join(folder, OWN_FOLDER)).map((name) => ({ kind, name })));
 }
 
 function read(path: string, root: string): FoundFile['content'] {
@@ -133,7 +146,7 @@ function recordOf(
 
 /** The files in the trusted folder itself. */
 function ownFiles(entry: TrustEntry, home: string): FoundFile[] {
-  if (!TRUST_BOUND_FILES.some((name) => existsSync(join(entry.path, name)))) return [];
+  if (!namesIn(entry.path).some(({ name }) => existsSync(join(entry.path, OWN_FOLDER, name)))) return [];
   const resolved = resolveEntry(entry);
   return findIn(resolved.folder, { root: projectFolders(resolved.folder).root, home, entryOf: () => resolved });
 }
@@ -147,16 +160,16 @@ function relativePath({ entry, path }: FoundFile): string {
 }
 
 function judge(file: FoundFile, record: TrustRecord | TrustError): ProjectFile {
-  const { name, folder, path, entry, content } = file;
+  const { kind, folder, path, entry, content } = file;
   const isFolderTrusted = entry?.isTrusted === true;
-  const refused = { name, folder, path, isInForce: false as const, isFolderTrusted };
+  const refused = { kind, folder, path, isInForce: false as const, isFolderTrusted };
   if (entry === null || 'problem' in content) {
     return { ...refused, reason: 'problem' in content ? content.problem : untrusted(folder), offered: null };
   }
   if (record instanceof TrustError) return { ...refused, reason: `${path} is not in force: ${record.message}`, offered: null };
   const { bytes, hash } = content;
   const known = record.get(entry.path)?.get(relativePath(file));
-  if (known === hash) return { name, folder, path, isInForce: true, bytes };
+  if (known === hash) return { kind, folder, path, isInForce: true, bytes };
   const isChanged = known !== undefined;
   return {
     ...refused,

@@ -3,9 +3,9 @@ import { settingsAnnouncement } from '../../agent/settings/settings-change.ts';
 import type { Caller } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 
-/** Shows the caller a collaboration mode that the thread has kept: the client may have forgotten it. */
+/** Shows the caller modes that the thread has kept: the client may have forgotten them. */
 export function announceMode({ clients }: ThreadDeps, { id, settings }: LoadedThread, caller: Caller): void {
-  if (settings.collaborationMode.mode === 'default') return;
+  if (settings.collaborationMode.mode === 'default' && (settings.multiAgentMode ?? 'explicitRequestOnly') === 'explicitRequestOnly') return;
   const { method, params } = settingsAnnouncement(id, settings);
   clients.publish({ connection: caller.id }, method, params);
 }

@@ -26,7 +26,12 @@ export function threadRequest(given: ThreadStartParams | ThreadResumeParams | Th
     serviceTier,
   };
   const personality = 'personality' in params ? params.personality : null;
-  return { overrides: { ...named, personality }, config: (params.config ?? null) as JsonObject | null, knowsModes: caller.experimentalApi };
+  const multiAgentMode = 'multiAgentMode' in params ? params.multiAgentMode : null;
+  return {
+    overrides: { ...named, personality, multiAgentMode },
+    config: (params.config ?? null) as JsonObject | null,
+    knowsModes: caller.experimentalApi,
+  };
 }
 
 /** The thread that `thread/start` or `thread/fork` asks for. Throws if the params are invalid or contradict each other. */

@@ -11,8 +11,16 @@ export function archiveMethods(deps: ThreadDeps) {
       async handle({ threadId }, { after }) {
         const { ephemeral } = await threads.record(threadId, noRolloutFound);
         if (ephemeral) throw threadEphemeral(threadId);
-        const wasLoaded = await threads.retire(threadId, () => store.archiveThread(threadId, clock.now()));
-        after(() => announceThreadGone(deps, 'thread/archived', { threadId, wasLoaded }));
+        // The same time for all, by which thread/unarchive knows the agents that were archived with their thread.
+        const atMs = clock.now();
+        const archived = await threads.agents.retire(
+          threadId,
+          (id) => store.archiveThread(id, atMs),
+          ({ archivedAtMs }) => archivedAtMs === null,
+        );
+        after(() => {
+          for (const gone of archived) announceThreadGone(deps, 'thread/archived', gone);
+        });
         return {};
       },
     },

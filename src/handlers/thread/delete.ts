@@ -10,8 +10,14 @@ export function deleteMethods(deps: ThreadDeps) {
       queue: perThread,
       async handle({ threadId }, { after }) {
         await threads.record(threadId, noRolloutFound);
-        const wasLoaded = await threads.retire(threadId, () => store.deleteThread(threadId));
-        after(() => announceThreadGone(deps, 'thread/deleted', { threadId, wasLoaded }));
+        const deleted = await threads.agents.retire(
+          threadId,
+          (id) => store.deleteThread(id),
+          () => true,
+        );
+        after(() => {
+          for (const gone of deleted) announceThreadGone(deps, 'thread/deleted', gone);
+        });
         return {};
       },
     },

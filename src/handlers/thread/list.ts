@@ -48,13 +48,13 @@ function check(params: ThreadListParams): void {
   }
 }
 
-/** Whether the request lists a section, a project, or the threads below another thread. No thread is in any of these. */
-function asksForGroup({ sectionId, projectId, parentThreadId, ancestorThreadId, attachedToThreadId }: ThreadListParams): boolean {
-  return [sectionId, projectId, parentThreadId, ancestorThreadId, attachedToThreadId].some((group) => group != null);
+/** Whether the request lists a section, a project, or attached threads. No thread is in any of these. */
+function asksForGroup({ sectionId, projectId, attachedToThreadId }: ThreadListParams): boolean {
+  return [sectionId, projectId, attachedToThreadId].some((group) => group != null);
 }
 
 async function threadQuery(deps: ThreadDeps, params: ThreadListParams): Promise<ThreadQuery> {
-  const { cwd, excludedThreadIds, originators, sourceKinds } = params;
+  const { cwd, excludedThreadIds, originators, parentThreadId, ancestorThreadId } = params;
   return {
     cursor: params.cursor ?? null,
     limit: pageLimit(params.limit),
@@ -63,16 +63,31 @@ async function threadQuery(deps: ThreadDeps, params: ThreadListParams): Promise<
     archived: params.archived ?? false,
     modelProviders: await providers(deps, params),
     cwds: cwd == null ? null : [cwd].flat().map((folder) => (isAbsolute(folder) ? resolve(folder) : folder)),
-    sources: sourceKinds?.length ? sourceKinds : INTERACTIVE_SOURCES,
+    sources: sources(params),
     originators: originators?.length ? originators : null,
+    parentId: parentThreadId?.toLowerCase() ?? null,
+    ancestorId: ancestorThreadId?.toLowerCase() ?? null,
     excludedIds: excludedThreadIds?.map((id) => id.toLowerCase()) ?? null,
     searchTerm: params.searchTerm || null,
   };
 }
 
+/** The sources that are listed; null for all. */
+function sources(params: ThreadListParams): string[] | null {
+  if (params.sourceKinds?.length) return params.sourceKinds;
+  return listsAgents(params) ? null : INTERACTIVE_SOURCES;
+}
+
+/** Whether only the agents below a thread are listed: then the filters that a client leaves out do not hide any of them. */
+function listsAgents({ parentThreadId, ancestorThreadId }: ThreadListParams): boolean {
+  return parentThreadId != null || ancestorThreadId != null;
+}
+
 /** The providers whose threads are listed; null for all providers. */
-async function providers({ defaultProvider }: ThreadDeps, { modelProviders }: ThreadListParams): Promise<string[] | null> {
+async function providers({ defaultProvider }: ThreadDeps, params: ThreadListParams): Promise<string[] | null> {
+  const { modelProviders } = params;
   if (modelProviders) return modelProviders.length === 0 ? null : modelProviders;
+  if (listsAgents(params)) return null;
   const configured = await defaultProvider();
   return configured === null ? null : [configured];
 }

@@ -75,7 +75,8 @@ async function followed(deps: ThreadDeps, resumed: Resumed): Promise<ThreadResum
   const follow = async () => {
     const answer = await readAnswer(deps, resumed);
     return () => {
-      deps.followers.subscribe(thread.id, context.caller.id);
+      // The client also hears the agents that work for the thread, and is shown their open questions.
+      for (const id of [thread.id, ...deps.threads.agents.loadedBelow(thread.id)]) deps.followers.subscribe(id, context.caller.id);
       return answer();
     };
   };

@@ -947,7 +947,7 @@ export type NonSteerableTurnKind = 'review' | 'compact';
  */
 export type Personality = 'none' | 'friendly' | 'pragmatic';
 /**
- * When the agent can start other agents.
+ * When the model may start agents: if the user asks for it, by its own judgement, or as the client's text says.
  */
 export type MultiAgentMode =
   | ('explicitRequestOnly' | 'proactive')
@@ -1248,6 +1248,18 @@ export interface GetAccountResponse {
   requiresOpenaiAuth: boolean;
 }
 /**
+ * The agent that asks. Absent if the thread is not that of an agent.
+ */
+export interface AskingAgent {
+  threadId: string;
+  nickname: string | null;
+  role: string | null;
+  /**
+   * The thread that started the agent.
+   */
+  parentThreadId: string;
+}
+/**
  * Adds one to the number of questions that a client asks its user by itself. While there are any, no deadline of an approval request or of another question to clients of the thread passes. The time that calls wait for commands does not pass either. The questions of a client end with its connection.
  */
 export interface ThreadIncrementElicitationParams {
@@ -1284,6 +1296,7 @@ export interface ThreadDecrementElicitationResponse {
  */
 export interface CommandExecutionRequestApprovalParams {
   threadId: string;
+  agent?: AskingAgent;
   turnId: string;
   itemId: string;
   /**
@@ -1371,6 +1384,7 @@ export interface CommandExecutionRequestApprovalResponse {
  */
 export interface FileChangeRequestApprovalParams {
   threadId: string;
+  agent?: AskingAgent;
   turnId: string;
   itemId: string;
   /**
@@ -2486,6 +2500,7 @@ export interface ActivePermissionProfile {
  */
 export interface PermissionsRequestApprovalParams {
   threadId: string;
+  agent?: AskingAgent;
   turnId: string;
   /**
    * The model's id for the call. There is no item with this id.
@@ -3134,7 +3149,7 @@ export interface ThreadListParams {
    */
   projectId?: string | null;
   /**
-   * Only threads that this thread started. Forks do not count. No thread has started another yet.
+   * Only threads that the agent of this thread started. Forks do not count. Without sourceKinds, their sources do not matter.
    */
   parentThreadId?: string | null;
   /**
@@ -3291,7 +3306,7 @@ export interface ThreadStartParams {
   developerInstructions?: string | null;
   personality?: Personality | null;
   /**
-   * Has no effect: the agent starts no other agents yet.
+   * When the model may start agents. Default: explicitRequestOnly.
    */
   multiAgentMode?: MultiAgentMode | null;
   /**
@@ -3570,7 +3585,7 @@ export interface ThreadSettingsUpdateParams {
   personality?: Personality | null;
   collaborationMode?: CollaborationMode | null;
   /**
-   * Has no effect: the agent starts no other agents yet.
+   * When the model may start agents.
    */
   multiAgentMode?: MultiAgentMode | null;
   /**
@@ -3620,6 +3635,10 @@ export interface ThreadTokenUsage {
    * The tokens of all model requests of the thread.
    */
   total: TokenUsageBreakdown;
+  /**
+   * `total`, and the totals of all agents that work for the thread, at any depth. Absent if the thread has started no agents.
+   */
+  withAgents?: TokenUsageBreakdown;
   /**
    * The tokens of the last model request.
    */
@@ -3674,6 +3693,7 @@ export interface ThreadTokenUsageUpdatedNotification {
 }
 export interface ToolRequestUserInputParams {
   threadId: string;
+  agent?: AskingAgent;
   turnId: string;
   itemId: string;
   questions: ToolRequestUserInputQuestion[];
@@ -3741,7 +3761,7 @@ export interface TurnStartParams {
   outputSchema?: unknown;
   collaborationMode?: CollaborationMode | null;
   /**
-   * Has no effect: the agent starts no other agents yet.
+   * When the model may start agents, from this turn on.
    */
   multiAgentMode?: MultiAgentMode | null;
   permissions?: string | null;

@@ -5,6 +5,7 @@ import type { Log } from '../../base/log.ts';
 import { type HistoryPage, type ItemQuery, type Page, SLICE_BYTES_MAX, type TurnQuery } from '../page-query.ts';
 import { itemNotFound, storeClosed, turnNotFound } from '../store-error.ts';
 import type {
+  AgentRecord,
   ForkPoint,
   LogEntry,
   ModelSlice,
@@ -137,6 +138,10 @@ export class SqliteStore implements ThreadStore {
 
   async listThreads(query: ThreadQuery): Promise<Page<ThreadRecord>> {
     return this.#read((connection) => listThreads(connection.disk.threads, query));
+  }
+
+  async listAgents(threadId: string): Promise<AgentRecord[]> {
+    return this.#read((connection) => [...connection.databases()].flatMap((database) => database.threads.agentsBelow(threadId)));
   }
 
   async listTurns(threadId: string, query: TurnQuery): Promise<HistoryPage<StoredTurn>> {

@@ -139,7 +139,7 @@ test.each([
   };
   const outbox = { commit, announce: async () => {} } as unknown as Outbox;
   const judge = { judge: async () => ABORTED } as unknown as Judge;
-  const guardian = new Guardian({ threadId: 't', clock: new FakeClock(), ids: new CountingIds(), outbox, judge });
+  const guardian = new Guardian({ threadId: 't', clock: new FakeClock(), ids: new CountingIds(), outbox, judge, history: async () => [] });
   const planned = { tool: 'exec_command' };
   const hash = await actionHash(planned, new EventLoopYield());
   const told = contextMessage('developer', ['approved']);
@@ -148,7 +148,8 @@ test.each([
     permit: UNCONFINED,
     describe: () => ({ targetItemId: 'c1', shown: { type: 'applyPatch' as const, cwd: '/', files: [] }, planned }),
   };
-  const turn: TurnContext = { id: 'u', kind: 'user', settings: {} as ThreadSettings, signal: abort.signal, steerRefusal: null };
+  const facts = { id: 'u', kind: 'user', settings: {} as ThreadSettings, steerRefusal: null, interruptCause: null } as const;
+  const turn: TurnContext = { ...facts, signal: abort.signal };
   await guardian.review(question, async () => null, turn).catch(() => null);
   expect(commits).toBe(2);
   expect(guardian.log.takeApproval(hash)).toEqual(told);

@@ -29,6 +29,8 @@ export function listThreads(threads: ThreadRows, query: ThreadQuery): Page<Threa
       cwds: filter(query.cwds),
       sources: filter(query.sources?.flatMap((source) => (source === 'subAgent' ? SUB_AGENTS : source)) ?? null),
       originators: filter(query.originators),
+      parentId: query.parentId,
+      ancestorId: query.ancestorId,
       excludedIds: filter(query.excludedIds),
       limit: limit === ALL ? ALL : limit + 1,
     },

@@ -1,11 +1,14 @@
 import type { Database, Statement } from 'better-sqlite3';
-import type { GitInfo, SessionSource, ThreadMemoryMode } from '../../../protocol/generated/types.ts';
+import type { GitInfo, ThreadMemoryMode } from '../../../protocol/generated/types.ts';
 import { storable } from '../../fold-case.ts';
+import { spawnSource } from '../../spawn-source.ts';
 import { threadNotFound } from '../../store-error.ts';
-import type { ThreadChange, ThreadMetadata, ThreadPatch, ThreadRecord } from '../../thread-store.ts';
+import type { AgentRecord, ThreadChange, ThreadMetadata, ThreadPatch, ThreadRecord } from '../../thread-store.ts';
 import { Damage, FileDamage } from '../as-store-error.ts';
 import { defineFolded } from '../database/define-folded.ts';
 import type { Blobs } from '../history/blobs.ts';
+import { AgentRows, IDS_BELOW } from './agent-rows.ts';
+import { originOf, sourceKind, type ThreadOrigin } from './thread-origin.ts';
 import { type Search, ThreadSearch } from './thread-search.ts';
 
 /** A row of the table of threads. */
@@ -34,11 +37,12 @@ interface Row {
   memory_mode: ThreadMemoryMode | null;
   daybreak: number | null;
   goal: string;
+  parent_id: string | null;
+  agent_closed_at: number | null;
 }
 
 type MetadataRow = Pick<Row, 'name' | 'git_info' | 'memory_mode' | 'daybreak'>;
 type Changes = Partial<Omit<Row, 'id' | 'log_id' | 'tip'>>;
-type Origin = Pick<ThreadRecord, 'sessionId' | 'ephemeral' | 'forkedFromId' | 'source' | 'threadSource' | 'originator' | 'cliVersion'>;
 
 /** The log that a thread's writer appends to, the ordinal of its last entry, and when that was appended. */
 export interface ThreadTip {
@@ -56,17 +60,27 @@ export interface ThreadListParams {
   cwds: string | null;
   sources: string | null;
   originators: string | null;
+  parentId: string | null;
+  ancestorId: string | null;
   excludedIds: string | null;
   limit: number;
 }
 export type ThreadOrder = { column: 'created_at' | 'updated_at' | 'recency_at'; descending: boolean; inclusive: boolean };
 
 const COLUMNS =
-  'id, created_at, updated_at, recency_at, listed, archived_at, provider, cwd, source_kind, originator, name, preview, path, log_id, tip, written_at, origin, git_info, settings, token_usage, told, memory_mode, daybreak, goal';
+  'id, created_at, updated_at, recency_at, listed, archived_at, provider, cwd, source_kind, originator, name, preview, path, log_id, tip, written_at, origin, git_info, settings, token_usage, told, memory_mode, daybreak, goal, parent_id, agent_closed_at';
 
 const THREADS_HIT = '(SELECT value AS hit FROM json_each(@hits)) CROSS JOIN thread ON thread.id = hit';
 const HOLDS_TERM =
   'EXISTS (SELECT 1 FROM thread_text WHERE thread_id = thread.id AND (instr(thread_text.name, @term) OR instr(thread_text.preview, @term)))';
+
+/** The fields that are stored as JSON and change as a whole, and their columns. */
+const ENCODED = [
+  ['gitInfo', 'git_info'],
+  ['tokenUsage', 'token_usage'],
+  ['told', 'told'],
+  ['goal', 'goal'],
+] as const;
 
 /** The threads of one database, without their histories. */
 export class ThreadRows {
@@ -77,6 +91,7 @@ export class ThreadRows {
   readonly #getMetadata: Statement<[string], MetadataRow>;
   readonly #getTip: Statement<[string], ThreadTip>;
   readonly #getByPath: Statement<[string], Row>;
+  readonly #agents: AgentRows;
   readonly #isArchived: Statement<[string], number>;
   readonly #advance: Statement<[number, number, string, number]>;
   readonly #search: ThreadSearch;
@@ -94,6 +109,7 @@ export class ThreadRows {
     this.#get = db.prepare(`SELECT ${COLUMNS} FROM thread WHERE id = ?`);
     this.#getMetadata = db.prepare('SELECT name, git_info, memory_mode, daybreak FROM thread WHERE id = ?');
     this.#getTip = db.prepare('SELECT log_id AS logId, tip, written_at AS writtenAtMs FROM thread WHERE id = ?');
+    this.#agents = new AgentRows(db, (text) => this.#decode(text));
     this.#isArchived = db.prepare<[string], number>('SELECT archived_at IS NOT NULL FROM thread WHERE id = ?').pluck();
     this.#getByPath = db.prepare(`SELECT ${COLUMNS} FROM thread WHERE path = ?`);
     this.#advance = db.prepare('UPDATE thread SET tip = ?, written_at = ? WHERE id = ? AND tip = ?');
@@ -127,6 +143,8 @@ export class ThreadRows {
       memory_mode: record.memoryMode,
       daybreak: toInteger(record.daybreakEnabled),
       goal: this.#blobs.encode(record.goal, logId),
+      parent_id: spawnSource(record.source)?.parent_thread_id ?? null,
+      agent_closed_at: record.agentClosedAtMs,
     });
   }
 
@@ -159,9 +177,14 @@ export class ThreadRows {
     return row === undefined ? null : this.#record(row);
   }
 
+  /** The threads below this one, at any depth, oldest first. At most AGENTS_READ_MAX. */
+  agentsBelow(threadId: string): AgentRecord[] {
+    return this.#agents.below(threadId);
+  }
+
   list(order: ThreadOrder, params: ThreadListParams, searchTerm: string | null): ThreadRecord[] {
     const search = searchTerm === null ? { term: null, hits: null } : this.#search.find(searchTerm);
-    return this.#lister(order, search)
+    return this.#lister(order, search, params)
       .all({ ...params, ...search })
       .map((row) => this.#record(row));
   }
@@ -215,43 +238,34 @@ export class ThreadRows {
   }
 
   #changes(patch: ThreadPatch, logId: number): Changes {
-    const {
-      updatedAtMs,
-      recencyAtMs,
-      listed,
-      archivedAtMs,
-      name,
-      preview,
-      gitInfo,
-      settings,
-      tokenUsage,
-      told,
-      memoryMode,
-      daybreakEnabled,
-      goal,
-    } = patch;
-    return {
+    const { updatedAtMs, recencyAtMs, listed, archivedAtMs, name, preview, settings, memoryMode, daybreakEnabled, agentClosedAtMs } = patch;
+    const changes: Changes = {
       ...(updatedAtMs !== undefined && { updated_at: updatedAtMs }),
       ...(recencyAtMs !== undefined && { recency_at: recencyAtMs }),
       ...(listed !== undefined && { listed: listed ? 1 : 0 }),
       ...(archivedAtMs !== undefined && { archived_at: archivedAtMs }),
       ...(name !== undefined && { name: name === null ? null : storable(name) }),
       ...(preview !== undefined && { preview: storable(preview) }),
-      ...(gitInfo !== undefined && { git_info: this.#blobs.encode(gitInfo, logId) }),
       ...(settings && { settings: this.#blobs.encode(settings, logId), provider: settings.modelProvider, cwd: settings.cwd }),
-      ...(tokenUsage !== undefined && { token_usage: this.#blobs.encode(tokenUsage, logId) }),
-      ...(told !== undefined && { told: this.#blobs.encode(told, logId) }),
       ...(memoryMode !== undefined && { memory_mode: memoryMode }),
       ...(daybreakEnabled !== undefined && { daybreak: toInteger(daybreakEnabled) }),
-      ...(goal !== undefined && { goal: this.#blobs.encode(goal, logId) }),
+      ...(agentClosedAtMs !== undefined && { agent_closed_at: agentClosedAtMs }),
     };
+    for (const [field, column] of ENCODED) {
+      if (patch[field] !== undefined) changes[column] = this.#blobs.encode(patch[field], logId);
+    }
+    return changes;
   }
 
   /** A search with few hits starts from the hits and sorts them. One with many follows the order and compares each row. */
-  #lister({ column, descending, inclusive }: ThreadOrder, { term, hits }: Search): Statement<[ThreadListParams & Search], Row> {
+  #lister(
+    { column, descending, inclusive }: ThreadOrder,
+    { term, hits }: Search,
+    { parentId, ancestorId }: Pick<ThreadListParams, 'parentId' | 'ancestorId'>,
+  ): Statement<[ThreadListParams & Search], Row> {
     const direction = descending ? 'DESC' : 'ASC';
     const comparison = `${descending ? '<' : '>'}${inclusive ? '=' : ''}`;
-    const key = [column, comparison, term !== null, hits !== null].join();
+    const key = [column, comparison, term !== null, hits !== null, parentId !== null, ancestorId !== null].join();
     let statement = this.#lists.get(key);
     if (statement === undefined) {
       statement = this.#db.prepare(
@@ -261,6 +275,8 @@ export class ThreadRows {
            AND (@cwds IS NULL OR cwd IN (SELECT value FROM json_each(@cwds)))
            AND (@sources IS NULL OR source_kind IN (SELECT value FROM json_each(@sources)))
            AND (@originators IS NULL OR originator IN (SELECT value FROM json_each(@originators)))
+           ${parentId === null ? '' : 'AND parent_id = @parentId'}
+           ${ancestorId === null ? '' : `AND id IN (${IDS_BELOW})`}
            AND (@excludedIds IS NULL OR id NOT IN (SELECT value FROM json_each(@excludedIds)))
            ${term !== null && hits === null ? `AND ${HOLDS_TERM}` : ''}
          ORDER BY ${column} ${direction}, id ${direction} LIMIT @limit`,
@@ -271,7 +287,7 @@ export class ThreadRows {
   }
 
   #record(row: Row): ThreadRecord {
-    const origin = this.#decode(row.origin) as Origin;
+    const origin = this.#decode(row.origin) as ThreadOrigin;
     return {
       id: row.id,
       sessionId: origin.sessionId,
@@ -292,6 +308,8 @@ export class ThreadRows {
       tokenUsage: this.#decode(row.token_usage) as ThreadRecord['tokenUsage'],
       told: this.#decode(row.told) as ThreadRecord['told'],
       goal: this.#decode(row.goal) as ThreadRecord['goal'],
+      agentClosedAtMs: row.agent_closed_at,
+      spawnTurnId: origin.spawnTurnId ?? null,
       ...this.#metadataOf(row),
     };
   }
@@ -314,24 +332,6 @@ export class ThreadRows {
       daybreakEnabled: row.daybreak === null ? null : row.daybreak === 1,
     };
   }
-}
-
-function originOf({ sessionId, ephemeral, forkedFromId, source, threadSource, originator, cliVersion }: ThreadRecord): Origin {
-  return { sessionId, ephemeral, forkedFromId, source, threadSource, originator, cliVersion };
-}
-
-const SUB_AGENT_KINDS: Record<string, string> = {
-  review: 'subAgentReview',
-  compact: 'subAgentCompact',
-  thread_spawn: 'subAgentThreadSpawn',
-};
-
-function sourceKind(source: SessionSource): string {
-  if (typeof source === 'string') return source;
-  if ('custom' in source) return 'custom';
-  const subAgent = source.subAgent;
-  const kind = typeof subAgent === 'string' ? subAgent : (Object.keys(subAgent)[0] ?? '');
-  return SUB_AGENT_KINDS[kind] ?? 'subAgentOther';
 }
 
 function withFields(before: GitInfo | null, fields: Partial<GitInfo>): GitInfo | null {

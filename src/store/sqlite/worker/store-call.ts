@@ -17,6 +17,7 @@ export const STORE_METHODS: Record<keyof ThreadStore, 'data' | 'writer'> = {
   revertThread: 'data',
   deleteThread: 'data',
   listThreads: 'data',
+  listAgents: 'data',
   listTurns: 'data',
   listItems: 'data',
   readItems: 'data',

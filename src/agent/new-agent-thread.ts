@@ -1,0 +1,67 @@
+import type { JsonObject } from '../base/json-value.ts';
+import { spawnSource } from '../store/spawn-source.ts';
+import type { ThreadRecord, ThreadSettings } from '../store/thread-store.ts';
+import type { AgentDeps } from './agent-deps.ts';
+import type { LoadedThread } from './loaded-thread.ts';
+import { newThread } from './new-thread.ts';
+import { confinedSettings } from './settings/confined-settings.ts';
+import type { ThreadConfiguration } from './settings/thread-configuration.ts';
+import type { NewAgent } from './sub-agents/agent-tree.ts';
+
+/** Makes the record and configuration of an agent's thread. The agent is never allowed more than the turn that starts it. */
+export async function newAgentThread(
+  deps: AgentDeps,
+  { record: parent, configuration: { requested } }: Pick<LoadedThread, 'record' | 'configuration'>,
+  agent: NewAgent & { nickname: string },
+): Promise<{ record: ThreadRecord; configuration: ThreadConfiguration }> {
+  const { settings: own, config, model, effort } = agent;
+  const last: ThreadSettings = { ...own, effort, collaborationMode: { mode: 'default', settings: { model: own.model } } };
+  const request = {
+    overrides: { model, developerInstructions: instructions(own, config) },
+    config: config === null ? null : withoutKey(config, 'model_reasoning_effort'),
+    inherited: requested,
+    knowsModes: true,
+    ephemeral: parent.ephemeral,
+    threadSource: 'subagent',
+    daybreakEnabled: null,
+    originator: parent.originator,
+  };
+  const made = await newThread(deps, request, last);
+  const depth = (spawnSource(parent.source)?.depth ?? 0) + 1;
+  const { multiAgentMode, ...settings } = made.record.settings;
+  const startsAgents = depth < (made.configuration.agents?.depth ?? 0);
+  const source = {
+    subAgent: {
+      thread_spawn: {
+        parent_thread_id: parent.id,
+        depth,
+        agent_path: null,
+        agent_nickname: agent.nickname,
+        agent_role: agent.role,
+      },
+    },
+  };
+  const record: ThreadRecord = {
+    ...made.record,
+    sessionId: parent.sessionId,
+    source,
+    spawnTurnId: agent.turnId,
+    settings: {
+      ...settings,
+      ...(startsAgents && multiAgentMode !== undefined ? { multiAgentMode } : {}),
+      ...confinedSettings(settings, own),
+    },
+    told: agent.forksHistory ? parent.told : null,
+  };
+  return { record, configuration: made.configuration };
+}
+
+/** The instructions of the parent, and those of the role after them. */
+function instructions({ developerInstructions: own }: ThreadSettings, config: JsonObject | null): string | null {
+  const roles = config?.developer_instructions;
+  return typeof roles === 'string' && own !== null ? `${own}\n\n${roles}` : null;
+}
+
+function withoutKey(config: JsonObject, key: string): JsonObject {
+  return Object.fromEntries(Object.entries(config).filter(([name]) => name !== key));
+}

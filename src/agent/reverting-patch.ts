@@ -1,0 +1,31 @@
+import { StoreError } from '../store/store-error.ts';
+import type { ForkPoint, ThreadPatch, ThreadStore } from '../store/thread-store.ts';
+import { costAt } from './cost-at.ts';
+
+/** Whether this point is before the first turn, so that a history that is cut there has no turns. */
+export async function isBeforeAll(store: ThreadStore, threadId: string, point: ForkPoint): Promise<boolean> {
+  if (point === null || 'afterTurnId' in point) return false;
+  const { data } = await store.listTurns(threadId, { direction: 'asc', limit: 1, view: 'notLoaded' });
+  return data[0]?.id === point.beforeTurnId;
+}
+
+/** Rejects with `turn_not_found` if the thread has no such turn. */
+export async function checkTurn(store: ThreadStore, threadId: string, turnId: string): Promise<void> {
+  await store.listItems(threadId, { turnId, direction: 'asc', limit: 1 });
+}
+
+export async function hasTurn(store: ThreadStore, threadId: string, turnId: string): Promise<boolean> {
+  try {
+    await checkTurn(store, threadId, turnId);
+    return true;
+  } catch (error) {
+    if (error instanceof StoreError && error.code === 'turn_not_found') return false;
+    throw error;
+  }
+}
+
+/** The change of a thread's record when this turn and all later ones are removed. */
+export async function revertingPatch(store: ThreadStore, threadId: string, beforeTurnId: string): Promise<ThreadPatch> {
+  const asNew: ThreadPatch = (await isBeforeAll(store, threadId, { beforeTurnId })) ? { preview: '' } : {};
+  return { ...asNew, told: null, tokenUsage: await costAt(store, threadId, { beforeTurnId }) };
+}

@@ -1,0 +1,83 @@
+import type { ThreadTokenUsage, TokenUsageBreakdown } from '../../protocol/generated/types.ts';
+import type { AgentRecord, ThreadRecord, ThreadStore } from '../../store/thread-store.ts';
+import { addUsage } from '../prompt/add-usage.ts';
+
+interface AgentsUsageDeps {
+  store: Pick<ThreadStore, 'listAgents'>;
+  /** The record of a loaded thread; null if it is not loaded. */
+  loaded(threadId: string): ThreadRecord | null;
+  /** The threads above a loaded thread. */
+  above(threadId: string): readonly string[];
+  /** Agents below a thread have used these tokens since it was last told. Called at the end of a turn of one of them. */
+  tell(threadId: string, used: TokenUsageBreakdown): void;
+}
+
+/** Counts the tokens of the agents below each loaded thread. The total of a thread itself counts its own requests only. */
+export class AgentsUsage {
+  readonly #deps: AgentsUsageDeps;
+  readonly #below = new Map<string, TokenUsageBreakdown>();
+  /** The part of it that the thread has not been told. */
+  readonly #untold = new Map<string, TokenUsageBreakdown>();
+
+  constructor(deps: AgentsUsageDeps) {
+    this.#deps = deps;
+  }
+
+  /** The tokens of all agents below a thread; null if they have used none. */
+  below(threadId: string): TokenUsageBreakdown | null {
+    return this.#below.get(threadId) ?? null;
+  }
+
+  /** A thread has used tokens. If it is an agent, they count for the threads above it. */
+  used(threadId: string, tokens: TokenUsageBreakdown): void {
+    for (const id of this.#deps.above(threadId)) {
+      if (this.#deps.loaded(id) === null) continue;
+      this.#below.set(id, addUsage(this.below(id), tokens));
+      this.#untold.set(id, addUsage(this.#untold.get(id) ?? null, tokens));
+    }
+  }
+
+  /** A turn of a thread has ended. */
+  turnEnded(threadId: string): void {
+    for (const id of this.#deps.above(threadId)) {
+      const used = this.#untold.get(id);
+      this.#untold.delete(id);
+      if (used !== undefined) this.#deps.tell(id, used);
+    }
+  }
+
+  /** Counts the agents below these threads anew, from the store. Call it when a thread has been loaded, and when agents are deleted. */
+  async count(threadIds: readonly string[]): Promise<void> {
+    for (const threadId of threadIds) {
+      const agents = await this.#deps.store.listAgents(threadId);
+      // Without a wait in between: what is used from now on is added to the sum.
+      const sum = agents.map((agent) => this.#total(agent)).reduce(addTotals, null);
+      if (sum === null || this.#deps.loaded(threadId) === null) this.forget(threadId);
+      else this.#below.set(threadId, sum);
+    }
+  }
+
+  /** Counts anew for the threads above a thread. Call it when the thread has been reverted. */
+  countAbove(threadId: string): Promise<void> {
+    return this.count(this.#deps.above(threadId));
+  }
+
+  /** The thread is not loaded any more. */
+  forget(threadId: string): void {
+    this.#below.delete(threadId);
+    this.#untold.delete(threadId);
+  }
+
+  #total({ id, tokenUsage }: AgentRecord): TokenUsageBreakdown | null {
+    return (this.#deps.loaded(id)?.tokenUsage ?? tokenUsage)?.usage.total ?? null;
+  }
+}
+
+/** The usage of a thread as clients see it, with that of the agents below it. */
+export function usageWithAgents(usage: ThreadTokenUsage, below: TokenUsageBreakdown | null): ThreadTokenUsage {
+  return below === null ? usage : { ...usage, withAgents: addUsage(usage.total, below) };
+}
+
+function addTotals(sum: TokenUsageBreakdown | null, total: TokenUsageBreakdown | null): TokenUsageBreakdown | null {
+  return total === null ? sum : addUsage(sum, total);
+}

@@ -1,0 +1,20 @@
+import type { Log } from '../../base/log.ts';
+import { spawnSource } from '../../store/spawn-source.ts';
+import type { AgentRecord, ThreadStore } from '../../store/thread-store.ts';
+
+interface SweepDeps {
+  store: Pick<ThreadStore, 'listAgents' | 'deleteThread'>;
+  log: Log;
+  isLoaded(threadId: string): boolean;
+}
+
+/** Deletes agents of a thread that a killed server has left without a turn. Call it when the thread has been loaded. Never rejects. */
+export async function sweepAgents(ownerId: string, { store, log, isLoaded }: SweepDeps): Promise<void> {
+  const isLeft = ({ id, listed, source }: AgentRecord) => !listed && spawnSource(source)?.parent_thread_id === ownerId && !isLoaded(id);
+  try {
+    const left = (await store.listAgents(ownerId)).filter(isLeft);
+    for (const { id } of left) await store.deleteThread(id);
+  } catch (error) {
+    log.info({ err: error, threadId: ownerId }, 'agents without a turn could not be deleted');
+  }
+}

@@ -1,0 +1,32 @@
+import type { Tool } from '../../../tools/tool.ts';
+import { stateForModel } from '../agent-state.ts';
+import type { AgentToolDeps } from './agent-tool-deps.ts';
+import { agentId, fields } from './bad-arguments.ts';
+import { agentTool, collabAction } from './collab-action.ts';
+
+/** `resume_agent`: opens an agent again that was closed. */
+export function resumeAgent({ tree, threadId, limits }: AgentToolDeps): Tool {
+  return agentTool(
+    {
+      type: 'function',
+      name: 'resume_agent',
+      description:
+        'Opens an agent again that you have closed, with everything that it has read and done. Then send it a message with send_input.',
+      parameters: {
+        type: 'object',
+        properties: { id: { type: 'string', description: 'The id of the agent.' } },
+        required: ['id'],
+        additionalProperties: false,
+      },
+    },
+    (given, context) => {
+      const id = agentId(fields(given), ['id', 'target']);
+      const statesOf = (ids: readonly string[]) => tree.states(threadId, ids);
+      return collabAction(context, { tool: 'resumeAgent', receiverThreadIds: [id], statesOf }, async () => {
+        await tree.reopen(threadId, id, limits);
+        const states = await tree.states(threadId, [id]);
+        return { output: { status: stateForModel(states.get(id) ?? { status: 'notFound' }) }, states };
+      });
+    },
+  );
+}

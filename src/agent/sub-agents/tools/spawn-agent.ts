@@ -1,0 +1,77 @@
+import type { AgentRole, AgentRoles } from '../../../config/agents/agent-role.ts';
+import type { Tool } from '../../../tools/tool.ts';
+import { agentChoices } from '../agent-choices.ts';
+import type { NewAgent } from '../agent-tree.ts';
+import { knownRoles } from '../known-roles.ts';
+import type { AgentToolDeps } from './agent-tool-deps.ts';
+import { BadArguments, fields, message, optionalFlag, optionalText } from './bad-arguments.ts';
+import { agentTool, collabAction } from './collab-action.ts';
+
+/** `spawn_agent`: starts an agent with a task. Returns its id and its nickname at once; it works beside the one that started it. */
+export function spawnAgent(deps: AgentToolDeps): Tool {
+  return agentTool(
+    {
+      type: 'function',
+      name: 'spawn_agent',
+      description:
+        'Starts another agent that works on a task of its own while you continue. Use it only if the user asks for agents or for parallel work, or if your instructions do. The agent works in the same folder, so give each one files of its own. It does not see this conversation unless fork_context is true: write everything that it needs into the message. Returns its id.',
+      parameters: {
+        type: 'object',
+        properties: {
+          message: { type: 'string', description: 'The task, complete in itself.' },
+          agent_type: { type: 'string', description: roleList(deps.settings.roles) },
+          fork_context: { type: 'boolean', description: 'Whether the agent begins with the whole conversation so far. Default: false.' },
+          model: { type: 'string', description: 'The model of the agent. Leave it out for the model that you are.' },
+          reasoning_effort: { type: 'string', description: 'The reasoning effort of the agent. Leave it out for yours.' },
+        },
+        required: ['message'],
+        additionalProperties: false,
+      },
+    },
+    (given, context) => {
+      const args = fields(given);
+      const prompt = message(args);
+      const forksHistory = optionalFlag(args, 'fork_context');
+      const role = roleNamed(optionalText(args, 'agent_type'), deps.settings.roles);
+      const asked = { model: optionalText(args, 'model'), effort: optionalText(args, 'reasoning_effort') };
+      const chosen = agentChoices(asked, { role, settings: deps.settings, own: context.settings });
+      const shown = { tool: 'spawnAgent' as const, prompt, model: chosen.model, reasoningEffort: chosen.effort };
+      return collabAction(context, shown, async ({ signal }) => {
+        const { tree, threadId, limits } = deps;
+        const { settings, turnId } = context;
+        const agent: NewAgent = {
+          ...chosen,
+          role: role?.name ?? null,
+          nicknames: role?.nicknames ?? [],
+          turnId,
+          settings,
+          config: role?.config ?? null,
+          forksHistory,
+          limits,
+        };
+        const started = await tree.start(threadId, agent, [{ type: 'text', text: prompt, text_elements: [] }], signal);
+        return {
+          output: { agent_id: started.id, nickname: started.nickname, ...(chosen.note === null ? {} : { note: chosen.note }) },
+          shown: { receiverThreadIds: [started.id], model: started.model, reasoningEffort: started.effort },
+          states: await tree.states(threadId, [started.id]),
+        };
+      });
+    },
+  );
+}
+
+/** The role of this name; null if none is named. */
+function roleNamed(name: string | null, configured: AgentRoles): AgentRole | null {
+  if (name === null) return null;
+  const problem = configured.problems.find(({ role }) => role === name);
+  if (problem !== undefined) throw new BadArguments(`cannot start an agent of the role ${name}: ${problem.summary}`);
+  const roles = knownRoles(configured);
+  const role = roles.find((each) => each.name === name);
+  if (role === undefined) throw new BadArguments(`needs \`agent_type\` to be one of ${roles.map((each) => each.name).join(', ')}`);
+  return role;
+}
+
+function roleList(configured: AgentRoles): string {
+  const lines = knownRoles(configured).map(({ name, description }) => (description === '' ? `- ${name}` : `- ${name}: ${description}`));
+  return ['The role of the agent. The roles are:', ...lines].join('\n');
+}

@@ -1,0 +1,115 @@
+import type { Clock } from '../../../base/clock.ts';
+import { isUuid } from '../../../base/ids.ts';
+import type { JsonObject } from '../../../base/json-value.ts';
+import type { CollabAgentState } from '../../../protocol/generated/types.ts';
+import type { Tool } from '../../../tools/tool.ts';
+import { isAtRest, stateForModel } from '../agent-state.ts';
+import { AgentRefused, type AgentTree } from '../agent-tree.ts';
+import type { AgentToolDeps } from './agent-tool-deps.ts';
+import { BadArguments, fields } from './bad-arguments.ts';
+import { agentTool, collabAction } from './collab-action.ts';
+
+/** Each wait that ends without a result costs a model request with the whole prompt, so waits are long. */
+const WAIT_MS_DEFAULT = 10 * 60 * 1000;
+const WAIT_MS_MIN = 10_000;
+const WAIT_MS_MAX = 60 * 60 * 1000;
+const TARGETS_MAX = 64;
+
+/** `wait_agent`: waits until one of the agents is at rest, the time is over, or the user adds input. */
+export function waitAgent({ tree, threadId, clock, told }: AgentToolDeps): Tool {
+  return agentTool(
+    {
+      type: 'function',
+      name: 'wait_agent',
+      description:
+        'Waits until at least one of these agents has finished, and returns the final states of those that have. Wait only when you cannot continue without a result, and prefer one long wait to several short ones.',
+      parameters: {
+        type: 'object',
+        properties: {
+          targets: {
+            type: 'array',
+            items: { type: 'string' },
+            description: 'The ids of the agents. Leave it out for all that you have started and that are working.',
+          },
+          timeout_ms: {
+            type: 'integer',
+            description: `How long to wait at most, in milliseconds. Default: ${WAIT_MS_DEFAULT}. Between ${WAIT_MS_MIN} and ${WAIT_MS_MAX}.`,
+          },
+        },
+        required: [],
+        additionalProperties: false,
+      },
+    },
+    (given, context) => {
+      const args = fields(given);
+      const named = targetsOf(args);
+      const ms = timeout(args);
+      return collabAction(context, { tool: 'wait', receiverThreadIds: named ?? [] }, async ({ signal, newInput }) => {
+        const targets = named ?? (await workingAgents({ tree, threadId }));
+        const { states, timedOut } = await waitFor(targets, { tree, threadId, clock, ms, signal: AbortSignal.any([signal, newInput]) });
+        told(states);
+        const status = Object.fromEntries([...states].map(([id, state]) => [id, stateForModel(state)]));
+        const isFailed = [...states.values()].some((state) => state.status === 'notFound');
+        return { output: { status, timed_out: timedOut }, shown: { receiverThreadIds: [...targets] }, states, isFailed };
+      });
+    },
+  );
+}
+
+interface WaitOptions {
+  tree: AgentTree;
+  threadId: string;
+  clock: Clock;
+  ms: number;
+  signal: AbortSignal;
+}
+
+/** Waits until one of the agents is at rest. Returns the states of those that are. */
+async function waitFor(
+  targets: readonly string[],
+  { tree, threadId, clock, ms, signal }: WaitOptions,
+): Promise<{ states: Map<string, CollabAgentState>; timedOut: boolean }> {
+  const deadline = new AbortController();
+  const timer = clock.setTimer(() => deadline.abort(), ms);
+  const until = AbortSignal.any([signal, deadline.signal]);
+  try {
+    for (;;) {
+      const change = tree.changed(targets, until);
+      const states = new Map([...(await tree.states(threadId, targets))].filter(([, state]) => isAtRest(state)));
+      if (states.size > 0 || until.aborted) return { states, timedOut: states.size === 0 && deadline.signal.aborted };
+      await change;
+    }
+  } finally {
+    timer.clear();
+    deadline.abort();
+  }
+}
+
+/** The agents that the thread has started and that are working; all that are open if none is. */
+async function workingAgents({ tree, threadId }: Pick<WaitOptions, 'tree' | 'threadId'>): Promise<string[]> {
+  const open = await tree.openAgents(threadId);
+  if (open.length === 0) throw new AgentRefused('There is no agent that you have started and that is open.');
+  const states = await tree.states(threadId, open);
+  const working = open.filter((id) => !isAtRest(states.get(id) ?? { status: 'notFound' }));
+  return (working.length > 0 ? working : open).slice(0, TARGETS_MAX);
+}
+
+/** Null: the call names none. */
+function targetsOf(args: JsonObject): string[] | null {
+  const targets = args.targets ?? args.ids ?? null;
+  if (targets === null) return null;
+  const isValid = Array.isArray(targets) && targets.length > 0 && targets.length <= TARGETS_MAX;
+  if (!isValid) throw new BadArguments(`needs \`targets\`: a list of one to ${TARGETS_MAX} ids of agents`);
+  const ids = targets.map((target) => {
+    if (typeof target !== 'string' || !isUuid(target)) throw new BadArguments('needs each of its `targets` to be the id of an agent');
+    return target.toLowerCase();
+  });
+  return [...new Set(ids)];
+}
+
+function timeout({ timeout_ms: ms = null }: JsonObject): number {
+  if (ms === null) return WAIT_MS_DEFAULT;
+  if (typeof ms !== 'number' || !Number.isFinite(ms) || ms <= 0)
+    throw new BadArguments('needs `timeout_ms` to be a number of milliseconds above 0');
+  return Math.min(Math.max(ms, WAIT_MS_MIN), WAIT_MS_MAX);
+}

@@ -1,0 +1,48 @@
+import type { ConfigWarningNotification } from '../../protocol/generated/types.ts';
+import type { Config } from '../config.ts';
+import { ConfigError } from '../config-error.ts';
+import { isTable, valueAt } from '../layers/config-table.ts';
+import type { Layer } from '../layers/layer.ts';
+import { isAgentSetting, SETTING_NAMES } from '../settings.ts';
+import { suggestKey } from '../suggest-key.ts';
+import type { RoleProblem } from './agent-role.ts';
+
+const AGENT_KEYS = SETTING_NAMES.filter((name) => name.startsWith('agents.')).map((name) => name.slice('agents.'.length));
+const SECOND_VERSION = ['features', 'multi_agent_v2'];
+
+/** Returns the warnings about keys of `[agents]` and `[features]` that have no effect, and about the user's own roles. */
+export function agentWarnings(config: Config): ConfigWarningNotification[] {
+  const inForce = config.layers.filter(({ disabledReason }) => disabledReason === null);
+  return [...inForce.flatMap(unserved), ...roleWarnings(config, { isProjects: false })];
+}
+
+/** Returns the warnings about the roles of the user, or of the project. */
+export function roleWarnings({ agentRoles }: Config, { isProjects }: Pick<RoleProblem, 'isProjects'>): ConfigWarningNotification[] {
+  return agentRoles.problems
+    .filter((problem) => problem.isProjects === isProjects)
+    .map(({ summary, details, location }) => ({ summary, details, ...location }));
+}
+
+function unserved(layer: Layer): ConfigWarningNotification[] {
+  const agents = valueAt(layer.config, ['agents']);
+  const keys = Object.entries(isTable(agents) ? agents : {}).flatMap(([key, value]) => {
+    // An agent's interruption is always told, which `true` asks for.
+    const isServed = isTable(value) || isAgentSetting(key) || (key === 'interrupt_message' && value === true);
+    return isServed ? [] : [noEffect(layer, ['agents', key], suggestionFor(key))];
+  });
+  const second = valueAt(layer.config, SECOND_VERSION);
+  const asksForSecond = second === true || (isTable(second) && second.enabled === true);
+  const tools = 'heddle has the tools of features.multi_agent, with every model.';
+  return asksForSecond ? [...keys, noEffect(layer, SECOND_VERSION, tools)] : keys;
+}
+
+function suggestionFor(key: string): string {
+  const suggested = suggestKey(key, AGENT_KEYS);
+  return suggested === null ? `heddle has these settings of agents: ${AGENT_KEYS.join(', ')}.` : `Did you mean ${suggested}?`;
+}
+
+function noEffect(layer: Layer, path: readonly string[], details: string): ConfigWarningNotification {
+  const label = layer.label === null ? '' : ` (${layer.label})`;
+  const { message, location } = new ConfigError(`${path.join('.')}${label} has no effect`, layer.locate(path));
+  return { summary: message, details, ...location };
+}

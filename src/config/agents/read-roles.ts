@@ -1,0 +1,103 @@
+import type { Env } from '../../base/env.ts';
+import { Config } from '../config.ts';
+import { ConfigError } from '../config-error.ts';
+import { emptyTable, mergeTables } from '../layers/config-table.ts';
+import type { Layer } from '../layers/layer.ts';
+import { SETTING_NAMES } from '../settings.ts';
+import { KNOWN_KEYS, suggestKey } from '../suggest-key.ts';
+import type { AgentRole, AgentRoles, RoleProblem } from './agent-role.ts';
+import { ownParts, pick, projectParts, type RolePart, type RoleSources, UNUSABLE } from './role-parts.ts';
+import { ROLE_SETTINGS } from './role-settings.ts';
+
+const KNOWN_ROLE_KEYS = [...KNOWN_KEYS, ...Object.keys(ROLE_SETTINGS)];
+
+/**
+ * Reads the roles of agents: `[agents.NAME]` of all layers, and the files of `agents/` in the home and in trusted projects. A role of a
+ * project sets only what a project can set, and cannot replace a role of the user. Never throws a ConfigError: it becomes a problem.
+ */
+export function readRoles(sources: RoleSources & { env: Env }): AgentRoles {
+  const own = ownParts(sources);
+  const projects = projectParts(sources);
+  const problems = [...own.problems, ...projects.problems];
+  const broken = new Set(problems.map(({ role }) => role));
+  const byName = new Map<string, RolePart[]>();
+  for (const part of [...own.parts, ...projects.parts]) {
+    const name = nameOf(part);
+    const earlier = byName.get(name) ?? [];
+    if (part.isProjects && earlier.some(({ isProjects }) => !isProjects)) problems.push(replaced(name, part));
+    else byName.set(name, [...earlier, part]);
+  }
+  const roles: AgentRole[] = [];
+  for (const [name, parts] of [...byName].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    problems.push(...likelyTypos(parts));
+    const role = broken.has(name) ? null : readRole(name, parts, sources);
+    if (role !== null && 'problem' in role) problems.push(role.problem);
+    else if (role !== null) roles.push(role);
+  }
+  return { roles, problems };
+}
+
+/** The name in the part, else that of its file or table. An invalid one is found when the role is read. */
+function nameOf({ role, layer }: RolePart): string {
+  const { name } = layer.config;
+  return (name === undefined ? undefined : ROLE_SETTINGS.name.read(name)) ?? role;
+}
+
+function readRole(
+  name: string,
+  parts: readonly RolePart[],
+  { home, env }: RoleSources & { env: Env },
+): AgentRole | { problem: RoleProblem } {
+  const layers = parts.map(({ layer }) => layer);
+  const values = layers.map(({ config }) => config).reduce(mergeTables, emptyTable());
+  const config = new Config({ home, env, modelGiven: true, layers, values });
+  try {
+    checkName(name, layers);
+    config.read(['name'], ROLE_SETTINGS.name);
+    // An invalid setting would refuse each agent of the role.
+    for (const setting of SETTING_NAMES) config.get(setting);
+    checkModel(config);
+    return {
+      name,
+      description: config.read(['description'], ROLE_SETTINGS.description) ?? '',
+      nicknames: config.read(['nickname_candidates'], ROLE_SETTINGS.nickname_candidates),
+      config: pick(values, (key) => !Object.hasOwn(ROLE_SETTINGS, key)),
+    };
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const isProjects = parts.some((part) => part.isProjects);
+    return { problem: { role: name, summary: error.message, details: UNUSABLE, location: error.location, isProjects } };
+  }
+}
+
+/** Checks the name of a table or of a file, which is not a value of a setting. */
+function checkName(name: string, layers: readonly Layer[]): void {
+  const { expected, read } = ROLE_SETTINGS.name;
+  if (read(name) === undefined) throw new ConfigError(`the role ${JSON.stringify(name)}: expected ${expected}`, layers.at(-1)?.locate([]));
+}
+
+/** The model of an agent is chosen before its configuration is read, so a role cannot leave it to another provider or profile. */
+function checkModel(config: Config): void {
+  if (config.get('profile') !== null) throw config.error(['profile'], 'a role cannot choose a profile');
+  const needsModel = config.get('model_provider') !== null && config.get('model') === null;
+  if (needsModel) throw config.error(['model_provider'], 'a role that sets it has to set model, too');
+}
+
+function likelyTypos(parts: readonly RolePart[]): RoleProblem[] {
+  return parts.flatMap(({ layer, isProjects }) =>
+    Object.keys(layer.config).flatMap((key) => {
+      const suggested = suggestKey(key, KNOWN_ROLE_KEYS);
+      if (suggested === null) return [];
+      const { message, location } = new ConfigError(`${key} is not a known key`, layer.locate([key]));
+      return [{ role: null, summary: message, details: `Did you mean ${suggested}?`, location, isProjects }];
+    }),
+  );
+}
+
+function replaced(name: string, { layer }: RolePart): RoleProblem {
+  const { message, location } = new ConfigError(
+    `the role ${name} is ignored: a project cannot replace a role of your own`,
+    layer.locate([]),
+  );
+  return { role: null, summary: message, details: null, location, isProjects: true };
+}

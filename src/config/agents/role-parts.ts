@@ -1,0 +1,166 @@
+import { basename, dirname, join, resolve } from 'node:path';
+import type { JsonObject } from '../../base/json-value.ts';
+import { ConfigError } from '../config-error.ts';
+import { emptyTable, isTable, mergeTables } from '../layers/config-table.ts';
+import { type Layer, parseLayer, readLayer } from '../layers/layer.ts';
+import type { Toml } from '../layers/toml.ts';
+import { withProjectSettings } from '../layers/with-project-settings.ts';
+import { isAgentSetting } from '../settings.ts';
+import type { ProjectFile } from '../trust/project-files.ts';
+import type { RoleProblem } from './agent-role.ts';
+import { ROLE_FILES_MAX, roleFileNames } from './role-file-names.ts';
+import { ROLE_SETTINGS } from './role-settings.ts';
+
+/** A table that defines a role, or a part of one. Its keys are those of the role. */
+export interface RolePart {
+  role: string;
+  layer: Layer;
+  isProjects: boolean;
+}
+
+export interface RoleSources {
+  home: string;
+  /** All layers of the configuration, from the lowest to the highest. */
+  layers: readonly Layer[];
+  /** The files with roles of the thread's project, outermost first. */
+  roleFiles: readonly ProjectFile[];
+  toml: Toml;
+}
+
+interface Parts {
+  parts: RolePart[];
+  problems: RoleProblem[];
+}
+
+/** No agent can have the role. */
+export const UNUSABLE = 'No agent can have this role until you correct it. Everything else works.';
+const IN_HOME = 'Define it in the config.toml in your heddle home instead.';
+
+/** The tables of the user's own roles: of the home's files, the home's config.toml, the profile, the command line and the request. */
+export function ownParts({ home, layers, toml }: RoleSources): Parts {
+  const { parts, problems, attempt } = collector({ isProjects: false });
+  const folder = join(home, 'agents');
+  const names = roleFileNames(home);
+  if (names.length > ROLE_FILES_MAX) problems.push(tooMany(folder, { isProjects: false }));
+  const read = (path: string) => readLayer(path, { type: 'user', file: path, profile: null }, toml);
+  for (const path of names.slice(0, ROLE_FILES_MAX).map((name) => join(folder, name)))
+    attempt(stem(path), () => [{ role: stem(path), layer: read(path) }]);
+  for (const { role, layer } of layers.filter((layer) => !isProjects(layer)).flatMap(tables)) {
+    attempt(role, () => {
+      const file = fileOf(layer);
+      return [...(file === null ? [] : [{ role, layer: required(read(resolve(home, file)), layer) }]), { role, layer }];
+    });
+  }
+  return { parts, problems };
+}
+
+/** The tables of the roles of the thread's project, with what a project can set. Files are read only with the content that the user trusts. */
+export function projectParts({ layers, roleFiles, toml }: RoleSources): Parts {
+  const { parts, problems, attempt } = collector({ isProjects: true });
+  const own = layers
+    .filter((layer) => !isProjects(layer))
+    .map(({ config }) => config)
+    .reduce(mergeTables, emptyTable());
+  const narrowed = (layer: Layer): Layer => {
+    const { kept, ignored } = narrow(layer, own);
+    problems.push(...ignored);
+    return kept;
+  };
+  const read = ({ path, bytes }: ProjectFile & { isInForce: true }) =>
+    narrowed(parseLayer(bytes, { file: path, name: { type: 'project', dotCodexFolder: dirname(dirname(path)) } }, toml));
+  const inForce = roleFiles.filter((file) => file.isInForce);
+  for (const folder of new Set(inForce.map(({ path }) => dirname(path)))) {
+    const files = inForce.filter(({ path }) => dirname(path) === folder);
+    if (files.length > ROLE_FILES_MAX) problems.push(tooMany(folder, { isProjects: true }));
+    for (const file of files.slice(0, ROLE_FILES_MAX)) attempt(stem(file.path), () => [{ role: stem(file.path), layer: read(file) }]);
+  }
+  for (const file of roleFiles) {
+    if (file.isInForce || !file.isFolderTrusted) continue;
+    problems.push({ role: null, summary: file.reason, details: null, location: { path: file.path, range: null }, isProjects: true });
+  }
+  for (const { role, layer } of layers.filter(isProjects).flatMap(tables)) {
+    attempt(role, () => {
+      const path = fileOf(layer);
+      const named = path === null ? null : inForce.find((file) => file.path === resolve(folderOf(layer), path));
+      if (named === undefined)
+        throw new ConfigError('config_file: expected a file of the same .codex/agents that is in force', layer.locate(['config_file']));
+      return [...(named === null ? [] : [{ role, layer: read(named) }]), { role, layer: narrowed(layer) }];
+    });
+  }
+  return { parts, problems };
+}
+
+function collector({ isProjects }: { isProjects: boolean }) {
+  const parts: RolePart[] = [];
+  const problems: RoleProblem[] = [];
+  /** Adds the parts that `read` returns. A part that is not valid is a problem of its role. */
+  const attempt = (role: string, read: () => { role: string; layer: Layer }[]) => {
+    try {
+      parts.push(...read().map((part) => ({ ...part, isProjects })));
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      problems.push({ role, summary: error.message, details: UNUSABLE, location: error.location, isProjects });
+    }
+  };
+  return { parts, problems, attempt };
+}
+
+/** The tables of roles in a layer: `[agents.NAME]`. */
+function tables(layer: Layer): { role: string; layer: Layer }[] {
+  const { agents } = layer.config;
+  return Object.entries(isTable(agents) ? agents : {}).flatMap(([role, config]) =>
+    isTable(config) && !isAgentSetting(role)
+      ? [{ role, layer: { ...layer, config, locate: (path) => layer.locate(['agents', role, ...path]) } }]
+      : [],
+  );
+}
+
+/** The part without the keys that a project cannot set. */
+function narrow(layer: Layer, own: JsonObject): { kept: Layer; ignored: RoleProblem[] } {
+  const describing = pick(layer.config, (key) => Object.hasOwn(ROLE_SETTINGS, key));
+  const settings = pick(layer.config, (key) => !Object.hasOwn(ROLE_SETTINGS, key));
+  const { config, ignoredKeys } = withProjectSettings({ ...layer, config: settings }, own);
+  const ignored = ignoredKeys.map(({ path, reason }) => {
+    const { message, location } = new ConfigError(`${path.join('.')} is ignored: ${reason}`, layer.locate(path));
+    return { role: null, summary: message, details: IN_HOME, location, isProjects: true };
+  });
+  return { kept: { ...layer, config: mergeTables(config, describing) }, ignored };
+}
+
+/** The keys of a table that `takes` accepts. */
+export function pick(table: JsonObject, takes: (key: string) => boolean): JsonObject {
+  return Object.fromEntries(Object.entries(table).filter(([key]) => takes(key)));
+}
+
+function fileOf(layer: Layer): string | null {
+  const value = layer.config.config_file;
+  if (value === undefined) return null;
+  const { expected, read } = ROLE_SETTINGS.config_file;
+  const path = read(value);
+  if (path === undefined) throw new ConfigError(`config_file: expected ${expected}`, layer.locate(['config_file']));
+  return path;
+}
+
+/** The layer of a file that a table names. An empty one is probably a wrong path. */
+function required(read: Layer, namedBy: Layer): Layer {
+  if (Object.keys(read.config).length > 0) return read;
+  const { path } = read.locate([]);
+  throw new ConfigError(`config_file: ${path} does not exist or is empty`, namedBy.locate(['config_file']));
+}
+
+function tooMany(folder: string, { isProjects }: { isProjects: boolean }): RoleProblem {
+  const summary = `${folder} has more than ${ROLE_FILES_MAX} files with roles: only the first ${ROLE_FILES_MAX} by name are used`;
+  return { role: null, summary, details: null, location: { path: folder, range: null }, isProjects };
+}
+
+function isProjects({ name }: Layer): boolean {
+  return name.type === 'project';
+}
+
+function folderOf({ name }: Layer): string {
+  return name.type === 'project' ? name.dotCodexFolder : '';
+}
+
+function stem(path: string): string {
+  return basename(path, '.toml');
+}

@@ -1,0 +1,30 @@
+import type { SessionSource } from '../../../protocol/generated/types.ts';
+import type { ThreadRecord } from '../../thread-store.ts';
+
+/** The fields of a thread's record that never change. */
+export type ThreadOrigin = Pick<
+  ThreadRecord,
+  'sessionId' | 'ephemeral' | 'forkedFromId' | 'source' | 'threadSource' | 'originator' | 'cliVersion'
+> &
+  Partial<Pick<ThreadRecord, 'spawnTurnId'>>;
+
+export function originOf(record: ThreadRecord): ThreadOrigin {
+  const { sessionId, ephemeral, forkedFromId, source, threadSource, originator, cliVersion, spawnTurnId } = record;
+  const origin = { sessionId, ephemeral, forkedFromId, source, threadSource, originator, cliVersion };
+  return spawnTurnId === null ? origin : { ...origin, spawnTurnId };
+}
+
+const SUB_AGENT_KINDS: Record<string, string> = {
+  review: 'subAgentReview',
+  compact: 'subAgentCompact',
+  thread_spawn: 'subAgentThreadSpawn',
+};
+
+/** The kind of a thread's source, as lists filter by it. */
+export function sourceKind(source: SessionSource): string {
+  if (typeof source === 'string') return source;
+  if ('custom' in source) return 'custom';
+  const subAgent = source.subAgent;
+  const kind = typeof subAgent === 'string' ? subAgent : (Object.keys(subAgent)[0] ?? '');
+  return SUB_AGENT_KINDS[kind] ?? 'subAgentOther';
+}
