@@ -14,7 +14,7 @@ const LAYERS = [
   ['handlers'],
   ['agent'],
   ['tools'],
-  ['sandbox', 'instructions', 'rollout'],
+  ['sandbox', 'network', 'instructions', 'rollout'],
   ['files', 'git', 'model', 'store', 'policy', 'transport'],
   ['config', 'client'],
   ['protocol', 'secrets'],
