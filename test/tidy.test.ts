@@ -57,6 +57,7 @@ const FS_FOR_SOME: Record<string, { uses: string; because: string }> = {
   'src/sandbox/linux/create-bubblewrap.ts': { uses: 'openSync', because: "opens the server's own descriptors" },
   'src/sandbox/linux/make-unnamed-file.ts': { uses: 'openSync unlinkSync', because: 'creates a file in a new folder' },
   'src/sandbox/places/find-nested-places.ts': { uses: 'opendir readdir', because: 'lists thousands of small folders, which is faster so' },
+  'src/sandbox/linux/prepare-namespace.ts': { uses: 'openSync', because: 'opens namespaces, which cannot be read' },
   'src/sandbox/places/guarded-places.ts': { uses: 'openSync', because: 'opens folders only' },
   'src/sandbox/places/open-place.ts': { uses: 'openSync', because: 'opens handles, which cannot be read' },
   'src/sandbox/processes/pipes.ts': { uses: 'openSync', because: "opens the server's own pipes" },

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import type { SandboxBounds } from '../policy/permissions/sandbox-bounds.ts';
 
 /** A command to run in a sandbox. The working directory and the program exist. */
@@ -7,7 +8,12 @@ export interface ConfinedCommand {
   env: Readonly<Record<string, string>>;
   /** Whether the command runs in its own terminal, and must be able to control it. */
   terminal: boolean;
+  /** Serves the command's connections to its proxy. Required by bounds with `managedNetwork`. */
+  serve?: ServeConnection | undefined;
 }
+
+/** Serves a connection of a command to its proxy. */
+export type ServeConnection = (socket: Socket) => void;
 
 /** How to start the confined process. */
 export interface Confinement {

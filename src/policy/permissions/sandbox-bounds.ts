@@ -14,7 +14,10 @@ export interface SandboxBounds {
   readable: 'everything' | { roots: readonly string[]; platformDefaults: boolean };
   /** The files and folders that can be written, except protected names in them. */
   writableRoots: readonly string[];
+  /** Whether the process can use the whole network, without a proxy. */
   network: boolean;
+  /** Whether it reaches the network through a proxy of its own, which decides about each host. Only without `network`. */
+  managedNetwork?: boolean;
   /** Whether the process can use the unix sockets of other programs. Independent of `network`. */
   unixSockets: boolean;
   /** The folders of the workspace. They can be read even if they are in the home. */

@@ -1,0 +1,96 @@
+import { spawn } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { createServer, Server, type Socket } from 'node:net';
+import type { Clock } from '../../base/clock.ts';
+import { SandboxUnavailableError } from '../processes/processes.ts';
+
+/** A network namespace without any connection to another one, and a listener in it. */
+export interface NetworkNamespace {
+  /** Handles of the namespace, and of the user namespace that owns it. They keep it alive. */
+  net: number;
+  user: number;
+  /** Called for each connection to the listener. */
+  onConnection: (socket: Socket) => void;
+  close(): void;
+}
+
+export interface PrepareDeps {
+  /** The path of bubblewrap. */
+  bubblewrap: string;
+  /** The path of Node, or of a program that contains it. */
+  node: string;
+  clock: Clock;
+}
+
+/** The port of the listener, on the loopback of the namespace. */
+export const NAMESPACE_PORT = 3128;
+const PREPARE_MS_MAX = 10_000;
+const STDERR_CHARS_MAX = 1000;
+
+/**
+ * Runs in the namespace. A socket belongs to the namespace in which it was created, whoever uses it: the server gets it, and accepts
+ * the connections of commands that enter the namespace later.
+ */
+const SOURCE = `const server = require('node:net').createServer();
+server.listen(${NAMESPACE_PORT}, '127.0.0.1', () => process.send(process.pid, server));
+process.once('disconnect', () => process.exit());`;
+
+/** Makes a network namespace. Rejects with a `SandboxUnavailableError` if the system does not allow it. */
+export async function prepareNamespace({ bubblewrap, node, clock }: PrepareDeps): Promise<NetworkNamespace> {
+  const child = spawn(
+    bubblewrap,
+    ['--unshare-user', '--unshare-net', '--die-with-parent', '--ro-bind', '/', '/', '--', node, '-e', SOURCE],
+    {
+      env: { ELECTRON_RUN_AS_NODE: '1' },
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    },
+  );
+  let problem = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    problem = `${problem}${text}`.slice(0, STDERR_CHARS_MAX);
+  });
+  const timer = clock.setTimer(() => child.kill('SIGKILL'), PREPARE_MS_MAX);
+  try {
+    return await new Promise<NetworkNamespace>((resolve, reject) => {
+      child.once('error', (error) => reject(unavailable(error.message)));
+      child.once('close', () => reject(unavailable(problem.trim())));
+      child.once('message', (pid, listener) => {
+        try {
+          if (!(listener instanceof Server)) throw unavailable('the namespace has no listener');
+          resolve(namespaceOf(Number(pid), listener));
+        } catch (error) {
+          reject(error);
+        }
+      });
+    });
+  } finally {
+    timer.clear();
+    if (child.connected) child.disconnect();
+  }
+}
+
+/** To be called while the process is in the namespace. */
+function namespaceOf(pid: number, received: Server): NetworkNamespace {
+  const net = openSync(`/proc/${pid}/ns/net`, 'r');
+  const user = openSync(`/proc/${pid}/ns/user`, 'r');
+  const namespace: NetworkNamespace = {
+    net,
+    user,
+    onConnection: (socket) => socket.destroy(),
+    close() {
+      listener.close();
+      closeSync(net);
+      closeSync(user);
+    },
+  };
+  const listener = createServer({ allowHalfOpen: true }, (socket) => namespace.onConnection(socket));
+  listener.listen(received);
+  listener.unref();
+  return namespace;
+}
+
+function unavailable(problem: string): SandboxUnavailableError {
+  return new SandboxUnavailableError(
+    `Commands cannot use the network through heddle's proxy: a network namespace cannot be prepared (${problem === '' ? 'no answer' : problem}).`,
+  );
+}
