@@ -12,7 +12,7 @@ export interface NetworkPolicy {
   socks: boolean;
 }
 
-interface DomainEntry {
+export interface DomainEntry {
   pattern: DomainPattern;
   access: 'allow' | 'deny';
 }

@@ -52,6 +52,8 @@ export interface BoundsOptions {
   granted?: readonly GrantedPermissions[];
   /** Whether the user's configuration allows unix sockets. Read-only policies never allow them. */
   unixSockets?: boolean;
+  /** Whether the configuration manages the network: who has it, has it only through a proxy. */
+  managesNetwork?: boolean;
   /** The folders below which the user has left protected names unprotected. */
   unprotected?: readonly string[];
 }
@@ -65,7 +67,7 @@ export function hasBounds({ type }: SandboxPolicy): boolean {
 export function sandboxBounds(
   policy: SandboxPolicy,
   { cwd, workspaceRoots = [], tempDir, home }: SandboxFolders,
-  { granted = [], unixSockets = false, unprotected = [] }: BoundsOptions = {},
+  { granted = [], unixSockets = false, managesNetwork = false, unprotected = [] }: BoundsOptions = {},
 ): SandboxBounds | null {
   if (policy.type === 'dangerFullAccess' || policy.type === 'externalSandbox') return null;
   const workspace = [cwd, ...workspaceRoots];
@@ -79,8 +81,9 @@ export function sandboxBounds(
           platformDefaults: access.includePlatformDefaults !== false,
         }
       : 'everything';
-  const network = policy.networkAccess === true || granted.some((grant) => grant.network);
-  const bounds = { readable, network, unprotected, workspace, home };
+  const hasNetwork = policy.networkAccess === true || granted.some((grant) => grant.network);
+  const network = managesNetwork ? { network: false, managedNetwork: hasNetwork } : { network: hasNetwork };
+  const bounds = { readable, ...network, unprotected, workspace, home };
   if (policy.type === 'readOnly') return { ...bounds, writableRoots: grantedWrite, unixSockets: false };
   const writableRoots = [...workspace, ...(policy.writableRoots ?? [])];
   if (policy.excludeSlashTmp !== true) writableRoots.push('/tmp');

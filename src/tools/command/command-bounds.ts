@@ -37,7 +37,7 @@ export function permissionsBeyond(deps: CommandBoundsDeps, asked: GrantedPermiss
   const isCovered =
     asked.read.every((path) => isReadable(resolveLinks(path), bounds)) &&
     asked.write.every((path) => isWritable(resolveLinks(path), bounds)) &&
-    (bounds.network || !asked.network);
+    (bounds.network || bounds.managedNetwork === true || !asked.network);
   return isCovered ? null : asked;
 }
 
