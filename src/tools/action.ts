@@ -49,6 +49,8 @@ export interface Ask {
   readonly permit: Permit;
   /** Describes the action for a reviewer that is not a person. */
   describe(): PlannedAction;
+  /** Withdraws the question when it aborts. Absent: only the end of the turn does. */
+  readonly signal?: AbortSignal;
   /** True: the guardian answers, whoever the thread's reviewer is. */
   readonly isForGuardian?: true;
   /** Sends the question to the clients of the thread, and returns the verdict of their answer. */

@@ -14,7 +14,8 @@ export class PersonReviewer implements Reviewer {
   review(ask: Ask, show: () => Promise<OpenItem | null>, { signal }: TurnContext): Promise<Verdict> {
     return this.#questions.whileWaiting('waitingOnApproval', async () => {
       await show();
-      return ask.askPerson((request) => this.#questions.ask(request, signal));
+      const withdrawn = ask.signal === undefined ? signal : AbortSignal.any([signal, ask.signal]);
+      return ask.askPerson((request) => this.#questions.ask(request, withdrawn));
     });
   }
 }
