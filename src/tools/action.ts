@@ -49,7 +49,10 @@ export interface Ask {
   readonly permit: Permit;
   /** Describes the action for a reviewer that is not a person. */
   describe(): PlannedAction;
-  /** Withdraws the question when it aborts. Absent: only the end of the turn does. */
+  /**
+   * Withdraws the question when it aborts. To be set if the action runs on while its question is open: a verdict that ends the turn then
+   * ends it at once.
+   */
   readonly signal?: AbortSignal;
   /** True: the guardian answers, whoever the thread's reviewer is. */
   readonly isForGuardian?: true;
@@ -106,6 +109,8 @@ export interface ActionHost {
   emit(announcement: Announcement): Promise<void>;
   /** Aborts when the turn is interrupted. */
   readonly signal: AbortSignal;
+  /** Aborts when the turn ends, however it ends. From then on nobody can be asked. */
+  readonly turnOver: AbortSignal;
   /** Null unless the turn was interrupted. */
   readonly interruptCause: InterruptCause | null;
 }

@@ -64,8 +64,8 @@ export class BuiltInTools implements TurnPart {
 
   /** The collaborators and limits of the thread's commands, by its current configuration. */
   commandDeps(): CommandDeps {
-    const { clock, processes, home, env } = this.#deps;
-    const { environment, limits, unixSockets, unprotected } = this.#deps.configuration().commands;
+    const { clock, processes, home, env, dial, log } = this.#deps;
+    const { environment, limits, unixSockets, network, unprotected } = this.#deps.configuration().commands;
     return {
       clock,
       processes,
@@ -75,6 +75,9 @@ export class BuiltInTools implements TurnPart {
       environment: () => this.#environmentOf(environment),
       limits,
       unixSockets,
+      network,
+      dial,
+      log,
       unprotected,
       preparePatch: (call, context) => this.#preparePatch(call, context),
     };

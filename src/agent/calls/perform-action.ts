@@ -84,11 +84,16 @@ class ActionRun {
     const verdict = await this.#verdict(ask);
     if (signal.aborted) return { deny: { by: 'interrupted', cause: this.#turn.interruptCause ?? 'user' } };
     if ('allow' in verdict) await ask.keep?.(verdict, this.#host());
-    else {
-      this.#endsTurn ??= endOfTurn(verdict.deny);
-      if (this.#endsTurn !== null) this.#turn.refuseInput();
-    }
+    else this.#endTurn(endOfTurn(verdict.deny), ask);
     return verdict;
+  }
+
+  /** A verdict ends the turn: at once if its action runs on, and would not end by itself; otherwise when its item has completed. */
+  #endTurn(cause: InterruptCause | null, { signal }: Ask): void {
+    if (cause === null) return;
+    this.#turn.refuseInput();
+    if (signal === undefined) this.#endsTurn ??= cause;
+    else this.#turn.interrupt(cause);
   }
 
   /** Asks the guardian about an action that policy allows, if a client has demanded that for the rest of the turn. */
@@ -148,6 +153,7 @@ class ActionRun {
       answerMsMax: questions.answerMsMax,
       emit: (announcement) => outbox.commit({ announce: [announcement] }),
       signal,
+      turnOver: turn.over,
       get interruptCause() {
         return turn.interruptCause;
       },

@@ -49,7 +49,9 @@ export class Guardian implements TurnPart, Reviewer {
     let endsTurn = false;
     let judged: Judged;
     try {
-      judged = this.log.takeApproval(review.stored.actionHash) ? APPROVED_BY_USER : await this.#deps.judge.judge(action.planned, turn);
+      judged = this.log.takeApproval(review.stored.actionHash)
+        ? APPROVED_BY_USER
+        : await this.#deps.judge.judge(action.planned, withdrawable(turn, ask.signal));
       endsTurn = this.#count(judged);
       await review.end(judged, endsTurn);
     } catch (error) {
@@ -67,6 +69,13 @@ export class Guardian implements TurnPart, Reviewer {
     this.#denialsInARow = status === 'approved' ? 0 : this.#denialsInARow + 1;
     return this.#denialsInARow === DENIALS_MAX;
   }
+}
+
+/** The turn for a question that ends before it. */
+function withdrawable(turn: TurnContext, signal: AbortSignal | undefined): TurnContext {
+  if (signal === undefined) return turn;
+  const { id, kind, settings, steerRefusal } = turn;
+  return { id, kind, settings, steerRefusal, signal: AbortSignal.any([turn.signal, signal]) };
 }
 
 const APPROVED_BY_USER: Judged = {

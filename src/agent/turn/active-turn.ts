@@ -43,6 +43,7 @@ export class ActiveTurn implements TurnContext {
   readonly markFinished: () => void;
 
   readonly #abort = new AbortController();
+  readonly #over = new AbortController();
   #interruptCause: InterruptCause | null = null;
   #request: AbortController | null = null;
   #inputs: Arrival[] = [];
@@ -53,7 +54,7 @@ export class ActiveTurn implements TurnContext {
 
   constructor(options: Pick<ActiveTurn, 'id' | 'kind' | 'startedAtMs' | 'startedMs' | 'settings' | 'outputSchema'>) {
     // Every command that runs in the turn adds a listener.
-    setMaxListeners(0, this.#abort.signal);
+    setMaxListeners(0, this.#abort.signal, this.#over.signal);
     this.id = options.id;
     this.kind = options.kind;
     this.startedAtMs = options.startedAtMs;
@@ -84,6 +85,17 @@ export class ActiveTurn implements TurnContext {
     this.#interruptCause ??= cause;
     this.#abort.abort();
     this.#request?.abort();
+  }
+
+  /** Aborts when the turn ends, however it ends. */
+  get over(): AbortSignal {
+    return this.#over.signal;
+  }
+
+  /** To be called when the turn ends, before its end is stored. Closes it to input. */
+  end(): void {
+    this.refuseInput();
+    this.#over.abort();
   }
 
   /** Closes the turn to input. Later input is for the next turn. */

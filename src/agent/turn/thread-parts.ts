@@ -21,7 +21,7 @@ interface ThreadPartsDeps {
 
 /** Creates one part of each kind for a loaded thread. */
 export function threadParts({ state, outbox, agent, history, grants, turnBegun }: ThreadPartsDeps): TurnParts {
-  const { clock, ids, log, processes, sandbox, home, env, partKinds, promptBudget, store, modelFor } = agent;
+  const { clock, ids, log, processes, sandbox, dial, home, env, partKinds, promptBudget, store, modelFor } = agent;
   const deps: TurnPartDeps = {
     threadId: state.id,
     clock,
@@ -30,6 +30,7 @@ export function threadParts({ state, outbox, agent, history, grants, turnBegun }
     log,
     history,
     promptBudget,
+    dial,
     processes,
     sandbox,
     home,

@@ -17,6 +17,20 @@ export function readDomainPattern(text: string): DomainPattern | null {
   return isIP(host) === 0 ? { type: 'below', domain: host, itself: stars === '**' } : null;
 }
 
+/** Returns the text of a pattern. */
+export function patternText(pattern: DomainPattern): string {
+  switch (pattern.type) {
+    case 'all':
+      return '*';
+    case 'host':
+      return pattern.host;
+    case 'below':
+      return `${pattern.itself ? '**' : '*'}.${pattern.domain}`;
+    default:
+      return pattern satisfies never;
+  }
+}
+
 /** Whether the pattern matches a host, as `readHost` returns it. Patterns of domains match no IP addresses. */
 export function matchesDomain(host: string, pattern: DomainPattern): boolean {
   switch (pattern.type) {

@@ -19,7 +19,8 @@ export type TargetVerdict =
 /** Everything that the decision about a target depends on. */
 export interface TargetSituation {
   policy: NetworkPolicy;
-  approvalPolicy: AskForApproval;
+  /** Null: nobody is asked about this command. */
+  approvalPolicy: AskForApproval | null;
   rules: readonly NetworkRule[];
   /** Whether a part of the rules files cannot be read. It may forbid any host. */
   hasProblems: boolean;
@@ -89,6 +90,7 @@ function byPerson(
   { approvalPolicy }: TargetSituation,
   { reaches, reason }: { reaches: readonly AddressKind[]; reason: string },
 ): TargetVerdict {
+  if (approvalPolicy === null) return refuse('notAllowed', `${reason} ${NOBODY}`);
   if (mayAsk(approvalPolicy, 'sandbox_approval')) return { verdict: 'ask', reason, reaches };
   return refuse('notAllowed', `${reason} ${approvalPolicy === 'never' ? NEVER : NO_APPROVALS}`);
 }
@@ -103,5 +105,6 @@ function because({ justification }: NetworkRule): string {
 
 const LIMITED = 'The network is limited to GET, HEAD and OPTIONS requests over plain HTTP.';
 const UNREADABLE = 'A rules file cannot be read, so heddle cannot tell whether a rule denies this host.';
+const NOBODY = 'Nobody is asked about commands that a client starts itself.';
 const NEVER = 'The approval policy is never, so nobody can be asked.';
 const NO_APPROVALS = 'The approval policy does not allow heddle to ask.';

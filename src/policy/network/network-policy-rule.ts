@@ -6,18 +6,20 @@ import { mergedNetwork, type NetworkTable, networkPolicyOf, readNetworkTable, se
 
 const FEATURE = ['features', 'network_proxy'];
 
+/** The table of a thread's permission profile. `unknown`: the profile cannot be read. Null: the thread has none. */
+type ProfileNetwork = NetworkTable | 'unknown' | null;
+
 /**
- * Returns a function that returns how the network is managed for a permission profile, by the profile's own table; null: there is no
- * profile. The result is null if the network is not managed: commands that have it then have it directly. It is managed if the feature
- * `network_proxy` is on, and by a profile that sets anything about it, because a limit must not be lost. Throws a ConfigError if the
- * feature's table is invalid.
+ * Returns a function that returns how the network is managed for a permission profile. The result is null if the network is not managed:
+ * commands that have it then have it directly. It is managed if the feature `network_proxy` is on, and by a profile that sets anything
+ * about it or is unknown, because a limit must not be lost. Throws a ConfigError if the feature's table is invalid.
  */
-export function networkPolicyRule(config: Config): (profile: NetworkTable | null) => NetworkPolicy | null {
+export function networkPolicyRule(config: Config): (profile: ProfileNetwork) => NetworkPolicy | null {
   const feature = readFeature(config);
   return (profile) => {
-    const isLimited = profile !== null && setsNetwork(profile);
-    if (feature === null && !isLimited) return null;
-    return networkPolicyOf(mergedNetwork([...(profile === null ? [] : [profile]), ...(feature === null ? [] : [feature])]));
+    const table = profile === 'unknown' ? null : profile;
+    const isManaged = feature !== null || profile === 'unknown' || (table !== null && setsNetwork(table));
+    return isManaged ? networkPolicyOf(mergedNetwork([table, feature].filter((each) => each !== null))) : null;
   };
 }
 

@@ -18,6 +18,7 @@ export const NETWORK_KEYS = ['mode', 'domains', 'allow_local_binding', 'enable_s
 /** Settings of other programs that read this table, and why heddle does not have them. As false, they ask for nothing. */
 const NOT_SUPPORTED: ReadonlyMap<string, string> = new Map([
   ['allow_upstream_proxy', 'the proxy of heddle connects to hosts directly'],
+  ['dangerously_allow_all_unix_sockets', 'it is a setting of permission profiles and of `sandbox_workspace_write`'],
   ['credentials', 'the proxy of heddle does not read what commands send'],
   ['dangerously_allow_non_loopback_proxy', 'only the command itself can reach its proxy'],
   ['enable_socks5_udp', 'the proxy of heddle relays TCP only'],

@@ -1,5 +1,8 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Env } from '../../base/env.ts';
+import type { Log } from '../../base/log.ts';
+import type { Dial } from '../../network/checked-dial.ts';
+import type { NetworkPolicy } from '../../policy/network/network-policy.ts';
 import type { NamedSandbox } from '../../policy/permissions/permission-profile.ts';
 import type { Processes } from '../../sandbox/processes/processes.ts';
 import type { Action, ActionOutcome } from '../action.ts';
@@ -22,6 +25,11 @@ export interface CommandDeps {
   limits: CommandLimits;
   /** Whether commands in this sandbox may use unix sockets. */
   unixSockets(sandbox: NamedSandbox): boolean;
+  /** How the network of commands in this sandbox is managed; null: it is not. */
+  network(sandbox: NamedSandbox): NetworkPolicy | null;
+  /** Connects the proxies of commands to hosts. */
+  dial: Dial;
+  log: Log;
   /** The folders below which protected names are not protected. */
   unprotected: readonly string[];
   /** If a command only applies a patch, prepares that patch. Returns null for any other command. */

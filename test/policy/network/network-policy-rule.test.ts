@@ -31,6 +31,10 @@ describe('the network is', () => {
     expect(await rule(toml)).toEqual(policy);
   });
 
+  test('managed without a profile that can be read, with everything to be asked about', async () => {
+    expect(networkPolicyRule(await load(''))('unknown')).toEqual(OPEN);
+  });
+
   test('managed by both tables, and the one of the feature wins', async () => {
     const profile =
       '[permissions.p.network]\nallow_local_binding = true\n[permissions.p.network.domains]\n"a.example" = "allow"\n"b.example" = "allow"\n';

@@ -1,3 +1,4 @@
+import type { PausableTimers } from '../../../base/pausable-timers.ts';
 import type { ProxyRequest } from '../../../network/command-proxy.ts';
 import { ProxyRefusal } from '../../../network/proxy-refusal.ts';
 import type { AddressKind } from '../../../policy/network/address-kind.ts';
@@ -12,15 +13,20 @@ import { refusalText } from '../../denial.ts';
 
 export interface NetworkAccessDeps {
   policy: NetworkPolicy;
-  approvalPolicy: AskForApproval;
+  /** Null: nobody is asked about this command. */
+  readonly approvalPolicy: AskForApproval | null;
   grants: Grants;
   /** Reads the rules files. */
   rules(): Promise<ParsedRules>;
   /** Asks the reviewers in force whether the command may reach a target. The signal withdraws the question. */
   ask(target: NetworkTarget, reason: string, signal: AbortSignal): Promise<Verdict>;
+  /** Paused while a question is open. */
+  whileAsking: Pick<PausableTimers, 'pause' | 'resume'>;
+  /** Called once for each of the first targets that are refused, for the model. */
+  tell(refused: RefusedTarget): void;
 }
 
-/** A connection that a command did not get. */
+/** A connection that a command did not get, and why. */
 interface RefusedTarget {
   url: string;
   reason: string;
@@ -41,20 +47,11 @@ export class NetworkAccess {
   readonly #deps: NetworkAccessDeps;
   readonly #answers = new Map<string, Verdict>();
   readonly #questions = new Map<string, Promise<Verdict>>();
-  readonly #refused = new Map<string, RefusedTarget>();
+  /** The targets that the model was told of. */
+  readonly #told = new Set<string>();
 
   constructor(deps: NetworkAccessDeps) {
     this.#deps = deps;
-  }
-
-  /** Whether a question is open. Meanwhile the time of the call that waits for the command stands still. */
-  get isAsking(): boolean {
-    return this.#questions.size > 0;
-  }
-
-  /** The first connections that were refused, and why, for the model. */
-  get refused(): readonly RefusedTarget[] {
-    return [...this.#refused.values()];
   }
 
   /** Returns the kinds of addresses that the request may reach. Rejects with a `ProxyRefusal`. */
@@ -84,22 +81,35 @@ export class NetworkAccess {
 
   /** Asks once for all requests for the same target. */
   async #ask(target: NetworkTarget, reason: string, signal: AbortSignal): Promise<Verdict> {
+    const { whileAsking } = this.#deps;
     const url = targetUrl(target);
     const open = this.#questions.get(url);
     if (open !== undefined) return open;
     if (this.#questions.size >= QUESTIONS_MAX || this.#answers.size >= ANSWERS_MAX) {
       throw this.#refuse(url, new ProxyRefusal('busy', 'This command asks for too many hosts.'));
     }
-    const question = this.#deps.ask(target, reason, signal).finally(() => this.#questions.delete(url));
+    const question = this.#deps.ask(target, reason, signal).finally(() => {
+      this.#questions.delete(url);
+      if (this.#questions.size === 0) whileAsking.resume();
+    });
     this.#questions.set(url, question);
+    whileAsking.pause();
     const verdict = await question;
     this.#answers.set(url, verdict);
     if ('allow' in verdict && verdict.scope === 'session') this.#deps.grants.allowTarget(url);
     return verdict;
   }
 
+  /** To be called when the connection to a target has failed: the addresses of a name are known only then. */
+  notReached(target: NetworkTarget, error: unknown): void {
+    if (error instanceof ProxyRefusal && error.code === 'local') this.#refuse(targetUrl(target), error);
+  }
+
   #refuse(url: string, refusal: ProxyRefusal): ProxyRefusal {
-    if (this.#refused.size < TOLD_MAX && !this.#refused.has(url)) this.#refused.set(url, { url, reason: refusal.message });
+    if (this.#told.size < TOLD_MAX && !this.#told.has(url)) {
+      this.#told.add(url);
+      this.#deps.tell({ url, reason: refusal.message });
+    }
     return refusal;
   }
 }

@@ -17,7 +17,7 @@ interface NetworkQuestion {
   /** Withdraws the question. */
   signal: AbortSignal;
   /** Called with the rule if a person decides about the host from now on. */
-  onRule: (rule: NetworkRule) => void;
+  onRule: (rule: NetworkRule) => Promise<void>;
 }
 
 /** The question whether a running command may reach a host. */
@@ -76,12 +76,12 @@ function proposedAmendments({ host, port, protocol }: NetworkTarget): NetworkPol
   return coversPort(protocol, port) ? [{ host, action: 'allow' }, denies] : [denies];
 }
 
-function verdict(decision: CommandExecutionApprovalDecision, { target, onRule }: NetworkQuestion): Verdict {
+async function verdict(decision: CommandExecutionApprovalDecision, { target, onRule }: NetworkQuestion): Promise<Verdict> {
   if (typeof decision === 'string') return decisionVerdict(decision, UNCONFINED);
   // A rule for words is not offered. The person wants the command to go on.
   if (!('applyNetworkPolicyAmendment' in decision)) return decisionVerdict('accept', UNCONFINED);
   const { host, action } = decision.applyNetworkPolicyAmendment.network_policy_amendment;
-  onRule({ host, protocol: ruleProtocol(target.protocol), decision: action, justification: null });
+  await onRule({ host, protocol: ruleProtocol(target.protocol), decision: action, justification: null });
   if (action === 'deny') return decisionVerdict('decline', UNCONFINED);
   // Until the rule is read, and if it cannot be stored. Nobody was asked about another host.
   return decisionVerdict(readHost(host) === target.host ? 'acceptForSession' : 'accept', UNCONFINED);
