@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Socket } from 'node:net';
-import type { Clock } from '../base/clock.ts';
+import type { Duplex } from 'node:stream';
+import type { Clock, Timer } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { AddressKind } from '../policy/network/address-kind.ts';
 import { type NetworkTarget, targetUrl } from '../policy/network/network-target.ts';
@@ -23,8 +24,6 @@ export interface CommandProxyDeps {
   dial: Dial;
   /** Returns the kinds of addresses that the request may reach. Rejects with a `ProxyRefusal`. May wait for a person. */
   decide(request: ProxyRequest, signal: AbortSignal): Promise<readonly AddressKind[]>;
-  /** Clients must give it as the password of the user `heddle`. Null: only the command itself can reach the proxy. */
-  credential: string | null;
   /** Whether it speaks SOCKS5. */
   socks: boolean;
 }
@@ -37,6 +36,8 @@ const SOCKETS_MAX = 512;
 const UNDECIDED_MAX = 64;
 /** The time for a handshake, or the headers of the first request. */
 const HANDSHAKE_MS_MAX = 10_000;
+/** A connection to a host on which nothing moves for this time is closed. */
+const IDLE_MS_MAX = 10 * 60 * 1000;
 
 /** The proxy of one command: HTTP, CONNECT and SOCKS5, told apart by the first byte of a connection. */
 export class CommandProxy {
@@ -45,25 +46,30 @@ export class CommandProxy {
   readonly #sockets = new Set<Socket>();
   readonly #handshakes = new Map<unknown, () => void>();
   readonly #closing = new AbortController();
+  readonly #credentials = new WeakMap<Duplex, string>();
   #undecided = 0;
 
   constructor(deps: CommandProxyDeps) {
     this.#deps = deps;
     this.#http = createHttpForwarder({
       open: (target, method) => this.#open({ target, method }),
-      isAuthorized: (header) => deps.credential === null || this.#isBasic(header),
-      join: (client, upstream) => void relay(client, upstream, deps.clock),
+      isAuthorized: (socket, header) => isBasic(header, this.#credentials.get(socket) ?? null),
+      join: relay,
       onRequest: (socket) => this.#handshakes.get(socket)?.(),
     });
   }
 
-  /** Serves a connection of the command. Above the limit, closes it. */
-  serve(socket: Socket): void {
+  /**
+   * Serves a connection. Above the limit, closes it. The client must give the credential as the password of the user `heddle`. Null:
+   * none, because only the command can have made the connection.
+   */
+  serve(socket: Socket, credential: string | null): void {
     if (this.#closing.signal.aborted || this.#sockets.size >= SOCKETS_MAX) {
       socket.destroy();
       return;
     }
     this.#keep(socket);
+    if (credential !== null) this.#credentials.set(socket, credential);
     const timer = this.#deps.clock.setTimer(() => socket.destroy(), HANDSHAKE_MS_MAX);
     const arrived = () => {
       timer.clear();
@@ -99,9 +105,9 @@ export class CommandProxy {
 
   async #speakSocks(socket: Socket): Promise<void> {
     try {
-      const { credential } = this.#deps;
+      const credential = this.#credentials.get(socket);
       const isCredential = (user: string, password: string) => user === PROXY_USER && isSame(password, credential ?? '');
-      const wanted = await socksHandshake(socket, credential === null ? null : isCredential);
+      const wanted = await socksHandshake(socket, credential === undefined ? null : isCredential);
       this.#handshakes.get(socket)?.();
       if (wanted === null) {
         if (!socket.writableEnded) socket.destroy();
@@ -109,7 +115,7 @@ export class CommandProxy {
       }
       const upstream = await this.#open({ target: { ...wanted, protocol: 'socks5Tcp' }, method: null });
       socket.write(socksReply(GRANTED));
-      void relay(socket, upstream, this.#deps.clock);
+      relay(socket, upstream);
     } catch (error) {
       if (!(error instanceof ProxyRefusal)) throw error;
       socket.end(socksReply(REFUSAL_FORMS[error.code].socks));
@@ -120,12 +126,14 @@ export class CommandProxy {
   async #open(request: ProxyRequest): Promise<Socket> {
     const { signal } = this.#closing;
     if (this.#undecided >= UNDECIDED_MAX) throw new ProxyRefusal('busy', 'Too many requests wait for a decision.');
+    if (this.#sockets.size + this.#undecided >= SOCKETS_MAX) throw new ProxyRefusal('busy', 'The command has too many connections.');
     this.#undecided++;
     try {
       const reaches = await this.#deps.decide(request, signal);
       const upstream = await this.#deps.dial(request.target, reaches, signal);
       if (signal.aborted) upstream.destroy();
       this.#keep(upstream);
+      this.#watch(upstream);
       return upstream;
     } catch (error) {
       if (error instanceof ProxyRefusal) {
@@ -133,7 +141,8 @@ export class CommandProxy {
         throw error;
       }
       if (signal.aborted) throw new ProxyRefusal('busy', 'The command has ended.', { cause: error });
-      throw error;
+      this.#deps.log.warn({ err: error, target: targetUrl(request.target) }, 'the proxy of a command failed');
+      throw new ProxyRefusal('unreachable', 'The proxy failed.', { cause: error });
     } finally {
       this.#undecided--;
     }
@@ -147,10 +156,25 @@ export class CommandProxy {
     socket.once('close', () => this.#sockets.delete(socket));
   }
 
-  #isBasic(header: string | undefined): boolean {
-    const [, encoded = ''] = /^Basic +(\S+)$/i.exec(header ?? '') ?? [];
-    return isSame(Buffer.from(encoded, 'base64').toString('latin1'), `${PROXY_USER}:${this.#deps.credential ?? ''}`);
+  /** Closes a connection to a host when nothing moves any more. Its client's is closed with it. */
+  #watch(upstream: Socket): void {
+    let moved = -1;
+    let timer: Timer | null = null;
+    const look = () => {
+      const { bytesRead, bytesWritten } = upstream;
+      if (bytesRead + bytesWritten === moved) upstream.destroy();
+      else timer = this.#deps.clock.setTimer(look, IDLE_MS_MAX);
+      moved = bytesRead + bytesWritten;
+    };
+    look();
+    upstream.once('close', () => timer?.clear());
   }
+}
+
+function isBasic(header: string | undefined, credential: string | null): boolean {
+  if (credential === null) return true;
+  const [, encoded = ''] = /^Basic +(\S+)$/i.exec(header ?? '') ?? [];
+  return isSame(Buffer.from(encoded, 'base64').toString('latin1'), `${PROXY_USER}:${credential}`);
 }
 
 function isSame(given: string, right: string): boolean {

@@ -18,8 +18,8 @@ const NOT_PASSED_ON: ReadonlySet<string> = new Set([
 export interface HttpForwarderDeps {
   /** Connects to a target if it is allowed. Rejects with a `ProxyRefusal`. `method` is null for a tunnel. */
   open(target: NetworkTarget, method: string | null): Promise<Socket>;
-  /** Whether the value of a `Proxy-Authorization` header is right. */
-  isAuthorized(header: string | undefined): boolean;
+  /** Whether a connection's `Proxy-Authorization` header is right. */
+  isAuthorized(socket: Duplex, header: string | undefined): boolean;
   /** Joins the two ends of a tunnel. */
   join(client: Duplex, upstream: Socket): void;
   /** Called for each request, when its headers have been read. */
@@ -46,7 +46,7 @@ export function createHttpForwarder(deps: HttpForwarderDeps): Server {
 }
 
 async function forward(request: IncomingMessage, response: ServerResponse, { open, isAuthorized }: HttpForwarderDeps): Promise<void> {
-  requireCredential(isAuthorized(request.headers['proxy-authorization']));
+  requireCredential(isAuthorized(request.socket, request.headers['proxy-authorization']));
   const { target, path } = readTarget(request.url ?? '');
   const socket = await open(target, request.method ?? '');
   if (response.destroyed) {
@@ -57,12 +57,14 @@ async function forward(request: IncomingMessage, response: ServerResponse, { ope
     createConnection: () => socket,
     method: request.method ?? '',
     path,
-    headers: ['Host', authority(target), ...passedOn(request.rawHeaders), 'Connection', 'close'],
+    headers: ['Host', authority(target), ...passedOn(request.rawHeaders), ...framing(request), 'Connection', 'close'],
   });
   response.once('close', () => upstream.destroy());
   const answered = new Promise<IncomingMessage>((resolve, reject) => {
     upstream.once('response', resolve);
     upstream.once('error', (error) => reject(new ProxyRefusal('unreachable', `${target.host} did not answer.`, { cause: error })));
+    // Also when it answers with a change of the protocol, which nobody asked for.
+    socket.once('close', () => reject(new ProxyRefusal('unreachable', `${target.host} gave no answer.`)));
   });
   // If the response comes first, or the client goes away, the rest of the request has no reader.
   void pipeline(request, upstream).catch(() => {});
@@ -76,7 +78,7 @@ async function tunnel(
   { socket, head }: { socket: Duplex; head: Buffer },
   { open, isAuthorized, join }: HttpForwarderDeps,
 ): Promise<void> {
-  requireCredential(isAuthorized(request.headers['proxy-authorization']));
+  requireCredential(isAuthorized(socket, request.headers['proxy-authorization']));
   const wanted = readAuthority(request.url ?? '');
   if (wanted === null) throw new ProxyRefusal('invalid', 'CONNECT needs a host and a port.');
   const upstream = await open({ ...wanted, protocol: 'https' }, null);
@@ -103,6 +105,11 @@ function readTarget(text: string): { target: NetworkTarget; path: string } {
 
 function authority({ host, port }: NetworkTarget): string {
   return port === HTTP_PORT ? hostInUrl(host) : `${hostInUrl(host)}:${port}`;
+}
+
+/** A body in chunks stays in chunks. Without this, Node would send the body of a GET without its end, as if requests followed. */
+function framing({ headers }: IncomingMessage): string[] {
+  return headers['transfer-encoding'] === undefined ? [] : ['Transfer-Encoding', 'chunked'];
 }
 
 /** Returns the headers without those of one connection, which are also those that `Connection` names. */

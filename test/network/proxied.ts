@@ -11,9 +11,9 @@ import { RecordingLog } from '../support/recording-log.ts';
 /** Kinds of addresses that include this machine. */
 export const LOCAL: readonly AddressKind[] = ['public', 'private'];
 
-interface ProxyOptions
-  extends Partial<Pick<CommandProxyDeps, 'decide' | 'credential' | 'socks' | 'clock'>>,
-    Partial<Omit<DialDeps, 'clock'>> {}
+interface ProxyOptions extends Partial<Pick<CommandProxyDeps, 'decide' | 'socks' | 'clock'>>, Partial<Omit<DialDeps, 'clock'>> {
+  credential?: string | null;
+}
 
 /** A proxy on a port of this machine. It notes what it was asked for, and by default allows everything, also local addresses. */
 export async function startProxy({ decide, credential = null, socks = true, clock = systemClock, ...dial }: ProxyOptions = {}) {
@@ -22,14 +22,13 @@ export async function startProxy({ decide, credential = null, socks = true, cloc
     clock,
     log: new RecordingLog(),
     dial: checkedDial({ clock, ...dial }),
-    credential,
     socks,
     async decide(request, signal) {
       asked.push(request);
       return decide === undefined ? LOCAL : decide(request, signal);
     },
   });
-  const server = createServer({ allowHalfOpen: true }, (socket) => proxy.serve(socket)).listen(0, '127.0.0.1');
+  const server = createServer({ allowHalfOpen: true }, (socket) => proxy.serve(socket, credential)).listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => {
     proxy.close();

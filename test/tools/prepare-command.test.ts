@@ -33,6 +33,7 @@ async function prepared() {
       throw new SandboxUnavailableError('bubblewrap is missing: install it');
     },
     killOwned: async () => {},
+    prepare: async () => {},
     tidy: async () => {},
     close: async () => {},
   };

@@ -108,6 +108,9 @@ export function createBubblewrap({ sharedFolders = SHARED_FOLDERS, ...deps }: Bu
       const result = await probe();
       return 'problem' in result ? result : { name: 'bubblewrap' };
     },
+    async prepare({ managedNetwork }) {
+      if (managedNetwork === true && !('problem' in (await probe()))) namespaces.prepareAhead();
+    },
     async tidy() {
       looked?.guardedPlaces.tidy();
     },

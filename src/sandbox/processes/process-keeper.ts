@@ -1,4 +1,5 @@
 import { systemErrorCode } from '../../base/system-error-code.ts';
+import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import type { Confinement } from '../sandbox.ts';
 import { sandboxEnvironment } from '../sandbox-environment.ts';
 import { findProgram } from './find-program.ts';
@@ -90,6 +91,14 @@ export class ProcessKeeper implements Processes {
 
   async killOwned(owner: readonly string[]): Promise<void> {
     await this.#kill([...this.#starts].filter((start) => owner.every((word, index) => start.owner[index] === word)));
+  }
+
+  async prepare(bounds: SandboxBounds): Promise<void> {
+    try {
+      await this.#deps.sandbox?.prepare(bounds);
+    } catch (error) {
+      this.#deps.log.warn({ err: error }, 'cannot prepare what commands will need');
+    }
   }
 
   async tidy(): Promise<void> {

@@ -80,6 +80,8 @@ export interface Processes {
    * `onOutput` returns.
    */
   start(spec: ProcessSpec, onOutput: (stream: OutputStream, bytes: Buffer) => void): Promise<RunningProcess>;
+  /** Begins to prepare what processes with these bounds will need, if that takes longer than starting one. Never rejects. */
+  prepare(bounds: SandboxBounds): Promise<void>;
   /** Kills all processes that were started for this owner, including those that outlived their command. */
   killOwned(owner: readonly string[]): Promise<void>;
   /** Removes what is kept in workspaces for processes that may follow. `start` does so before a process without bounds. Never rejects. */
