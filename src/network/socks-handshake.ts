@@ -83,10 +83,15 @@ async function takeText(socket: Socket): Promise<string | null> {
 
 /** Reads exactly this many bytes, or returns null if the connection ends before. */
 export async function take(socket: Socket, count: number): Promise<Buffer | null> {
-  if (count === 0) return Buffer.alloc(0);
-  for (;;) {
-    const bytes: unknown = socket.read(count);
-    if (Buffer.isBuffer(bytes)) return bytes.length === count ? bytes : null;
+  const parts: Buffer[] = [];
+  for (let missing = count; ; ) {
+    // Takes all there is: a listener for more bytes is called at once, and again and again, if some are left.
+    const bytes: unknown = missing === 0 ? null : socket.read(Math.min(missing, Math.max(1, socket.readableLength)));
+    if (Buffer.isBuffer(bytes)) {
+      parts.push(bytes);
+      missing -= bytes.length;
+    }
+    if (missing === 0) return Buffer.concat(parts);
     if (socket.destroyed || socket.readableEnded) return null;
     const over = new AbortController();
     try {

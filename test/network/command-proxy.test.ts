@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { CommandProxyDeps } from '../../src/network/command-proxy.ts';
 import { ProxyRefusal } from '../../src/network/proxy-refusal.ts';
 import { FakeClock } from '../support/fake-clock.ts';
-import { exchange, LOCAL, startEcho, startProxy, startWebServer } from './proxied.ts';
+import { exchange, LOCAL, request, startEcho, startProxy, startWebServer } from './proxied.ts';
 
 const refuse: CommandProxyDeps['decide'] = async () => {
   throw new ProxyRefusal('notAllowed', 'Nothing allows it.');
@@ -27,7 +27,7 @@ describe('a plain request', () => {
   test('reaches the host of its URL, whatever its header Host says', async () => {
     const web = await startWebServer();
     const { port, asked } = await startProxy();
-    const answer = String(await exchange(port, get(`http://127.0.0.1:${web.port}/a?b=c`)));
+    const answer = String(await request(port, get(`http://127.0.0.1:${web.port}/a?b=c`)));
     expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
     expect(answer).toContain(`GET /a?b=c 127.0.0.1:${web.port} `);
     expect(asked).toEqual([{ target: { host: '127.0.0.1', port: web.port, protocol: 'http' }, method: 'GET' }]);
@@ -43,12 +43,12 @@ describe('a plain request', () => {
     const lines = [
       'Proxy-Authorization: Basic eDp5',
       'Proxy-Connection: keep-alive',
-      'Connection: x-own',
+      'Connection: x-own, close',
       'X-Own: 1',
       'X-Kept: 2',
       'Content-Length: 4',
     ];
-    const answer = await exchange(port, `POST http://127.0.0.1:${web.port}/ HTTP/1.1\r\nHost: a\r\n${lines.join('\r\n')}\r\n\r\n`, 'body');
+    const answer = await request(port, `POST http://127.0.0.1:${web.port}/ HTTP/1.1\r\nHost: a\r\n${lines.join('\r\n')}\r\n\r\n`, 'body');
     expect(String(answer)).toContain('done');
     expect(seen).toEqual([{ host: `127.0.0.1:${web.port}`, 'x-kept': '2', 'content-length': '4', connection: 'close' }]);
   });
@@ -56,17 +56,17 @@ describe('a plain request', () => {
   test('that is redirected is a new request, which is decided about again', async () => {
     const web = await startWebServer((_request, response) => response.writeHead(302, { location: 'http://169.254.169.254/' }).end());
     const { port, asked } = await startProxy({ decide: async ({ target }) => (target.host === '127.0.0.1' ? LOCAL : ['public']) });
-    const answer = String(await exchange(port, get(`http://127.0.0.1:${web.port}/`)));
+    const answer = String(await request(port, get(`http://127.0.0.1:${web.port}/`)));
     expect(answer).toMatch(/^HTTP\/1\.1 302 /);
     expect(asked).toHaveLength(1);
-    const followed = String(await exchange(port, get('http://169.254.169.254/')));
+    const followed = String(await request(port, get('http://169.254.169.254/')));
     expect(followed).toMatch(/^HTTP\/1\.1 403 .*x-proxy-error: blocked-by-policy\r\n/is);
     expect(asked).toHaveLength(2);
   });
 
   test('that is refused gets a 403 with the reason', async () => {
     const { port } = await startProxy({ decide: refuse });
-    const answer = String(await exchange(port, get('http://a.example/')));
+    const answer = String(await request(port, get('http://a.example/')));
     expect(answer).toMatch(/^HTTP\/1\.1 403 Forbidden\r\n/);
     expect(answer).toMatch(/x-proxy-error: blocked-by-allowlist\r\n/i);
     expect(answer).toMatch(/heddle: Nothing allows it\.\n/);
@@ -76,7 +76,7 @@ describe('a plain request', () => {
     'for %s is invalid',
     async (url) => {
       const { port, asked } = await startProxy();
-      expect(String(await exchange(port, get(url)))).toMatch(/^HTTP\/1\.1 400 /);
+      expect(String(await request(port, get(url)))).toMatch(/^HTTP\/1\.1 400 /);
       expect(asked).toEqual([]);
     },
   );
@@ -195,11 +195,11 @@ describe('a credential', () => {
     const web = await startWebServer();
     const { port, asked } = await startProxy({ credential: 'secret' });
     for (const header of ['', basic('heddle:other'), basic('x:secret'), 'Proxy-Authorization: secret\r\n']) {
-      expect(String(await exchange(port, get(`http://127.0.0.1:${web.port}/`, header)))).toMatch(/^HTTP\/1\.1 407 /);
+      expect(String(await request(port, get(`http://127.0.0.1:${web.port}/`, header)))).toMatch(/^HTTP\/1\.1 407 /);
       expect(String(await exchange(port, `CONNECT 127.0.0.1:${web.port} HTTP/1.1\r\n${header}\r\n`))).toMatch(/^HTTP\/1\.1 407 /);
     }
     expect(asked).toEqual([]);
-    expect(String(await exchange(port, get(`http://127.0.0.1:${web.port}/`, basic('heddle:secret'))))).toMatch(/^HTTP\/1\.1 200 /);
+    expect(String(await request(port, get(`http://127.0.0.1:${web.port}/`, basic('heddle:secret'))))).toMatch(/^HTTP\/1\.1 200 /);
   });
 
   test('is needed for SOCKS5', async () => {
@@ -222,7 +222,8 @@ describe('limits and ends', () => {
       const socket = connect({ port, host: '127.0.0.1' });
       onTestFinished(() => void socket.destroy());
       await new Promise((resolve) => socket.write(bytes, resolve));
-      const closed = once(socket.resume(), 'close');
+      socket.on('error', () => {});
+      const closed = new Promise((resolve) => socket.resume().once('close', resolve));
       await waited;
       clock.advance(10_000);
       await closed;
@@ -255,7 +256,7 @@ describe('limits and ends', () => {
     await ended;
     await undecided;
     expect(aborted).toBe(true);
-    expect([...(await exchange(port, get('http://a.example/')))]).toEqual([]);
+    expect([...(await request(port, get('http://a.example/')))]).toEqual([]);
   });
 
   test('no bytes stop the proxy (seeded)', async () => {
@@ -285,7 +286,7 @@ describe('limits and ends', () => {
       { seed: 11, numRuns: 200 },
     );
     const after = await startProxy();
-    expect(String(await exchange(after.port, get(`http://127.0.0.1:${web.port}/`)))).toMatch(/^HTTP\/1\.1 200 /);
-    expect(String(await exchange(port, get('http://a.example/')))).toMatch(/^HTTP\/1\.1 403 /);
+    expect(String(await request(after.port, get(`http://127.0.0.1:${web.port}/`)))).toMatch(/^HTTP\/1\.1 200 /);
+    expect(String(await request(port, get('http://a.example/')))).toMatch(/^HTTP\/1\.1 403 /);
   });
 });

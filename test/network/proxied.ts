@@ -73,14 +73,24 @@ export async function startEcho(): Promise<{ port: number; sockets: Set<Socket> 
 }
 
 /** Sends bytes and ends; returns all that comes back. With `parts`, each is sent by itself. */
-export async function exchange(port: number, ...parts: (string | Buffer)[]): Promise<Buffer> {
+export function exchange(port: number, ...parts: (string | Buffer)[]): Promise<Buffer> {
+  return converse(port, parts, true);
+}
+
+/** Sends bytes, and returns all that comes back until the other side ends. */
+export function request(port: number, ...parts: (string | Buffer)[]): Promise<Buffer> {
+  return converse(port, parts, false);
+}
+
+async function converse(port: number, parts: readonly (string | Buffer)[], ends: boolean): Promise<Buffer> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true, noDelay: true });
   onTestFinished(() => void socket.destroy());
   const received: Buffer[] = [];
   socket.on('data', (bytes: Buffer) => received.push(bytes));
   socket.on('error', () => {});
+  socket.on('end', () => socket.end());
   for (const part of parts) await new Promise((resolve) => socket.write(part, resolve));
-  socket.end();
+  if (ends) socket.end();
   if (!socket.closed) await once(socket, 'close').catch(() => {});
   return Buffer.concat(received);
 }

@@ -42,6 +42,8 @@ test('a namespace is used again, by one command at a time, once every process of
   const second = await namespaces.takeFor(COMMAND, BOUNDS);
   expect(second?.enter.at(-2)).toMatch(/fd\/2$/);
   first?.release();
+  await setImmediate();
+  await setImmediate();
   clock.advance(1000);
   const third = await namespaces.takeFor(COMMAND, BOUNDS);
   expect(['1', '3']).toContain(third?.enter.at(-2)?.split('/').at(-1));
@@ -60,5 +62,7 @@ test('all are closed with the sandbox', async () => {
   await setImmediate();
   namespaces.close();
   lease?.release();
+  await setImmediate();
+  await setImmediate();
   expect(closed.sort()).toEqual(made);
 });
