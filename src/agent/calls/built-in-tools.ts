@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { EnvironmentPolicy } from '../../config/environment-policy.ts';
 import { commandEnvironment } from '../../policy/command/command-environment.ts';
+import { sandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import type { Action, ActionOutcome } from '../../tools/action.ts';
 import { ApplyPatch } from '../../tools/apply-patch/apply-patch.ts';
 import { patchInCommand } from '../../tools/apply-patch/patch-in-command.ts';
@@ -11,9 +12,11 @@ import { CommandSessions } from '../../tools/command/sessions/command-sessions.t
 import { UNATTENDED } from '../../tools/command/sessions/unattended.ts';
 import { requestPermissions } from '../../tools/request-permissions.ts';
 import { requestUserInput } from '../../tools/request-user-input.ts';
+import { sandboxFolders } from '../../tools/sandbox-folders.ts';
 import type { CallContext, Tool } from '../../tools/tool.ts';
 import { updatePlan } from '../../tools/update-plan.ts';
 import { viewImage } from '../../tools/view-image.ts';
+import type { StepAddition } from '../step.ts';
 import type { TurnContext, TurnPart, TurnPartDeps } from '../turn/turn-part.ts';
 
 /** The tools that every thread has: commands, patches, plans, questions, permissions, images. */
@@ -49,6 +52,19 @@ export class BuiltInTools implements TurnPart {
   readingTools(): Tool[] {
     const { commands, viewImage: showsImages } = this.#deps.configuration();
     return [...(commands.enabled ? commandTools(this.commandDeps()) : []), ...(showsImages ? [viewImage(this.#deps)] : [])];
+  }
+
+  /** Begins to prepare what the turn's commands need, if that takes longer than starting one. */
+  turnBegan({ settings }: TurnContext): StepAddition {
+    const { processes, configuration, granted } = this.#deps;
+    const { enabled, network } = configuration().commands;
+    if (!enabled || network(settings) === null) return {};
+    const bounds = sandboxBounds(settings.sandboxPolicy, sandboxFolders(settings, this.#deps), {
+      granted: granted(),
+      managesNetwork: true,
+    });
+    if (bounds !== null) void processes.prepare(bounds);
+    return {};
   }
 
   /** Forgets the turn's patches. After an interrupt, kills the processes that its finished commands left behind. */

@@ -18,7 +18,6 @@ export function accessProxy(access: NetworkAccess, { clock, log, dial, socks }: 
     clock,
     log,
     socks,
-    credential: null,
     decide: (request, signal) => access.decide(request, signal),
     async dial(target, reaches, signal) {
       try {

@@ -63,7 +63,7 @@ function requestParams(
     command: quoteWords(call.argv),
     cwd: call.cwd,
     commandActions: commandActions(command, call.cwd),
-    networkApprovalContext: { host, protocol },
+    networkApprovalContext: { host, protocol, port },
     proposedExecpolicyAmendment: null,
     proposedNetworkPolicyAmendments: amendments.length === 0 ? null : amendments,
     availableDecisions: ['accept', 'acceptForSession', ...lasting, 'decline', 'cancel'],

@@ -1,4 +1,3 @@
-import type { Socket } from 'node:net';
 import { PausableTimers } from '../../../base/pausable-timers.ts';
 import type { CommandProxy } from '../../../network/command-proxy.ts';
 import type { Permit } from '../../../policy/permissions/permit.ts';
@@ -91,7 +90,7 @@ async function startProcess(
   const place = await startPlace(call.cwd, bounds === null ? pin : null);
   if ('problem' in place) return place;
   try {
-    const serve = proxy === null ? {} : { serve: (socket: Socket) => proxy.serve(socket) };
+    const serve = proxy === null ? {} : { serve: proxy.serve.bind(proxy) };
     const spec = { argv: call.argv, ...place, env, bounds, owner, input: false, terminal, joinsOutput: true, moreFollow: true, ...serve };
     return await deps.processes.start(spec, (stream, bytes) => shown.take(stream, bytes));
   } catch (error) {

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { NetworkRule } from '../../src/policy/network/network-rule.ts';
-import type { NetworkTarget } from '../../src/policy/network/network-target.ts';
-import { parseRules } from '../../src/policy/rules/parse-rules.ts';
-import { storeNetworkRule } from '../../src/tools/command/network/store-network-rule.ts';
-import { tempFolder } from '../config/temp-folder.ts';
+import type { NetworkRule } from '../../../src/policy/network/network-rule.ts';
+import type { NetworkTarget } from '../../../src/policy/network/network-target.ts';
+import { parseRules } from '../../../src/policy/rules/parse-rules.ts';
+import { storeNetworkRule } from '../../../src/tools/command/network/store-network-rule.ts';
+import { tempFolder } from '../../config/temp-folder.ts';
 
 const TARGET: NetworkTarget = { host: 'a.example', port: 443, protocol: 'https' };
 const ALLOW: NetworkRule = { host: 'A.example.', protocol: 'https', decision: 'allow', justification: null };

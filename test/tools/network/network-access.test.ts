@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import type { ProxyRequest } from '../../src/network/command-proxy.ts';
-import type { NetworkTarget } from '../../src/policy/network/network-target.ts';
-import { Grants } from '../../src/policy/permissions/grants.ts';
-import { UNCONFINED, type Verdict } from '../../src/tools/action.ts';
-import { NetworkAccess, type NetworkAccessDeps } from '../../src/tools/command/network/network-access.ts';
+import type { ProxyRequest } from '../../../src/network/command-proxy.ts';
+import type { NetworkTarget } from '../../../src/policy/network/network-target.ts';
+import { Grants } from '../../../src/policy/permissions/grants.ts';
+import { UNCONFINED, type Verdict } from '../../../src/tools/action.ts';
+import { NetworkAccess, type NetworkAccessDeps } from '../../../src/tools/command/network/network-access.ts';
 
 const ONCE: Verdict = { allow: UNCONFINED, scope: 'once' };
 const SESSION: Verdict = { allow: UNCONFINED, scope: 'session' };
