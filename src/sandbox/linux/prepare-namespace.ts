@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { createServer, Server, type Socket } from 'node:net';
 import type { Clock } from '../../base/clock.ts';
@@ -29,10 +29,11 @@ const STDERR_CHARS_MAX = 1000;
 
 /**
  * Runs in the namespace. A socket belongs to the namespace in which it was created, whoever uses it: the server gets it, and accepts
- * the connections of commands that enter the namespace later.
+ * the connections of commands that enter the namespace later. This process closes its copy first, because it would accept some, too.
  */
 const SOURCE = `const server = require('node:net').createServer();
-server.listen(${NAMESPACE_PORT}, '127.0.0.1', () => process.send(process.pid, server));
+server.listen(${NAMESPACE_PORT}, '127.0.0.1', () =>
+  process.send(process.pid, server, () => server.close(() => process.send('closed'))));
 process.once('disconnect', () => process.exit());`;
 
 /** Makes a network namespace. Rejects with a `SandboxUnavailableError` if the system does not allow it. */
@@ -45,44 +46,61 @@ export async function prepareNamespace({ bubblewrap, node, clock }: PrepareDeps)
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     },
   );
-  let problem = '';
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    problem = `${problem}${text}`.slice(0, STDERR_CHARS_MAX);
-  });
   const timer = clock.setTimer(() => child.kill('SIGKILL'), PREPARE_MS_MAX);
   try {
-    return await new Promise<NetworkNamespace>((resolve, reject) => {
-      child.once('error', (error) => reject(unavailable(error.message)));
-      child.once('close', () => reject(unavailable(problem.trim())));
-      child.once('message', (pid, listener) => {
-        try {
-          if (!(listener instanceof Server)) throw unavailable('the namespace has no listener');
-          resolve(namespaceOf(Number(pid), listener));
-        } catch (error) {
-          reject(error);
-        }
-      });
-    });
+    return await namespaceFrom(child);
   } finally {
     timer.clear();
     if (child.connected) child.disconnect();
   }
 }
 
+/** The child sends its process id with the listener, and a second message when it does not listen itself any more. */
+function namespaceFrom(child: ChildProcess): Promise<NetworkNamespace> {
+  let problem = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    problem = `${problem}${text}`.slice(0, STDERR_CHARS_MAX);
+  });
+  return new Promise((resolve, reject) => {
+    let namespace: NetworkNamespace | null = null;
+    const fail = (error: unknown) => {
+      namespace?.close();
+      namespace = null;
+      reject(error);
+    };
+    const onClose = () => fail(unavailable(problem.trim()));
+    child.once('error', (error) => fail(unavailable(error.message)));
+    child.once('close', onClose);
+    child.on('message', (message, listener) => {
+      try {
+        if (listener instanceof Server) namespace = namespaceOf(Number(message), listener);
+        else if (namespace === null) throw unavailable('the namespace has no listener');
+        else {
+          child.off('close', onClose);
+          resolve(namespace);
+        }
+      } catch (error) {
+        fail(error);
+      }
+    });
+  });
+}
+
 /** To be called while the process is in the namespace. */
 function namespaceOf(pid: number, received: Server): NetworkNamespace {
-  const net = openSync(`/proc/${pid}/ns/net`, 'r');
-  const user = openSync(`/proc/${pid}/ns/user`, 'r');
-  const namespace: NetworkNamespace = {
-    net,
-    user,
-    onConnection: (socket) => socket.destroy(),
-    close() {
-      listener.close();
-      closeSync(net);
-      closeSync(user);
-    },
+  const files: number[] = [];
+  const close = () => {
+    received.close();
+    for (const file of files) closeSync(file);
   };
+  try {
+    for (const type of ['net', 'user']) files.push(openSync(`/proc/${pid}/ns/${type}`, 'r'));
+  } catch (error) {
+    close();
+    throw error;
+  }
+  const [net = -1, user = -1] = files;
+  const namespace: NetworkNamespace = { net, user, onConnection: (socket) => socket.destroy(), close };
   const listener = createServer({ allowHalfOpen: true }, (socket) => namespace.onConnection(socket));
   listener.listen(received);
   listener.unref();
