@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import type { ProcessSpec } from '../../src/sandbox/processes/processes.ts';
@@ -32,6 +33,7 @@ test('a command reaches its proxy, and nothing else', async () => {
   const processes = systemProcesses({ sandbox: world.sandbox });
   const own = createServer((socket) => socket.end('outside')).listen(0, '127.0.0.1');
   onTestFinished(() => void own.close());
+  await once(own, 'listening');
   const { serve, served } = answering('by proxy');
   const address = own.address();
   const port = typeof address === 'object' ? address?.port : null;
