@@ -1,8 +1,8 @@
 import { commandActions } from '../../../policy/command/command-actions.ts';
 import { quoteWords } from '../../../policy/command/quote-words.ts';
-import { readHost } from '../../../policy/network/host-name.ts';
 import { coversPort, type NetworkRule, ruleProtocol } from '../../../policy/network/network-rule.ts';
 import { type NetworkTarget, targetUrl } from '../../../policy/network/network-target.ts';
+import { readHost } from '../../../policy/network/read-host.ts';
 import type { CommandExecutionApprovalDecision, NetworkPolicyAmendment, ServerRequests } from '../../../protocol/generated/types.ts';
 import { type Ask, decisionVerdict, type PlannedAction, UNCONFINED, type Verdict } from '../../action.ts';
 import { unanswered } from '../../denial.ts';
