@@ -39,9 +39,11 @@ function plannedAccess({ call, context }: CommandRun, { target, reason }: Networ
   return {
     targetItemId: context.itemId,
     shown: { type: 'networkAccess', target: url, host, protocol, port },
-    planned: { tool: 'network_access', target: url, host, port, protocol, command: [...call.argv], cwd: call.cwd, reason },
+    planned: { tool: 'network_access', target: url, host, port, protocol, command: [...call.argv], cwd: call.cwd, reason, note: NOTE },
   };
 }
+
+const NOTE = 'The command runs already and waits for this connection. Only the connection is new. A tunnel can carry anything.';
 
 function requestParams(
   { call, command, context, deps }: CommandRun,
