@@ -6,7 +6,7 @@ import type { Log } from '../base/log.ts';
 import type { AddressKind } from '../policy/network/address-kind.ts';
 import { type NetworkTarget, targetUrl } from '../policy/network/network-target.ts';
 import type { Dial } from './checked-dial.ts';
-import { createHttpForwarder } from './http-forwarder.ts';
+import { createHttpForwarder } from './create-http-forwarder.ts';
 import { ProxyRefusal, REFUSAL_FORMS } from './proxy-refusal.ts';
 import { relay } from './relay.ts';
 import { GRANTED, SOCKS_VERSION, socksHandshake, socksReply, take } from './socks-handshake.ts';

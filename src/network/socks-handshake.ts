@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
-import { readHost } from '../policy/network/host-name.ts';
+import { readHost } from '../policy/network/read-host.ts';
 import { ProxyRefusal } from './proxy-refusal.ts';
 
 /** The first byte of a SOCKS5 connection (RFC 1928). */

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { readHost } from './host-name.ts';
+import { readHost } from './read-host.ts';
 
 /** The hosts that an entry of the configuration is about: all, one, or those below a domain. `itself`: the domain also matches. */
 export type DomainPattern = { type: 'all' } | { type: 'host'; host: string } | { type: 'below'; domain: string; itself: boolean };

@@ -1,4 +1,4 @@
-import { hostInUrl } from './host-name.ts';
+import { hostInUrl } from './read-host.ts';
 
 /** How a command asks its proxy for a connection. `https` is a tunnel, which can carry anything. */
 export type NetworkProtocol = 'http' | 'https' | 'socks5Tcp';

@@ -1,6 +1,6 @@
 import type { RuleValue } from '../rules/rule-reader.ts';
-import { readHost } from './host-name.ts';
 import { type NetworkRule, RULE_PROTOCOLS, type RuleProtocol } from './network-rule.ts';
+import { readHost } from './read-host.ts';
 
 const ARGUMENTS: ReadonlySet<string> = new Set(['host', 'protocol', 'decision', 'justification']);
 const PROTOCOLS: ReadonlyMap<string, RuleProtocol> = new Map([

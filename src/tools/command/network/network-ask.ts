@@ -1,8 +1,8 @@
 import { commandActions } from '../../../policy/command/command-actions.ts';
 import { quoteWords } from '../../../policy/command/quote-words.ts';
-import { readHost } from '../../../policy/network/host-name.ts';
 import { coversPort, type NetworkRule, ruleProtocol } from '../../../policy/network/network-rule.ts';
 import { type NetworkTarget, targetUrl } from '../../../policy/network/network-target.ts';
+import { readHost } from '../../../policy/network/read-host.ts';
 import type { CommandExecutionApprovalDecision, NetworkPolicyAmendment, ServerRequests } from '../../../protocol/generated/types.ts';
 import { type Ask, decisionVerdict, type PlannedAction, UNCONFINED, type Verdict } from '../../action.ts';
 import { unanswered } from '../../denial.ts';
@@ -39,9 +39,11 @@ function plannedAccess({ call, context }: CommandRun, { target, reason }: Networ
   return {
     targetItemId: context.itemId,
     shown: { type: 'networkAccess', target: url, host, protocol, port },
-    planned: { tool: 'network_access', target: url, host, port, protocol, command: [...call.argv], cwd: call.cwd, reason },
+    planned: { tool: 'network_access', target: url, host, port, protocol, command: [...call.argv], cwd: call.cwd, reason, note: NOTE },
   };
 }
+
+const NOTE = 'The command runs already and waits for this connection. Only the connection is new. A tunnel can carry anything.';
 
 function requestParams(
   { call, command, context, deps }: CommandRun,

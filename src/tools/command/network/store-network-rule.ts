@@ -1,7 +1,7 @@
 import { appendNetworkRule } from '../../../config/rules-files.ts';
-import { readHost } from '../../../policy/network/host-name.ts';
 import { coversPort, type NetworkRule } from '../../../policy/network/network-rule.ts';
 import type { NetworkTarget } from '../../../policy/network/network-target.ts';
+import { readHost } from '../../../policy/network/read-host.ts';
 import { networkRuleLine } from '../../../policy/network/read-network-rule.ts';
 
 /**

@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse, r
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { hostInUrl, readAuthority, readHost } from '../policy/network/host-name.ts';
 import type { NetworkTarget } from '../policy/network/network-target.ts';
+import { hostInUrl, readAuthority, readHost } from '../policy/network/read-host.ts';
 import { ProxyRefusal, REFUSAL_FORMS } from './proxy-refusal.ts';
 
 /** The most bytes of a request's first line and headers. */

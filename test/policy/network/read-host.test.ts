@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { addressKind } from '../../../src/policy/network/address-kind.ts';
-import { hostInUrl, readAuthority, readHost } from '../../../src/policy/network/host-name.ts';
+import { hostInUrl, readAuthority, readHost } from '../../../src/policy/network/read-host.ts';
 
 const SEED = { seed: 20_261_122, numRuns: 2000 };
 
