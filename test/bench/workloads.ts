@@ -162,11 +162,12 @@ async function measureTools(subject: Subject, bench: Bench): Promise<Sample> {
   const count = 50;
   const home = newHome(bench);
   const sample: Sample = { '`bash -lc true` by itself': { value: bareCommandMs(home, count), unit: 'ms' } };
-  for (const [name, sandbox] of [
-    ['full access', 'danger-full-access'],
-    ['sandboxed', 'workspace-write'],
+  for (const [name, sandbox, options] of [
+    ['full access', 'danger-full-access', []],
+    ['sandboxed', 'workspace-write', []],
+    ['sandboxed, network by proxy', 'workspace-write', MANAGED_NETWORK],
   ] as const) {
-    const server = startServer(subject, home, bench);
+    const server = startServer(subject, home, { ...bench, options });
     await server.initialize();
     const { result } = await server.request('thread/start', { cwd: bench.folder, sandbox });
     let left = 1;

@@ -87,6 +87,17 @@ describe('when a command ends', () => {
   });
 });
 
+test('commands that follow each other use few namespaces, in terminals too', async () => {
+  const processes = systemProcesses({ sandbox: world.sandbox });
+  const seen = new Set<string>();
+  for (let index = 0; index < 10; index++) {
+    const command = await run(processes, NAMESPACE, managed({ terminal: index % 2 === 0 ? null : { rows: 24, cols: 80 } }));
+    await command.ended;
+    seen.add(command.text.stdout.trim());
+  }
+  expect(seen.size).toBeLessThanOrEqual(3);
+});
+
 test.each([null, { rows: 24, cols: 80 }])('no command inherits a file of a namespace or of a proxy (terminal: %j)', async (terminal) => {
   const processes = systemProcesses({ sandbox: world.sandbox });
   const holder = await run(processes, 'curl -s http://a.example/; read line', managed({ input: true }));

@@ -79,7 +79,7 @@ export function createBubblewrap({ sharedFolders = SHARED_FOLDERS, ...deps }: Bu
   }
 
   const found = () => (program === undefined ? (sandboxProgram('linux')?.path ?? null) : program);
-  const prepare = () => prepareNamespace({ bubblewrap: found() ?? '', node: installation.executable, clock });
+  const prepare = () => prepareNamespace({ bubblewrap: found() ?? '', node: installation.executable, clock, home });
   const namespaces = new NetworkNamespaces({ clock, prepare });
 
   function probe(): Promise<ProbeResult> {
@@ -188,17 +188,27 @@ function start(options: ConfineOptions, { built, binds }: { built: BuiltView; bi
   ];
   const given = [filter, ...binds.map(({ handle }) => handle)];
   const listFile = isLong(settings) ? makeUnnamedFile(home, Buffer.from(settings.join('\0'))) : null;
-  const files = listFile === null ? given : [...given, listFile];
+  const own = listFile === null ? given : [...given, listFile];
+  const files = lease === null ? own : [...own, lease.info];
   const closing = closeInherited(inherited, FILTER_FD + files.length);
   const list = listFile === null ? settings : ['--args', String(FILTER_FD + given.length)];
-  const argv = [...(lease?.enter ?? []), program, ...closing.options, ...list, '--', ...checkingArgv(binds, FILTER_FD + 1, command.argv)];
+  const info = lease === null ? [] : ['--info-fd', String(FILTER_FD + own.length)];
+  const argv = [
+    ...(lease?.enter ?? []),
+    program,
+    ...closing.options,
+    ...info,
+    ...list,
+    '--',
+    ...checkingArgv(binds, FILTER_FD + 1, command.argv),
+  ];
   return {
     ...(command.terminal
-      ? { argv: [...closing.before, ...withFiles(files, argv)], files: [] }
+      ? { argv: [...closing.before, ...withFiles(own, argv, lease?.info)], files: [] }
       : { argv: [...closing.before, ...argv], files }),
     env: kept,
     async release(moreFollow) {
-      for (const file of files) closeSync(file);
+      for (const file of own) closeSync(file);
       lease?.release();
       await built.release(moreFollow);
     },
@@ -215,9 +225,10 @@ function isLong(options: readonly string[]): boolean {
 }
 
 /** A process in a terminal does not inherit the files, so a shell opens them before it runs bubblewrap. */
-function withFiles(files: readonly number[], argv: readonly string[]): string[] {
+function withFiles(read: readonly number[], argv: readonly string[], written?: number): string[] {
   const own = `/proc/${readProcLink('/proc/self')}/fd`;
-  const opened = files.map((file, index) => `${FILTER_FD + index}<${own}/${file}`);
+  const files = [...read.map((file) => `<${own}/${file}`), ...(written === undefined ? [] : [`>${own}/${written}`])];
+  const opened = files.map((file, index) => `${FILTER_FD + index}${file}`);
   return [...shellFor(FILTER_FD + files.length - 1), '-c', `exec "$@" ${opened.join(' ')}`, 'heddle', ...argv];
 }
 

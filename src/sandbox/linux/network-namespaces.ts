@@ -1,6 +1,7 @@
-import { existsSync } from 'node:fs';
-import type { Clock } from '../../base/clock.ts';
-import { readProcLink } from '../../base/files/read-proc.ts';
+import { closeSync, existsSync, openSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
+import { type Clock, sleep } from '../../base/clock.ts';
+import { readProc, readProcLink } from '../../base/files/read-proc.ts';
 import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import { ProcessStartError, SandboxUnavailableError, SERVER_ENDING } from '../processes/processes.ts';
 import type { ConfinedCommand, ServeConnection } from '../sandbox.ts';
@@ -12,7 +13,9 @@ export interface NetworkLease {
   enter: readonly string[];
   /** The port on its loopback on which the command's proxy is reached. */
   port: number;
-  /** To be called when no process of the command is left. */
+  /** A file for bubblewrap, which writes the process id of its init into it. */
+  info: number;
+  /** To be called when bubblewrap has ended, or was not started. */
   release(): void;
 }
 
@@ -21,14 +24,9 @@ export interface NetworkNamespacesDeps {
   prepare(): Promise<NetworkNamespace>;
 }
 
-interface IdleNamespace {
-  namespace: NetworkNamespace;
-  /** On the monotonic clock. */
-  fromMs: number;
-}
-
-/** After this time, every process of a killed command is gone. */
-const SETTLE_MS = 1000;
+/** The kernel kills the processes of an ended command. If they are not gone after this time, the namespace is not used again. */
+const SETTLE_MS_MAX = 1000;
+const SETTLE_STEP_MS = 20;
 const IDLE_MAX = 8;
 /** Each preparation is a process of Node. */
 const PREPARING_MAX = 4;
@@ -46,10 +44,10 @@ interface Waiting {
  */
 export class NetworkNamespaces {
   readonly #deps: NetworkNamespacesDeps;
-  #idle: IdleNamespace[] = [];
+  #idle: NetworkNamespace[] = [];
   readonly #waiting: Waiting[] = [];
   #preparing = 0;
-  #closed = false;
+  readonly #closing = new AbortController();
 
   constructor(deps: NetworkNamespacesDeps) {
     this.#deps = deps;
@@ -57,7 +55,7 @@ export class NetworkNamespaces {
 
   /** Prepares a namespace unless one is ready for the next command. A failure is reported when a command needs one. */
   prepareAhead(): void {
-    if (!this.#closed && this.#preparing === 0 && !this.#idle.some((each) => this.#isReady(each))) void this.#prepare();
+    if (!this.#isClosed && this.#preparing === 0 && this.#idle.length === 0) void this.#prepare();
   }
 
   /** Returns null if the bounds let the command use no proxy. Rejects with a `SandboxUnavailableError`, or once it is closed. */
@@ -67,8 +65,8 @@ export class NetworkNamespaces {
 
   /** Closes the namespaces that no command uses, and each other one when its command has ended. */
   close(): void {
-    this.#closed = true;
-    for (const { namespace } of this.#idle) namespace.close();
+    this.#closing.abort();
+    for (const namespace of this.#idle) namespace.close();
     this.#idle = [];
     for (const { reject } of this.#waiting.splice(0)) reject(new ProcessStartError(SERVER_ENDING));
   }
@@ -77,28 +75,29 @@ export class NetworkNamespaces {
   async #take(serve: ServeConnection): Promise<NetworkLease> {
     const nsenter = NSENTER_PLACES.find((path) => existsSync(path));
     if (nsenter === undefined) throw new SandboxUnavailableError(NO_NSENTER);
-    const namespace = this.#takeReady() ?? (await this.#nextPrepared());
+    const namespace = this.#idle.shift() ?? (await this.#nextPrepared());
     namespace.onConnection = (socket) => serve(socket, null);
     this.prepareAhead();
     const own = `/proc/${readProcLink('/proc/self')}/fd`;
+    const info = openEmpty(namespace);
+    const release = () => void this.#release(namespace);
     return {
       enter: [nsenter, '--preserve-credentials', `--user=${own}/${namespace.user}`, `--net=${own}/${namespace.net}`, '--'],
       port: NAMESPACE_PORT,
-      release: () => this.#release(namespace),
+      info,
+      release() {
+        closeSync(info);
+        release();
+      },
     };
   }
 
-  #isReady({ fromMs }: IdleNamespace): boolean {
-    return fromMs <= this.#deps.clock.monotonic();
-  }
-
-  #takeReady(): NetworkNamespace | null {
-    const index = this.#idle.findIndex((each) => this.#isReady(each));
-    return index === -1 ? null : (this.#idle.splice(index, 1)[0]?.namespace ?? null);
+  get #isClosed(): boolean {
+    return this.#closing.signal.aborted;
   }
 
   #nextPrepared(): Promise<NetworkNamespace> {
-    if (this.#closed) return Promise.reject(new ProcessStartError(SERVER_ENDING));
+    if (this.#isClosed) return Promise.reject(new ProcessStartError(SERVER_ENDING));
     return new Promise((resolve, reject) => {
       this.#waiting.push({ resolve, reject });
       if (this.#preparing < Math.min(PREPARING_MAX, this.#waiting.length)) void this.#prepare();
@@ -110,9 +109,9 @@ export class NetworkNamespaces {
     this.#preparing++;
     do {
       try {
-        const namespace = this.#takeReady() ?? (await this.#deps.prepare());
+        const namespace = this.#idle.shift() ?? (await this.#deps.prepare());
         const waiting = this.#waiting.shift();
-        if (waiting === undefined) this.#keep(namespace, 0);
+        if (waiting === undefined) this.#keep(namespace);
         else waiting.resolve(namespace);
       } catch (error) {
         this.#waiting.shift()?.reject(error);
@@ -121,18 +120,47 @@ export class NetworkNamespaces {
     this.#preparing--;
   }
 
-  #release(namespace: NetworkNamespace): void {
+  /** Never rejects. */
+  async #release(namespace: NetworkNamespace): Promise<void> {
     namespace.onConnection = (socket) => socket.destroy();
+    const { clock } = this.#deps;
+    const latest = clock.monotonic() + SETTLE_MS_MAX;
+    while (!isEmpty(namespace)) {
+      if (this.#isClosed || clock.monotonic() >= latest) {
+        namespace.close();
+        return;
+      }
+      await sleep(clock, SETTLE_STEP_MS, this.#closing.signal);
+    }
     // Between these two, the event loop accepts every connection that the command has left in the queue of the listener.
-    setImmediate(() => setImmediate(() => this.#keep(namespace, SETTLE_MS)));
+    await setImmediate();
+    await setImmediate();
+    this.#keep(namespace);
   }
 
-  #keep(namespace: NetworkNamespace, settleMs: number): void {
-    if (this.#closed || this.#idle.length >= IDLE_MAX) namespace.close();
-    else this.#idle.push({ namespace, fromMs: this.#deps.clock.monotonic() + settleMs });
+  #keep(namespace: NetworkNamespace): void {
+    if (this.#isClosed || this.#idle.length >= IDLE_MAX) namespace.close();
+    else this.#idle.push(namespace);
   }
 }
 
-const ENDING = 'The server is ending.';
+function openEmpty(namespace: NetworkNamespace): number {
+  try {
+    // This truncates it.
+    return openSync(`/proc/self/fd/${namespace.info}`, 'w');
+  } catch (error) {
+    namespace.close();
+    throw error;
+  }
+}
+
+/** Whether the init of the last command has ended: the kernel ends it after all other processes of its process namespace. */
+function isEmpty({ info }: NetworkNamespace): boolean {
+  const pid = /"child-pid": (\d+)/.exec(readProc(`/proc/self/fd/${info}`) ?? '')?.[1];
+  if (pid === undefined) return false;
+  const state = /\) (\S) \d+ /.exec(readProc(`/proc/${Number(pid)}/stat`) ?? '')?.[1];
+  return state === undefined || state === 'Z' || state === 'X';
+}
+
 const NO_NSENTER =
   "Commands cannot use the network through heddle's proxy: the program nsenter is missing. Install util-linux (`apt-get install util-linux`).";
