@@ -13,7 +13,7 @@ export interface NetworkTable {
 }
 
 /** The keys that `readNetworkTable` reads. */
-export const NETWORK_KEYS = ['mode', 'domains', 'allow_local_binding', 'enable_socks5'] as const;
+const NETWORK_KEYS = ['mode', 'domains', 'allow_local_binding', 'enable_socks5'] as const;
 
 /** Settings of other programs that read this table, and why heddle does not have them. As false, they ask for nothing. */
 const NOT_SUPPORTED: ReadonlyMap<string, string> = new Map([

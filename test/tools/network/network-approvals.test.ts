@@ -5,10 +5,11 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { ModelEvent } from '../../../src/model/model.ts';
 import type { Turn } from '../../../src/protocol/generated/types.ts';
+import { startWebServer } from '../../network/proxied.ts';
 import { question } from '../../support/asking.ts';
 import { Gate } from '../../support/gate.ts';
 import { message, response } from '../../support/test-model.ts';
-import { completed, done, runs, says, THREAD, told, writes } from '../command-server.ts';
+import { commandServer, completed, done, runs, says, THREAD, told, writes } from '../command-server.ts';
 import { ASK, amendment, decide, MANAGED_CONFIG, type Managed, managed, questions } from './managed-server.ts';
 
 const FETCH = 'curl -sS http://a.example/x';
@@ -268,6 +269,16 @@ describe('without a question', () => {
     expect(questions(server)).toEqual([]);
     expect(completed(server)[0]?.aggregatedOutput?.match(/is a local address/g)).toHaveLength(3);
     expect(server.reached).toEqual([]);
+  });
+
+  test('an address of this machine is reached only if it is allowed exactly', async () => {
+    const { port } = await startWebServer();
+    const lists = '[features.network_proxy.domains]\n"127.0.0.1" = "allow"\n"*" = "allow"\n';
+    const fetches = `curl -sS --noproxy "" http://127.0.0.1:${port}/ http://127.0.0.2:${port}/`;
+    const server = await commandServer([runs(fetches), done], { config: `${MANAGED_CONFIG}${lists}` });
+    await server.client.turn(THREAD, 'go');
+    const output = `GET / 127.0.0.1:${port} heddle: 127.0.0.2 is a local address.\n`;
+    expect(completed(server)[0]?.aggregatedOutput).toBe(output);
   });
 
   test('a command outside the sandbox uses the network directly', async () => {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { ALLOW, assesses, DENY, guarded, keptReviews, reviewsCompleted, toldOf } from '../../agent/guardian/guardian-server.ts';
 import { answer, question } from '../../support/asking.ts';
+import { Gate } from '../../support/gate.ts';
 import { functionCall, response } from '../../support/test-model.ts';
 import { completed, done, runs, THREAD, told } from '../command-server.ts';
 import { decide, dialToWebServer, MANAGED_CONFIG, managed, questions } from './managed-server.ts';
@@ -43,6 +44,22 @@ test('three denials of hosts in a row interrupt the turn and kill the command', 
   expect((await server.client.turn(THREAD, 'go')).status).toBe('interrupted');
   expect(reviewsCompleted(server)).toHaveLength(3);
   expect(completed(server)).toMatchObject([{ status: 'failed' }]);
+});
+
+test('a review ends when its command ends', async () => {
+  const { dial } = await dialToWebServer();
+  async function* hangs(_request: unknown, signal: AbortSignal) {
+    await new Gate().pass(signal);
+    yield* [];
+  }
+  const server = await guarded(
+    { turns: [runs(`${FETCH} & sleep 0.3; kill $!; echo over`), done], reviews: [hangs] },
+    { config: `approvals_reviewer = "auto_review"\n${MANAGED_CONFIG}`, dial },
+  );
+  expect((await server.client.turn(THREAD, 'go')).status).toBe('completed');
+  await server.client.waitFor('item/autoApprovalReview/completed');
+  expect(reviewsCompleted(server)).toMatchObject([{ action: { type: 'networkAccess' }, review: { status: 'aborted' } }]);
+  expect(server.client.notifications('guardianWarning')).toEqual([]);
 });
 
 test('a permission profile with limits is in force without the feature, and only for its threads', async () => {
