@@ -15,27 +15,35 @@ interface ProxyOptions extends Partial<Pick<CommandProxyDeps, 'decide' | 'socks'
   credential?: string | null;
 }
 
-/** A proxy on a port of this machine. It notes what it was asked for, and by default allows everything, also local addresses. */
+/** A proxy on a port of this machine. It notes what it was asked for, and the open sockets of both its sides; and by default allows everything, also local addresses. */
 export async function startProxy({ decide, credential = null, socks = true, clock = systemClock, ...dial }: ProxyOptions = {}) {
   const asked: ProxyRequest[] = [];
+  const log = new RecordingLog();
+  const connect = checkedDial({ clock, ...dial });
   const proxy = new CommandProxy({
     clock,
-    log: new RecordingLog(),
-    dial: checkedDial({ clock, ...dial }),
+    log,
+    dial: async (...args) => keep(await connect(...args)),
     socks,
     async decide(request, signal) {
       asked.push(request);
       return decide === undefined ? LOCAL : decide(request, signal);
     },
   });
-  const server = createServer({ allowHalfOpen: true }, (socket) => proxy.serve(socket, credential)).listen(0, '127.0.0.1');
+  const sockets = new Set<Socket>();
+  const keep = (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+    return socket;
+  };
+  const server = createServer({ allowHalfOpen: true }, (socket) => proxy.serve(keep(socket), credential)).listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => {
     proxy.close();
     server.close();
   });
   const { port } = server.address() as AddressInfo;
-  return { proxy, port, asked };
+  return { proxy, port, asked, log, sockets };
 }
 
 /** A web server on a port of this machine. By default it answers with the request's first line, host and body. */
