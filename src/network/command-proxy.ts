@@ -7,6 +7,7 @@ import type { AddressKind } from '../policy/network/address-kind.ts';
 import { type NetworkTarget, targetUrl } from '../policy/network/network-target.ts';
 import type { Dial } from './checked-dial.ts';
 import { createHttpForwarder } from './create-http-forwarder.ts';
+import { endWith } from './end-with.ts';
 import { ProxyRefusal, REFUSAL_FORMS } from './proxy-refusal.ts';
 import { relay } from './relay.ts';
 import { GRANTED, SOCKS_VERSION, socksHandshake, socksReply, take } from './socks-handshake.ts';
@@ -55,6 +56,7 @@ export class CommandProxy {
       open: (target, method) => this.#open({ target, method }),
       isAuthorized: (socket, header) => isBasic(header, this.#credentials.get(socket) ?? null),
       join: relay,
+      end: (socket, bytes) => endWith(socket, bytes, deps.clock),
       onRequest: (socket) => this.#handshakes.get(socket)?.(),
     });
   }
@@ -104,10 +106,11 @@ export class CommandProxy {
   }
 
   async #speakSocks(socket: Socket): Promise<void> {
+    const end = (bytes: Buffer) => endWith(socket, bytes, this.#deps.clock);
     try {
       const credential = this.#credentials.get(socket);
       const isCredential = (user: string, password: string) => user === PROXY_USER && isSame(password, credential ?? '');
-      const wanted = await socksHandshake(socket, credential === undefined ? null : isCredential);
+      const wanted = await socksHandshake(socket, { isCredential: credential === undefined ? null : isCredential, end });
       this.#handshakes.get(socket)?.();
       if (wanted === null) {
         if (!socket.writableEnded) socket.destroy();
@@ -118,7 +121,7 @@ export class CommandProxy {
       relay(socket, upstream);
     } catch (error) {
       if (!(error instanceof ProxyRefusal)) throw error;
-      socket.end(socksReply(REFUSAL_FORMS[error.code].socks));
+      end(socksReply(REFUSAL_FORMS[error.code].socks));
     }
   }
 

@@ -22,6 +22,8 @@ export interface HttpForwarderDeps {
   isAuthorized(socket: Duplex, header: string | undefined): boolean;
   /** Joins the two ends of a tunnel. */
   join(client: Duplex, upstream: Socket): void;
+  /** Sends the last bytes of a connection. */
+  end(socket: Duplex, bytes: string): void;
   /** Called for each request, when its headers have been read. */
   onRequest(socket: Duplex): void;
 }
@@ -36,10 +38,10 @@ export function createHttpForwarder(deps: HttpForwarderDeps): Server {
   server.on('connect', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     deps.onRequest(socket);
     socket.on('error', () => socket.destroy());
-    void tunnel(request, { socket, head }, deps).catch((error: unknown) => socket.end(rawRefusal(error)));
+    void tunnel(request, { socket, head }, deps).catch((error: unknown) => deps.end(socket, rawRefusal(error)));
   });
   server.on('clientError', (_error, socket) => {
-    if (socket.writable) socket.end(rawRefusal(new ProxyRefusal('invalid', 'The request is not valid HTTP.')));
+    if (socket.writable) deps.end(socket, rawRefusal(new ProxyRefusal('invalid', 'The request is not valid HTTP.')));
     else socket.destroy();
   });
   return server;

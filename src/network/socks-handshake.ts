@@ -18,20 +18,24 @@ export const GRANTED = 0;
 const COMMAND_NOT_SUPPORTED = 7;
 const ADDRESS_NOT_SUPPORTED = 8;
 
+interface SocksOptions {
+  /** Whether a credential is right. Null: none is needed. */
+  isCredential: ((user: string, password: string) => boolean) | null;
+  /** Sends the last bytes of the connection. */
+  end(bytes: Buffer): void;
+}
+
 /**
  * Reads a SOCKS5 handshake after its first byte. Returns what the client wants to reach; the caller replies to it with `socksReply`.
  * Returns null if the connection has ended, or the handshake is invalid and was answered. Throws a `ProxyRefusal` for an invalid host.
  */
-export async function socksHandshake(
-  socket: Socket,
-  isCredential: ((user: string, password: string) => boolean) | null,
-): Promise<{ host: string; port: number } | null> {
-  if (!(await greet(socket, isCredential))) return null;
+export async function socksHandshake(socket: Socket, { isCredential, end }: SocksOptions): Promise<{ host: string; port: number } | null> {
+  if (!(await greet(socket, { isCredential, end }))) return null;
   const [version, command, , type] = (await take(socket, 4)) ?? [];
   if (version !== SOCKS_VERSION) return null;
-  if (command !== CONNECT) return refuse(socket, COMMAND_NOT_SUPPORTED);
+  if (command !== CONNECT) return refuse(end, COMMAND_NOT_SUPPORTED);
   const address = await takeAddress(socket, type ?? 0);
-  if (address === 'unknown') return refuse(socket, ADDRESS_NOT_SUPPORTED);
+  if (address === 'unknown') return refuse(end, ADDRESS_NOT_SUPPORTED);
   const port = (await take(socket, 2))?.readUInt16BE();
   if (address === null || port === undefined) return null;
   const host = readHost(address);
@@ -45,13 +49,13 @@ export function socksReply(code: number): Buffer {
 }
 
 /** Returns whether the client may go on. */
-async function greet(socket: Socket, isCredential: ((user: string, password: string) => boolean) | null): Promise<boolean> {
+async function greet(socket: Socket, { isCredential, end }: SocksOptions): Promise<boolean> {
   const count = (await take(socket, 1))?.[0];
   const methods = count === undefined ? null : await take(socket, count);
   if (methods === null) return false;
   const method = isCredential === null ? NO_CREDENTIAL : PASSWORD;
   if (!methods.includes(method)) {
-    socket.end(Buffer.from([SOCKS_VERSION, NO_METHOD]));
+    end(Buffer.from([SOCKS_VERSION, NO_METHOD]));
     return false;
   }
   socket.write(Buffer.from([SOCKS_VERSION, method]));
@@ -63,7 +67,7 @@ async function greet(socket: Socket, isCredential: ((user: string, password: str
   const isRight = isCredential(user, password);
   const answer = Buffer.from([PASSWORD_VERSION, isRight ? 0 : 1]);
   if (isRight) socket.write(answer);
-  else socket.end(answer);
+  else end(answer);
   return isRight;
 }
 
@@ -105,7 +109,7 @@ export async function take(socket: Socket, count: number): Promise<Buffer | null
   }
 }
 
-function refuse(socket: Socket, code: number): null {
-  socket.end(socksReply(code));
+function refuse(end: SocksOptions['end'], code: number): null {
+  end(socksReply(code));
   return null;
 }

@@ -63,14 +63,16 @@ const echo: RequestListener = (request, response) => {
   request.on('end', () => response.end(`${request.method} ${request.url} ${request.headers.host} ${Buffer.concat(parts).toString()}`));
 };
 
-/** A server on a port of this machine that sends back what it gets. */
-export async function startEcho(): Promise<{ port: number; sockets: Set<Socket> }> {
+/** A server on a port of this machine. By default it sends back what it gets. */
+export async function startEcho(
+  serve = (socket: Socket): void => void socket.pipe(socket),
+): Promise<{ port: number; sockets: Set<Socket> }> {
   const sockets = new Set<Socket>();
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     sockets.add(socket);
     socket.on('error', () => {});
     socket.once('close', () => sockets.delete(socket));
-    socket.pipe(socket);
+    serve(socket);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => {
