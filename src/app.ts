@@ -27,6 +27,7 @@ import type { ProviderModelDeps } from './model/http/create-provider-model.ts';
 import type { InstalledModels } from './model/http/installed-models.ts';
 import type { Model } from './model/model.ts';
 import { ModelPool } from './model/model-pool.ts';
+import type { Dial } from './network/checked-dial.ts';
 import { commandRules } from './policy/rules/parse-rules.ts';
 import { ruleWarnings } from './policy/rules/rule-warnings.ts';
 import { createSandbox } from './sandbox/create-sandbox.ts';
@@ -77,6 +78,8 @@ export interface AppParts {
   store: ThreadStore;
   /** Called when a client's handshake has been answered. */
   onHandshake?: () => void;
+  /** Connects the proxies of commands to hosts, by default as the system resolves their names. */
+  dial?: Dial;
   /** Further parts of every thread's turns. They act after the built-in ones. */
   partKinds?: readonly TurnPartKind[];
   /** Sees every message of every connection. */
@@ -120,7 +123,7 @@ export interface App {
 /** Creates the server from its parts. No other file knows all of them. */
 export function createApp(options: AppParts): App {
   const { home, cwd, env, log, overrides = [], version, platform, pid, installation } = options;
-  const { clock = systemClock, ids = systemIds, storeDir = home, partKinds = [], pacing = unordered } = options;
+  const { clock = systemClock, ids = systemIds, storeDir = home, partKinds = [], pacing = unordered, dial = createDial(clock) } = options;
   const keepAlive = new KeepAlive();
   const releaseStore = protectStore(storeFileIn(storeDir));
   const clients = new Clients(log);
@@ -138,8 +141,8 @@ export function createApp(options: AppParts): App {
   };
   const modelFor = (provider: ProviderConfig) => models.get(provider);
   const server = { ...sources, clock, ids, log, keepAlive, pace: pacing, partKinds: [...TURN_PART_LIST, ...partKinds] };
-  const threads = new Threads({ ...server, ...listings, store, clients, processes, sandbox, modelFor }, clients);
-  const clientProcesses = new ClientProcesses({ processes, clients, clock, isConnected: (id) => clients.has(id) });
+  const threads = new Threads({ ...server, ...listings, store, clients, processes, sandbox, dial, modelFor }, clients);
+  const clientProcesses = new ClientProcesses({ processes, clients, clock, log, dial, isConnected: (id) => clients.has(id) });
   const rows = methodTable({
     threads,
     store,
@@ -232,6 +235,15 @@ function createModels(given: Model | null, deps: ProviderModelDeps) {
     return listed;
   };
   return { models, listings: { installedModels, listedWindows } };
+}
+
+/** The code that connects is loaded at the first connection. */
+function createDial(clock: Clock): Dial {
+  let loaded: Promise<Dial> | null = null;
+  return async (...connection) => {
+    loaded ??= import('./network/checked-dial.ts').then(({ checkedDial }) => checkedDial({ clock }));
+    return (await loaded)(...connection);
+  };
 }
 
 /** Resolves when the running turns have ended. Their questions wait no longer than a client can answer. */

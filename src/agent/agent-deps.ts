@@ -8,6 +8,7 @@ import type { ProviderConfig } from '../config/providers/provider-config.ts';
 import type { TrustedFiles } from '../config/trust/trusted-files.ts';
 import type { InstalledModels } from '../model/http/installed-models.ts';
 import type { Model } from '../model/model.ts';
+import type { Dial } from '../network/checked-dial.ts';
 import type { Processes } from '../sandbox/processes/processes.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { ThreadStore } from '../store/thread-store.ts';
@@ -28,6 +29,8 @@ export interface AgentDeps {
   pace: Pace;
   processes: Processes;
   sandbox: Sandbox;
+  /** Connects the proxies of commands to hosts. */
+  dial: Dial;
   /** Absolute: the folder of config.toml and the threads. */
   home: string;
   /** Absolute: the default working directory of threads. */

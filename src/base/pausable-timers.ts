@@ -9,20 +9,22 @@ interface Running {
   timer: Timer | null;
 }
 
-/** Timers that can be paused together. While they are paused, their time does not pass. */
-export class PausableTimers implements Pick<Clock, 'setTimer'> {
-  readonly #clock: Clock;
+/** Timers that can be paused together. While they are paused, their time does not pass. Others can be built on them. */
+export class PausableTimers implements Pick<Clock, 'setTimer' | 'monotonic'> {
+  readonly #clock: Pick<Clock, 'setTimer' | 'monotonic'>;
   readonly #running = new Set<Running>();
-  #isPaused = false;
+  /** When they were paused. Null: they run. */
+  #pausedAtMs: number | null = null;
+  #pausedMs = 0;
 
-  constructor(clock: Clock) {
+  constructor(clock: Pick<Clock, 'setTimer' | 'monotonic'>) {
     this.#clock = clock;
   }
 
   setTimer(callback: () => void, ms: number): Timer {
     const running: Running = { callback, leftMs: ms, sinceMs: 0, timer: null };
     this.#running.add(running);
-    if (!this.#isPaused) this.#start(running);
+    if (this.#pausedAtMs === null) this.#start(running);
     return {
       clear: () => {
         running.timer?.clear();
@@ -31,9 +33,14 @@ export class PausableTimers implements Pick<Clock, 'setTimer'> {
     };
   }
 
+  /** Their own time, in milliseconds: it does not pass while they are paused. */
+  monotonic(): number {
+    return (this.#pausedAtMs ?? this.#clock.monotonic()) - this.#pausedMs;
+  }
+
   pause(): void {
-    if (this.#isPaused) return;
-    this.#isPaused = true;
+    if (this.#pausedAtMs !== null) return;
+    this.#pausedAtMs = this.#clock.monotonic();
     for (const running of this.#running) {
       running.timer?.clear();
       running.timer = null;
@@ -42,8 +49,9 @@ export class PausableTimers implements Pick<Clock, 'setTimer'> {
   }
 
   resume(): void {
-    if (!this.#isPaused) return;
-    this.#isPaused = false;
+    if (this.#pausedAtMs === null) return;
+    this.#pausedMs += this.#clock.monotonic() - this.#pausedAtMs;
+    this.#pausedAtMs = null;
     for (const running of this.#running) this.#start(running);
   }
 

@@ -84,7 +84,15 @@ function readText(path: string): string | null {
  * already. Throws if it cannot be written completely.
  */
 export function appendAllowRule(home: string, prefix: readonly string[]): void {
-  const rule = `prefix_rule(pattern=[${prefix.map((word) => JSON.stringify(word)).join(', ')}], decision="allow")`;
+  appendRule(home, `prefix_rule(pattern=[${prefix.map((word) => JSON.stringify(word)).join(', ')}], decision="allow")`);
+}
+
+/** Appends the line of a rule about a host to `rules/default.rules` in the home, like `appendAllowRule`. */
+export function appendNetworkRule(home: string, line: string): void {
+  appendRule(home, line);
+}
+
+function appendRule(home: string, rule: string): void {
   const path = inRules(home, DEFAULT_RULES);
   const text = readText(path) ?? '';
   if (!text.split('\n').includes(rule)) appendLine(path, rule, FILE_BYTES_MAX);

@@ -200,7 +200,7 @@ export function wholeNumber(min: number, max: number): Setting<number> {
   return { expected: `a whole number, ${min} or more`, absent: min, read };
 }
 
-function choice<T extends string>(words: readonly T[], absent: T): Setting<T> {
+export function choice<T extends string>(words: readonly T[], absent: T): Setting<T> {
   return {
     expected: `one of ${words.map((word) => `"${word}"`).join(', ')}`,
     absent,

@@ -7,6 +7,7 @@ import { environmentPolicy } from '../config/environment-policy.ts';
 import { commandEnvironment } from '../policy/command/command-environment.ts';
 import {
   defaultPermissionProfile,
+  managedNetworkRule,
   type NamedSandbox,
   permissionProfile,
   unixSocketRule,
@@ -124,12 +125,15 @@ async function rightsOf(params: CommandExecParams, cwd: string, deps: ClientProc
   const config = await deps.config();
   const { env } = commandEnvironment(deps.env, environmentPolicy(config));
   const sandbox = sandboxOf(params, config);
+  const network = managedNetworkRule(config)(sandbox);
   const folders = { cwd, serverCwd: deps.cwd, tempDir: tempDirOf(env), home: deps.home };
   return {
     env: changedEnvironment(env, params.env ?? {}),
     bounds: execBounds(sandbox.sandboxPolicy, folders, {
       unixSockets: unixSocketRule(config)(sandbox),
+      managesNetwork: network !== null,
       unprotected: config.get('sandbox_workspace_write.unprotected_folders'),
     }),
+    network,
   };
 }

@@ -96,5 +96,5 @@ function named(id: string): ProcessName {
 /** These processes run outside the sandbox. */
 async function rightsOf(changes: Record<string, string | null>, { env, config }: ClientProcessMethodsDeps) {
   const base = commandEnvironment(env, environmentPolicy(await config()));
-  return { env: changedEnvironment(base.env, changes), bounds: null };
+  return { env: changedEnvironment(base.env, changes), bounds: null, network: null };
 }

@@ -10,17 +10,36 @@ export interface PermissionsInput {
   workspaceRoots?: readonly string[];
   /** Permissions that the user has granted for the session. */
   granted?: readonly GrantedPermissions[];
+  /** The hosts that commands reach through their proxy. Null: if they have the network, they have it directly. */
+  managedNetwork?: ManagedNetwork | null;
   /** Whether the model has the tool `request_permissions`. */
   asksForPermissions?: boolean;
   /** Whether a single command can ask for additional permissions. */
   widensCommands?: boolean;
 }
 
+/** How commands reach the network through a proxy, as plain data. */
+export interface ManagedNetwork {
+  /** Whether only GET, HEAD and OPTIONS requests over plain HTTP are possible. */
+  limited: boolean;
+  /** Patterns of hosts. */
+  allowed: readonly string[];
+  denied: readonly string[];
+}
+
+/** The most hosts of a list that the model is told of. */
+const HOSTS_MAX = 50;
+
 /** Tells the model what commands can do, what needs approval, and how to ask for it. */
 export function permissionsText(input: PermissionsInput): string {
   const { sandboxPolicy: sandbox, approvalPolicy: approval } = input;
   const isConfined = sandbox.type === 'readOnly' || sandbox.type === 'workspaceWrite';
-  const parts = [sandboxText(input), isConfined ? grantedText(input.granted ?? []) : null, approvalText(approval, isConfined)];
+  const parts = [
+    sandboxText(input),
+    isConfined ? grantedText(input.granted ?? []) : null,
+    isConfined ? managedText(input) : null,
+    approvalText(approval, isConfined),
+  ];
   if (isConfined && mayLeave(approval) && input.widensCommands === true) parts.push(WIDENING);
   if (isConfined && mayLeave(approval)) parts.push(ESCALATION);
   if (isConfined && input.asksForPermissions === true && mayAsk(approval, 'request_permissions')) parts.push(REQUEST);
@@ -63,6 +82,29 @@ function writablePlaces(
 
 function networkText(allowed: boolean): string {
   return allowed ? 'Commands can use the network.' : 'Commands cannot use the network.';
+}
+
+/** Returns null if commands have no network, or have it directly. */
+function managedText({ sandboxPolicy, approvalPolicy, granted = [], managedNetwork = null }: PermissionsInput): string | null {
+  const hasNetwork = ('networkAccess' in sandboxPolicy && sandboxPolicy.networkAccess === true) || granted.some(({ network }) => network);
+  if (managedNetwork === null || !hasNetwork) return null;
+  const { limited, allowed, denied } = managedNetwork;
+  const others = mayAsk(approvalPolicy, 'sandbox_approval')
+    ? 'A reviewer is asked about each other host while the command waits.'
+    : 'All other hosts are refused.';
+  return [
+    'Commands in the sandbox reach the network only through the proxy in the environment variables HTTP_PROXY, HTTPS_PROXY and ALL_PROXY; a program that ignores them has no network.',
+    ...(limited ? ['The proxy only passes on GET, HEAD and OPTIONS requests over plain HTTP.'] : []),
+    allowed.length === 0 ? 'No host is allowed from the start.' : `Allowed hosts: ${hostsText(allowed)}.`,
+    ...(denied.length === 0 ? [] : [`Denied hosts: ${hostsText(denied)}.`]),
+    others,
+    'If a host is refused, do not try to reach it in another way.',
+  ].join(' ');
+}
+
+function hostsText(hosts: readonly string[]): string {
+  const more = hosts.length - HOSTS_MAX;
+  return `${hosts.slice(0, HOSTS_MAX).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 /** Returns null if nothing has been granted. */

@@ -27,6 +27,7 @@ export function createSandbox(deps: SandboxDeps): Sandbox {
   return {
     confine: async (command, bounds) => (await sandbox()).confine(command, bounds),
     protects: async (bounds) => (await sandbox()).protects(bounds),
+    prepare: async (bounds) => (await sandbox()).prepare(bounds),
     tidy: async () => (await loaded)?.tidy(),
     close: async () => (await loaded)?.close(),
     available: async () => (await sandbox()).available(),
@@ -47,6 +48,7 @@ function noSandbox(problem: string): Sandbox {
     async protects() {
       return () => false;
     },
+    async prepare() {},
     async tidy() {},
     async close() {},
     async available() {

@@ -15,5 +15,9 @@ export async function sandboxEnvironment(
 ): Promise<Record<string, string>> {
   const means = await confined?.sandbox.available();
   if (confined === null || means === undefined || 'problem' in means) return env;
-  return { ...env, [SANDBOX]: means.name, ...(confined.bounds.network ? {} : { [NO_NETWORK]: '1' }) };
+  return { ...env, [SANDBOX]: means.name, ...(hasNetwork(confined.bounds) ? {} : { [NO_NETWORK]: '1' }) };
+}
+
+function hasNetwork({ network, managedNetwork = false }: SandboxBounds): boolean {
+  return network || managedNetwork;
 }

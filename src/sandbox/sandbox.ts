@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import type { SandboxBounds } from '../policy/permissions/sandbox-bounds.ts';
 
 /** A command to run in a sandbox. The working directory and the program exist. */
@@ -7,7 +8,15 @@ export interface ConfinedCommand {
   env: Readonly<Record<string, string>>;
   /** Whether the command runs in its own terminal, and must be able to control it. */
   terminal: boolean;
+  /** Serves the command's connections to its proxy. Required by bounds with `managedNetwork`. */
+  serve?: ServeConnection | undefined;
 }
+
+/**
+ * Serves a connection to the proxy of a command. `credential` is what the client must give, as the password of the user `heddle`.
+ * Null: none, because only the command can have made the connection.
+ */
+export type ServeConnection = (socket: Socket, credential: string | null) => void;
 
 /** How to start the confined process. */
 export interface Confinement {
@@ -36,6 +45,8 @@ export interface Sandbox {
    * `ProcessStartError` if there is too much to protect.
    */
   protects(bounds: SandboxBounds): Promise<(path: string) => boolean>;
+  /** Begins to prepare what commands with these bounds will need and takes longer than starting one. */
+  prepare(bounds: SandboxBounds): Promise<void>;
   /** Removes what it keeps in workspaces for commands that may follow. */
   tidy(): Promise<void>;
   /** Removes what the sandbox keeps between commands. To be called when no command runs any more. */

@@ -49,7 +49,10 @@ export interface Ask {
   readonly permit: Permit;
   /** Describes the action for a reviewer that is not a person. */
   describe(): PlannedAction | Promise<PlannedAction>;
-  /** Withdraws the question when it aborts. Absent: only the end of the turn does. */
+  /**
+   * Withdraws the question when it aborts. To be set if the action runs on while its question is open: a verdict that ends the turn then
+   * ends it at once.
+   */
   readonly signal?: AbortSignal;
   /** Sends the question to the clients of the thread, and returns the verdict of their answer. */
   askPerson(ask: AskClients): Promise<Verdict>;
@@ -110,6 +113,8 @@ export interface ActionHost {
   readonly signal: AbortSignal;
   /** Aborts when the user adds input to the turn: an action that only waits ends then, so that the model reads it. */
   readonly newInput: AbortSignal;
+  /** Aborts when the turn ends, however it ends. From then on nobody can be asked. */
+  readonly turnOver: AbortSignal;
   /** Null unless the turn was interrupted. */
   readonly interruptCause: InterruptCause | null;
 }

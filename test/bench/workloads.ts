@@ -32,6 +32,7 @@ export interface Workload {
   run(subject: Subject, bench: Bench): Promise<Sample>;
 }
 
+const MANAGED_NETWORK = { 'features.network_proxy': true, 'sandbox_workspace_write.network_access': true };
 const SETTLE_MS = 500;
 const SILENCE_MS = 3000;
 export const PROMPT = 'Please look at the next file, and say in a sentence or two whether anything in it wants attention.';
@@ -162,13 +163,14 @@ async function measureTools(subject: Subject, bench: Bench): Promise<Sample> {
   const count = 50;
   const home = newHome(bench);
   const sample: Sample = { '`bash -lc true` by itself': { value: bareCommandMs(home, count), unit: 'ms' } };
-  for (const [name, sandbox] of [
-    ['full access', 'danger-full-access'],
-    ['sandboxed', 'workspace-write'],
+  for (const [name, sandbox, config] of [
+    ['full access', 'danger-full-access', {}],
+    ['sandboxed', 'workspace-write', {}],
+    ['with a proxy', 'workspace-write', MANAGED_NETWORK],
   ] as const) {
     const server = startServer(subject, home, bench);
     await server.initialize();
-    const { result } = await server.request('thread/start', { cwd: bench.folder, sandbox });
+    const { result } = await server.request('thread/start', { cwd: bench.folder, sandbox, config });
     let left = 1;
     bench.model.answer = () => (left-- > 0 ? callStream(`call_${left}`, 'exec_command', { cmd: 'true' }) : ANSWER);
     await server.turn(result.thread.id, PROMPT);

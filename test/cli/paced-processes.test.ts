@@ -29,6 +29,7 @@ function pacedWorld() {
       };
     },
     killOwned: async () => {},
+    prepare: async () => {},
     tidy: async () => {},
     close: async () => {},
   };

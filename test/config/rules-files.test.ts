@@ -91,6 +91,7 @@ test('any words are read back unchanged', async () => {
       appendAllowRule(home, prefix);
       expect(await commandRules(await readRuleFiles(home))).toEqual({
         rules: [{ pattern: prefix.map((word) => [word]), decision: 'allow', justification: null }],
+        networkRules: [],
         problems: [],
       });
     }),

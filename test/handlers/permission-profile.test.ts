@@ -109,8 +109,10 @@ test.each<[string, string, object]>([
   ['":root" = "read"\n":workspace_roots" = "write"', '', writes([])],
   ['":root" = "read"\n":project_roots" = "write"\n"~/x" = "write"', '', writes(['/home/u/x'])],
   ['":root" = "read"', '[permissions.p.network]\nenabled = true', { type: 'readOnly', networkAccess: true }],
+  ['":root" = "read"', '[permissions.p.network]\nenabled = true\nmode = "limited"', { type: 'readOnly', networkAccess: true }],
   ['":root" = "write"', '[permissions.p.network]\nenabled = true', { type: 'dangerFullAccess' }],
   ['":root" = "write"', '', writes(['/'])],
+  ['":root" = "write"', '[permissions.p.network]\nenabled = true\nenable_socks5 = false', writes(['/'], { networkAccess: true })],
   [
     '":minimal" = "read"\n"/opt/r" = "read"\n":workspace_roots" = {"." = "write"}\n":tmpdir" = "write"\n"/opt" = {"w" = "write"}',
     '[permissions.p.workspace_roots]\n"/opt/more" = true\n"/opt/less" = false',
@@ -145,17 +147,13 @@ test.each([
   ['"rel" = "read"', '', /permissions\.p\.filesystem\.rel.*expected an absolute path/],
   ['":nowhere" = "read"', '', /unknown name, expected one of :root/],
   ['"/opt/x" = "execute"', '', /expected "read", "write", "deny"/],
-  ['":root" = "read"', '[permissions.p.network]\nenabled = true\nmode = "limited"', /the whole network or none of it/],
   ['":root" = "read"', '[permissions.p.network.unix_sockets]\n"/run/x" = "allow"', /all unix sockets or none/],
+  ['":root" = "read"', '[permissions.p.network]\nenabled = true\nmode = "open"', /permissions\.p\.network\.mode.*"full", "limited"/],
+  ['":root" = "read"', '[permissions.p.network]\nmitm = true', /permissions\.p\.network\.mitm.*does not read what commands send/],
   [
     '":root" = "read"',
-    '[permissions.p]\nextends = "q"\n[permissions.p.network]\nenabled = true\n[permissions.q.network]\nenabled = false\nmode = "limited"',
-    /permissions\.q\.network\.mode: heddle can only allow the whole network or none of it/,
-  ],
-  [
-    '":root" = "read"',
-    '[permissions.p]\nextends = "q"\n[permissions.p.network]\nmode = "limited"\n[permissions.q.network]\nenabled = true',
-    /permissions\.p\.network\.mode: heddle can only allow the whole network or none of it/,
+    '[permissions.p]\nextends = "q"\n[permissions.q.network.domains]\n"*" = "deny"',
+    /permissions\.q\.network\.domains.*can only be allowed/,
   ],
   ['":root" = "read"', '[permissions.p.limits]\n', /unknown key, expected one of description/],
 ])('the profile %s %s is refused only if a thread uses it', async (entries, more, problem) => {

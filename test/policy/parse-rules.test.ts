@@ -1,13 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { NetworkRule } from '../../src/policy/network/network-rule.ts';
+import { networkRuleLine } from '../../src/policy/network/read-network-rule.ts';
 import { commandRules, parseRules } from '../../src/policy/rules/parse-rules.ts';
 
+const HOST = 'network_rule: host must be a host name or an IP address, without a port and without wildcards';
 const rules = async (text: string) => (await parseRules(text, 'a.rules')).rules;
 const problems = async (text: string) => (await parseRules(text, 'a.rules')).problems;
 
 test('a rule is a command prefix and a decision', async () => {
   expect(await parseRules('prefix_rule(pattern=["touch", "x.txt"], decision="allow")\n', 'a.rules')).toEqual({
     rules: [{ pattern: [['touch'], ['x.txt']], decision: 'allow', justification: null }],
+    networkRules: [],
     problems: [],
   });
 });
@@ -29,22 +33,35 @@ prefix_rule(pattern=["rm"], decision="forbidden") prefix_rule(pattern=["ls"])`;
       { pattern: [['rm']], decision: 'forbidden', justification: null },
       { pattern: [['ls']], decision: 'allow', justification: null },
     ],
+    networkRules: [],
     problems: [],
   });
 });
 
-test('rules of other kinds are ignored', async () => {
-  expect(
-    await parseRules(
-      'network_rule(host = "a.example", protocol = "https", decision = "allow")\nhost_executable(name="git", paths=["/usr/bin/git"])',
-      'a.rules',
-    ),
-  ).toEqual({ rules: [], problems: [] });
+test('rules about hosts are read, and those about executables are ignored', async () => {
+  const text =
+    'network_rule(host = "A.example.", protocol = "https", decision = "allow")\nhost_executable(name="git", paths=["/usr/bin/git"])\n' +
+    'network_rule(host="0x7f.1", protocol="socks5_tcp", decision="forbidden", justification="mine")';
+  expect(await parseRules(text, 'a.rules')).toEqual({
+    rules: [],
+    networkRules: [
+      { host: 'a.example', protocol: 'https', decision: 'allow', justification: null },
+      { host: '127.0.0.1', protocol: 'socks5_tcp', decision: 'deny', justification: 'mine' },
+    ],
+    problems: [],
+  });
+});
+
+test('the line of a rule about a host is read as that rule', async () => {
+  const rule: NetworkRule = { host: 'a.example', protocol: 'https', decision: 'deny', justification: 'say "no"' };
+  expect((await parseRules(networkRuleLine(rule), 'a.rules')).networkRules).toEqual([rule]);
+  const plain: NetworkRule = { ...rule, decision: 'allow', justification: null };
+  expect((await parseRules(networkRuleLine(plain), 'a.rules')).networkRules).toEqual([plain]);
 });
 
 test('an empty file has no rules', async () => {
-  expect(await parseRules('', 'a.rules')).toEqual({ rules: [], problems: [] });
-  expect(await parseRules(' \r\n# only this', 'a.rules')).toEqual({ rules: [], problems: [] });
+  expect(await parseRules('', 'a.rules')).toEqual({ rules: [], networkRules: [], problems: [] });
+  expect(await parseRules(' \r\n# only this', 'a.rules')).toEqual({ rules: [], networkRules: [], problems: [] });
 });
 
 describe('an invalid rule is a problem with its line', () => {
@@ -69,6 +86,15 @@ describe('an invalid rule is a problem with its line', () => {
     ['prefix_rule(pattern=["a"], not_match=["a b"])', 'not_match: the pattern matches ["a","b"]'],
     ['prefix_rule(pattern=["a"], match="a")', 'match must be a list of commands'],
     ['suffix_rule(pattern=["a"])', 'unknown rule suffix_rule'],
+    ['network_rule(host="*.a", protocol="https", decision="allow")', HOST],
+    ['network_rule(host="a:443", protocol="https", decision="allow")', HOST],
+    ['network_rule(host=["a"], protocol="https", decision="allow")', 'network_rule: host must be a string'],
+    [
+      'network_rule(host="a", protocol="tcp", decision="allow")',
+      'network_rule: protocol must be one of http, https, socks5_tcp, socks5_udp',
+    ],
+    ['network_rule(host="a", protocol="http", decision="ask")', 'network_rule: decision must be "allow", "prompt" or "deny"'],
+    ['network_rule(host="a", port="1")', 'network_rule has no argument port'],
     ['x = 1', 'expected (, found "="'],
     ['"text"', 'expected a rule, found "\\"text\\""'],
     ['prefix_rule(pattern=[["a", ["b"]]])', 'pattern: each word must be a non-empty string, or a non-empty list of them'],
@@ -124,6 +150,7 @@ test('the rules of several files are one list, and an unreadable file is a probl
       { pattern: [['a']], decision: 'allow', justification: null },
       { pattern: [['b']], decision: 'allow', justification: null },
     ],
+    networkRules: [],
     problems: [
       { path: 'c.rules', message: 'no access', line: null },
       { path: 'b.rules', message: 'expected (, found "prefix_rule(pattern="', line: 1 },

@@ -101,6 +101,7 @@ test('an error of the system during the preparation of a start is reported as a 
     available: async () => ({ name: 'full' }),
     confine: () => Promise.reject(refusal),
     protects: async () => () => false,
+    prepare: async () => {},
     tidy: async () => {},
     close: async () => {},
   };

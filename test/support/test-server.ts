@@ -6,6 +6,7 @@ import { type App, createApp } from '../../src/app.ts';
 import type { Env } from '../../src/base/env.ts';
 import type { Ids } from '../../src/base/ids.ts';
 import type { Model } from '../../src/model/model.ts';
+import type { Dial } from '../../src/network/checked-dial.ts';
 import type { InitializeCapabilities } from '../../src/protocol/generated/types.ts';
 import { createSqliteStore } from '../../src/store/sqlite/create-sqlite-store.ts';
 import type { ThreadStore } from '../../src/store/thread-store.ts';
@@ -40,6 +41,8 @@ export interface TestServerOptions {
   residentMemoryBytes?: () => number;
   env?: Env;
   overrides?: string[];
+  /** Connects the proxies of commands to hosts. */
+  dial?: Dial;
   /** Further parts of every thread's turns. */
   partKinds?: readonly TurnPartKind[];
   /** Wraps the store of the server. */
@@ -102,6 +105,7 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
     log,
     clock,
     ids,
+    ...(options.dial && { dial: options.dial }),
     ...(serverModel === null ? {} : { model: serverModel }),
   });
   const clients: TestClient[] = [];

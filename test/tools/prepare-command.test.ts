@@ -9,6 +9,7 @@ import type { CallContext } from '../../src/tools/tool.ts';
 import { tempFolder } from '../config/temp-folder.ts';
 import { settings } from '../store/samples.ts';
 import { FakeClock } from '../support/fake-clock.ts';
+import { RecordingLog } from '../support/recording-log.ts';
 
 const item: ThreadItem = { type: 'plan', id: 'call', text: '' };
 const open: OpenItem = { startedMs: 0, item, update: () => {}, review: async () => {}, drained: () => null, complete: async () => {} };
@@ -19,6 +20,7 @@ const host: ActionHost = {
   emit: async () => {},
   signal: new AbortController().signal,
   newInput: new AbortController().signal,
+  turnOver: new AbortController().signal,
   interruptCause: null,
 };
 
@@ -32,6 +34,7 @@ async function prepared() {
       throw new SandboxUnavailableError('bubblewrap is missing: install it');
     },
     killOwned: async () => {},
+    prepare: async () => {},
     tidy: async () => {},
     close: async () => {},
   };
@@ -56,6 +59,9 @@ async function prepared() {
     limits: { loginShell: true, tokensMax: 100, pollMsMax: 1000, permissions: false },
     unprotected: [],
     unixSockets: () => false,
+    network: () => null,
+    dial: () => Promise.reject(new Error('no command connects')),
+    log: new RecordingLog(),
     preparePatch: async () => null,
   };
   const how = {

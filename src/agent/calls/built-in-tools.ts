@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { PausableTimers } from '../../base/pausable-timers.ts';
 import type { EnvironmentPolicy } from '../../config/environment-policy.ts';
 import { commandEnvironment } from '../../policy/command/command-environment.ts';
+import { sandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import type { Action, ActionOutcome } from '../../tools/action.ts';
 import { ApplyPatch } from '../../tools/apply-patch/apply-patch.ts';
 import { patchInCommand } from '../../tools/apply-patch/patch-in-command.ts';
@@ -12,9 +13,11 @@ import { CommandSessions } from '../../tools/command/sessions/command-sessions.t
 import { UNATTENDED } from '../../tools/command/sessions/unattended.ts';
 import { requestPermissions } from '../../tools/request-permissions.ts';
 import { requestUserInput } from '../../tools/request-user-input.ts';
+import { sandboxFolders } from '../../tools/sandbox-folders.ts';
 import type { CallContext, Tool } from '../../tools/tool.ts';
 import { updatePlan } from '../../tools/update-plan.ts';
 import { viewImage } from '../../tools/view-image.ts';
+import type { StepAddition } from '../step.ts';
 import type { TurnContext, TurnPart, TurnPartDeps } from '../turn/turn-part.ts';
 
 /** The tools that every thread has: commands, patches, plans, questions, permissions, images. */
@@ -59,6 +62,19 @@ export class BuiltInTools implements TurnPart {
     return [...ofCommands, ...(showsImages ? [viewImage(this.#deps)] : [])];
   }
 
+  /** Begins to prepare what the turn's commands need, if that takes longer than starting one. */
+  turnBegan({ settings }: TurnContext): StepAddition {
+    const { processes, configuration, granted } = this.#deps;
+    const { enabled, network } = configuration().commands;
+    if (!enabled || network(settings) === null) return {};
+    const bounds = sandboxBounds(settings.sandboxPolicy, sandboxFolders(settings, this.#deps), {
+      granted: granted(),
+      managesNetwork: true,
+    });
+    if (bounds !== null) void processes.prepare(bounds);
+    return {};
+  }
+
   /** Forgets the turn's patches. After an interrupt, kills the processes that its finished commands left behind. */
   async cleanUp({ id, signal }: TurnContext): Promise<void> {
     this.#applyPatch.endTurn();
@@ -72,8 +88,8 @@ export class BuiltInTools implements TurnPart {
 
   /** The collaborators and limits of the thread's commands, by its current configuration. */
   commandDeps(): CommandDeps {
-    const { clock, processes, home, env } = this.#deps;
-    const { environment, limits, unixSockets, unprotected } = this.#deps.configuration().commands;
+    const { clock, processes, home, env, dial, log } = this.#deps;
+    const { environment, limits, unixSockets, network, unprotected } = this.#deps.configuration().commands;
     return {
       clock,
       waits: this.waits,
@@ -84,6 +100,9 @@ export class BuiltInTools implements TurnPart {
       environment: () => this.#environmentOf(environment),
       limits,
       unixSockets,
+      network,
+      dial,
+      log,
       unprotected,
       preparePatch: (call, context) => this.#preparePatch(call, context),
     };

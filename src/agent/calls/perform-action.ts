@@ -82,16 +82,25 @@ class ActionRun {
   async review(ask: Ask): Promise<Verdict> {
     const { settings } = this.#turn;
     const isForGuardian = settings.approvalsReviewer !== 'user' || this.#isReviewedStrictly;
-    const verdict = this.#settled(await (isForGuardian ? this.#askGuardian(ask) : this.#askPerson(ask)));
+    const verdict = this.#settled(await (isForGuardian ? this.#askGuardian(ask) : this.#askPerson(ask)), ask);
     if ('allow' in verdict) await ask.keep?.(verdict, this.#host());
     return verdict;
+  }
+
+  /** A verdict ends the turn: at once if its action runs on, and would not end by itself; otherwise when its item has completed. */
+  #endTurn(cause: InterruptCause | null, { signal }: Pick<Ask, 'signal'>): void {
+    if (cause === null) return;
+    this.#turn.refuseInput();
+    if (signal === undefined) this.#endsTurn ??= cause;
+    else this.#turn.interrupt(cause);
   }
 
   /** Asks the guardian about an action that policy allows, if a client has demanded that for the rest of the turn. */
   async reviewStrictly(permit: Permit): Promise<Verdict> {
     const { describe } = this.#action;
     if (!this.#isReviewedStrictly || describe === undefined) return { allow: permit, scope: 'once' };
-    return this.#settled(await this.#askGuardian({ permit, describe: () => describe.call(this.#action, permit) }));
+    const question = { permit, describe: () => describe.call(this.#action, permit) };
+    return this.#settled(await this.#askGuardian(question), {});
   }
 
   async perform(permit: Permit): Promise<ActionOutcome> {
@@ -123,12 +132,9 @@ class ActionRun {
   }
 
   /** The verdict that counts: after an interrupt, no answer does. */
-  #settled(verdict: Verdict): Verdict {
+  #settled(verdict: Verdict, question: Pick<Ask, 'signal'>): Verdict {
     if (this.#turn.signal.aborted) return { deny: { by: 'interrupted', cause: this.#turn.interruptCause ?? 'user' } };
-    if ('deny' in verdict) {
-      this.#endsTurn ??= endOfTurn(verdict.deny);
-      if (this.#endsTurn !== null) this.#turn.refuseInput();
-    }
+    if ('deny' in verdict) this.#endTurn(endOfTurn(verdict.deny), question);
     return verdict;
   }
 
@@ -161,6 +167,7 @@ class ActionRun {
       get newInput() {
         return turn.newInput;
       },
+      turnOver: turn.over,
       get interruptCause() {
         return turn.interruptCause;
       },

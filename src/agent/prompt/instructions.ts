@@ -11,8 +11,11 @@ import { type ContextInput, contextChanges, contextMessages } from '../../instru
 import { describeEnvironment } from '../../instructions/environment-text.ts';
 import { findSkills, type Skill } from '../../instructions/find-skills.ts';
 import { linksOut } from '../../instructions/links-out.ts';
+import type { ManagedNetwork } from '../../instructions/permissions-text.ts';
 import { skillBody, skillsUsed } from '../../instructions/skill-body.ts';
 import { commandEnvironment } from '../../policy/command/command-environment.ts';
+import { patternText } from '../../policy/network/domain-pattern.ts';
+import { managedNetworkRule } from '../../policy/permissions/permission-profile.ts';
 import type { GrantedPermissions } from '../../policy/permissions/sandbox-bounds.ts';
 import type { ResponseItem, UserInput } from '../../protocol/generated/types.ts';
 import type { ThreadSettings } from '../../store/thread-store.ts';
@@ -31,6 +34,7 @@ export class Instructions {
   #cwd: string;
   #folder: FolderInstructions;
   #withheldNames: string[] | null = null;
+  #network: ReturnType<typeof managedNetworkRule> | null = null;
 
   private constructor(config: Config, cwd: string, folder: FolderInstructions) {
     this.#config = config;
@@ -83,6 +87,7 @@ export class Instructions {
       approvalPolicy,
       workspaceRoots,
       granted,
+      managedNetwork: this.#managedNetwork(settings),
       asksForPermissions: this.#config.get('features.request_permissions_tool'),
       widensCommands: this.#config.get('features.exec_permission_approvals'),
       skills,
@@ -95,6 +100,15 @@ export class Instructions {
     };
     const messages = isContext(told) ? contextChanges(told, next) : contextMessages(next);
     return { messages, told: next as unknown as JsonValue };
+  }
+
+  #managedNetwork(settings: ThreadSettings): ManagedNetwork | null {
+    this.#network ??= managedNetworkRule(this.#config);
+    const policy = this.#network(settings);
+    if (policy === null) return null;
+    const hosts = (access: 'allow' | 'deny') =>
+      policy.domains.filter((entry) => entry.access === access).map(({ pattern }) => patternText(pattern));
+    return { limited: policy.mode === 'limited', allowed: hosts('allow'), denied: hosts('deny') };
   }
 
   /** The variables of the server's environment that commands do not get. They are the same for all turns. */

@@ -50,6 +50,7 @@ export class ActiveTurn implements TurnContext {
 
   // Every command that runs in the turn adds a listener.
   readonly #abort = unboundController();
+  readonly #over = unboundController();
   #interruptCause: InterruptCause | null = null;
   #request: AbortController | null = null;
   #newInput = unboundController();
@@ -95,6 +96,17 @@ export class ActiveTurn implements TurnContext {
     this.#interruptCause ??= cause;
     this.#abort.abort();
     this.#request?.abort();
+  }
+
+  /** Aborts when the turn ends, however it ends. */
+  get over(): AbortSignal {
+    return this.#over.signal;
+  }
+
+  /** To be called when the turn ends, before its end is stored. Closes it to input. */
+  end(): void {
+    this.refuseInput();
+    this.#over.abort();
   }
 
   /** Closes the turn to input. Later input is for the next turn. */

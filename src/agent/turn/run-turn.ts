@@ -145,7 +145,7 @@ async function record(run: RunningTurn, items: LogEntry[], sequence: StepSequenc
 /** Stores and announces the end of the turn. If it cannot be stored, its failure is announced all the same. */
 async function finish(run: RunningTurn, ending: Ending): Promise<void> {
   const { deps, turn } = run;
-  turn.refuseInput();
+  turn.end();
   // After an interrupt, the commands that hold the turn are being killed. A turn that failed does not wait for them.
   if (turn.signal.aborted) await turn.released();
   deps.endGrants();

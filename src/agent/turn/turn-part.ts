@@ -4,6 +4,7 @@ import type { Ids } from '../../base/ids.ts';
 import type { Log } from '../../base/log.ts';
 import type { ProviderConfig } from '../../config/providers/provider-config.ts';
 import type { Model } from '../../model/model.ts';
+import type { Dial } from '../../network/checked-dial.ts';
 import type { GrantedPermissions } from '../../policy/permissions/sandbox-bounds.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { NonSteerableTurnKind, ResponseItem, TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
@@ -119,6 +120,8 @@ export interface TurnPartDeps {
   readonly promptBudget: PromptBudget;
   readonly processes: Processes;
   readonly sandbox: Sandbox;
+  /** Connects the proxies of commands to hosts. */
+  readonly dial: Dial;
   /** Absolute: heddle's home. */
   readonly home: string;
   /** The server's own environment. */

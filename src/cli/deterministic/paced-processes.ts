@@ -1,3 +1,4 @@
+import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import type { OutputStream, Processes, ProcessSpec, RunningProcess } from '../../sandbox/processes/processes.ts';
 import { PacedProcess } from './paced-process.ts';
 import type { VirtualClock } from './virtual-clock.ts';
@@ -36,6 +37,10 @@ export class PacedProcesses implements Processes {
     void paced.ended.then(() => this.#running.delete(paced));
     if (this.#released) paced.release();
     return paced;
+  }
+
+  prepare(bounds: SandboxBounds): Promise<void> {
+    return this.#inner.prepare(bounds);
   }
 
   async killOwned(owner: readonly string[]): Promise<void> {

@@ -1,6 +1,10 @@
 import type { ClientChannel } from '../../agent/client-channel.ts';
 import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
 import { decodeBase64 } from '../../base/text/decode-base64.ts';
+import type { Dial } from '../../network/checked-dial.ts';
+import type { CommandProxy } from '../../network/command-proxy.ts';
+import type { NetworkPolicy } from '../../policy/network/network-policy.ts';
 import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import { processNotStarted, sandboxUnavailable } from '../../protocol/rpc-error.ts';
 import {
@@ -20,6 +24,9 @@ export interface ClientProcessDeps {
   processes: Processes;
   clients: ClientChannel;
   clock: Clock;
+  log: Log;
+  /** Connects the proxies of processes to hosts. */
+  dial: Dial;
 }
 
 /** A process that a client asks for. */
@@ -42,6 +49,8 @@ export interface ClientProcessSpec {
 export interface ClientProcessRights {
   env: Readonly<Record<string, string>>;
   bounds: SandboxBounds | null;
+  /** How its network is managed. Null: it is not. */
+  network: NetworkPolicy | null;
 }
 
 export interface ClientProcessEnd {
@@ -63,6 +72,7 @@ export class ClientProcess {
   readonly #deps: ClientProcessDeps;
   readonly #output: ProcessOutput;
   #running: RunningProcess | null = null;
+  #proxy: CommandProxy | null = null;
   #killed = false;
 
   constructor(spec: ClientProcessSpec, deps: ClientProcessDeps) {
@@ -71,7 +81,8 @@ export class ClientProcess {
     this.#output = new ProcessOutput(spec.outputBytesCap, spec.onOutput);
     this.begun = this.#begin();
     this.ended = this.#end();
-    this.ended.catch(() => {});
+    const closeProxy = () => this.#proxy?.close();
+    this.ended.then(closeProxy, closeProxy);
   }
 
   /** The bytes of base64, after those of earlier calls, so that a short input does not overtake a long one. Null: it is not valid. */
@@ -84,14 +95,17 @@ export class ClientProcess {
   /** Kills the process and everything that it started. If it has not begun, it will not. */
   async kill(): Promise<void> {
     this.#killed = true;
+    this.#proxy?.close();
     await this.#running?.kill();
   }
 
   async #begin(): Promise<RunningProcess> {
     const { argv, cwd, input, terminal, connection } = this.spec;
-    const { env, bounds } = await this.spec.rights;
+    const { env, bounds, network } = await this.spec.rights;
+    this.#proxy = await this.#openProxy(bounds, network);
     if (this.#killed) throw processNotStarted('the process was ended before it began');
-    const spec = { argv, cwd, env, bounds, input, terminal, owner: ownerOf(connection) };
+    const serve = this.#proxy === null ? {} : { serve: this.#proxy.serve.bind(this.#proxy) };
+    const spec = { argv, cwd, env, bounds, input, terminal, owner: ownerOf(connection), ...serve };
     this.#running = await this.#deps.processes
       .start(spec, (stream, bytes) => {
         this.#output.take(stream, bytes);
@@ -100,6 +114,13 @@ export class ClientProcess {
       .catch(throwRpcError);
     if (this.#killed) void this.#running.kill();
     return this.#running;
+  }
+
+  /** Returns null if the process reaches the network without a proxy, or not at all. */
+  async #openProxy(bounds: SandboxBounds | null, network: NetworkPolicy | null): Promise<CommandProxy | null> {
+    if (network === null || bounds?.managedNetwork !== true) return null;
+    const { unaskedProxy } = await import('../../tools/command/network/unasked-proxy.ts');
+    return unaskedProxy(network, { ...this.#deps, home: bounds.home });
   }
 
   async #end(): Promise<ClientProcessEnd> {

@@ -12,6 +12,7 @@ export class Grants {
   readonly #identify: (path: string) => PathIdentity;
   readonly #commands = new Set<string>();
   readonly #files = new Set<string>();
+  readonly #targets = new Set<string>();
   #session: Granted[] = [];
   #turn: Granted[] = [];
   #reviewsAll = false;
@@ -37,6 +38,15 @@ export class Grants {
 
   allowsFiles(paths: readonly string[]): boolean {
     return paths.every((path) => this.#files.has(path));
+  }
+
+  /** Allows commands to reach a target for the session (`targetUrl`). */
+  allowTarget(url: string): void {
+    this.#targets.add(url);
+  }
+
+  allowsTarget(url: string): boolean {
+    return this.#targets.has(url);
   }
 
   grant(permissions: GrantedPermissions, scope: 'turn' | 'session'): void {

@@ -2,6 +2,8 @@ import type { Config } from '../../config/config.ts';
 import { ConfigError } from '../../config/config-error.ts';
 import type { ActivePermissionProfile, PermissionProfileSummary, SandboxPolicy } from '../../protocol/generated/types.ts';
 import { unknownPermissionProfile } from '../../protocol/rpc-error.ts';
+import type { NetworkPolicy } from '../network/network-policy.ts';
+import { networkPolicyRule } from '../network/network-policy-rule.ts';
 import { profilePolicy } from './profile-policy.ts';
 import { BUILT_IN_PROFILES, type ProfileTable, readProfileTable } from './profile-table.ts';
 
@@ -52,6 +54,17 @@ export function unixSocketRule(config: Config): (sandbox: NamedSandbox) => boole
   const profiles = permissionProfileIds(config).filter((id) => validTable(config, id)?.network.unixSockets === true);
   return ({ sandboxPolicy: { type }, permissionProfile: profile }) =>
     type === 'workspaceWrite' && (profile ? profiles.includes(profile.id) : configured);
+}
+
+/**
+ * Returns a function that returns how the network of commands in a sandbox is managed; null: it is not. The limits of a profile that no
+ * longer exists or is invalid are unknown, so it is managed as if nothing were allowed. Throws a ConfigError if the settings of
+ * the network are invalid.
+ */
+export function managedNetworkRule(config: Config): (sandbox: NamedSandbox) => NetworkPolicy | null {
+  const policyOf = networkPolicyRule(config);
+  const profiles = new Map(permissionProfileIds(config).map((id) => [id, validTable(config, id)?.network.limits ?? null]));
+  return ({ permissionProfile: profile }) => (profile ? policyOf(profiles.get(profile.id) ?? 'unknown') : policyOf(null));
 }
 
 /** Returns all profiles. A profile that is invalid or cannot be enforced is not `allowed`. */

@@ -1,17 +1,21 @@
 import { sep } from 'node:path';
 import type { ReadOnlyAccess, SandboxPolicy } from '../../protocol/generated/types.ts';
+import { setsNetwork } from '../network/read-network-table.ts';
 import type { FileAccess, ProfileTable } from './profile-table.ts';
 
 /** Returns the sandbox policy that is equivalent to a permission profile, or the reason why there is none. */
 export function profilePolicy({
   filesystem,
   workspaceRoots,
-  network: { enabled: network },
+  network: { enabled: network, limits },
 }: ProfileTable): SandboxPolicy | { problem: string } {
   const problem = unenforceable(filesystem);
   if (problem !== null) return { problem };
   if (filesystem.get(':root') === 'write')
-    return network ? { type: 'dangerFullAccess' } : { ...workspaceWrite(filesystem, network), writableRoots: ['/'] };
+    // Limits of the network need a sandbox.
+    return network && !setsNetwork(limits)
+      ? { type: 'dangerFullAccess' }
+      : { ...workspaceWrite(filesystem, network), writableRoots: ['/'] };
   const workspace = filesystem.get(':workspace_roots') ?? filesystem.get(':root');
   if (workspace === undefined || workspace === 'deny') return { problem: 'it does not allow commands to read the workspace' };
   const access = readAccess(filesystem, workspaceRoots);

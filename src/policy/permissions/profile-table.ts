@@ -3,6 +3,7 @@ import type { JsonValue } from '../../base/json-value.ts';
 import type { Config } from '../../config/config.ts';
 import { isTable } from '../../config/layers/config-table.ts';
 import { flag, name, nullable, type Setting } from '../../config/settings.ts';
+import { mergedNetwork, type NetworkTable, readNetworkTable } from '../network/read-network-table.ts';
 
 export type FileAccess = 'read' | 'write' | 'deny';
 
@@ -20,8 +21,8 @@ export interface ProfileTable {
 interface ProfileNetwork {
   enabled: boolean;
   unixSockets: boolean;
-  /** The configuration's paths of the keys that limit the network. */
-  limits: readonly (readonly string[])[];
+  /** How the network is managed, if it is enabled. */
+  limits: NetworkTable;
 }
 
 const WORDS = new Set([':root', ':minimal', ':workspace_roots', ':tmpdir', ':slash_tmp']);
@@ -41,7 +42,7 @@ const builtIn = (filesystem: [string, FileAccess][], enabled = false): ProfileTa
   extends: null,
   filesystem: new Map(filesystem),
   workspaceRoots: [],
-  network: { enabled, unixSockets: false, limits: [] },
+  network: { enabled, unixSockets: false, limits: mergedNetwork([]) },
 });
 
 /** The profiles that need no definition. */
@@ -132,13 +133,10 @@ function readRoots(config: Config, path: readonly string[]): string[] {
   return config.keys(path).flatMap((key) => (config.read([...path, key], flag()) ? [readPath(config, key, [...path, key])] : []));
 }
 
-/** Throws a ConfigError if the profile allows the network and has a limit for it, or a limit for unix sockets. */
 function readNetwork(config: Config, path: readonly string[], inherited: ProfileNetwork): ProfileNetwork {
-  const enabled = config.read([...path, 'enabled'], nullable(flag())) ?? inherited.enabled;
-  const others = config.keys(path).filter((key) => key !== 'enabled' && key !== UNIX_SOCKETS);
-  const limits = [...inherited.limits, ...others.map((key) => [...path, key])];
-  const unenforceable = limits.find((limit) => enabled || limit.at(-1) === 'unix_sockets');
-  if (unenforceable !== undefined)
-    throw config.error(unenforceable, 'heddle can only allow the whole network or none of it, and all unix sockets or none');
-  return { enabled, unixSockets: config.read([...path, UNIX_SOCKETS], nullable(flag())) ?? inherited.unixSockets, limits };
+  return {
+    enabled: config.read([...path, 'enabled'], nullable(flag())) ?? inherited.enabled,
+    unixSockets: config.read([...path, UNIX_SOCKETS], nullable(flag())) ?? inherited.unixSockets,
+    limits: mergedNetwork([inherited.limits, readNetworkTable(config, path, ['enabled', UNIX_SOCKETS])]),
+  };
 }

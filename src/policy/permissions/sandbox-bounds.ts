@@ -14,7 +14,10 @@ export interface SandboxBounds {
   readable: 'everything' | { roots: readonly string[]; platformDefaults: boolean };
   /** The files and folders that can be written, except protected names in them. */
   writableRoots: readonly string[];
+  /** Whether the process can use the whole network, without a proxy. */
   network: boolean;
+  /** Whether it reaches the network through a proxy of its own, which decides about each host. Only without `network`. */
+  managedNetwork?: boolean;
   /** Whether the process can use the unix sockets of other programs. Independent of `network`. */
   unixSockets: boolean;
   /** The folders of the workspace. They can be read even if they are in the home. */
@@ -49,6 +52,8 @@ export interface BoundsOptions {
   granted?: readonly GrantedPermissions[];
   /** Whether the user's configuration allows unix sockets. Read-only policies never allow them. */
   unixSockets?: boolean;
+  /** Whether the configuration manages the network: who has it, has it only through a proxy. */
+  managesNetwork?: boolean;
   /** The folders below which the user has left protected names unprotected. */
   unprotected?: readonly string[];
 }
@@ -62,7 +67,7 @@ export function hasBounds({ type }: SandboxPolicy): boolean {
 export function sandboxBounds(
   policy: SandboxPolicy,
   { cwd, workspaceRoots = [], tempDir, home }: SandboxFolders,
-  { granted = [], unixSockets = false, unprotected = [] }: BoundsOptions = {},
+  { granted = [], unixSockets = false, managesNetwork = false, unprotected = [] }: BoundsOptions = {},
 ): SandboxBounds | null {
   if (policy.type === 'dangerFullAccess' || policy.type === 'externalSandbox') return null;
   const workspace = [cwd, ...workspaceRoots];
@@ -76,8 +81,9 @@ export function sandboxBounds(
           platformDefaults: access.includePlatformDefaults !== false,
         }
       : 'everything';
-  const network = policy.networkAccess === true || granted.some((grant) => grant.network);
-  const bounds = { readable, network, unprotected, workspace, home };
+  const hasNetwork = policy.networkAccess === true || granted.some((grant) => grant.network);
+  const network = managesNetwork ? { network: false, managedNetwork: hasNetwork } : { network: hasNetwork };
+  const bounds = { readable, ...network, unprotected, workspace, home };
   if (policy.type === 'readOnly') return { ...bounds, writableRoots: grantedWrite, unixSockets: false };
   const writableRoots = [...workspace, ...(policy.writableRoots ?? [])];
   if (policy.excludeSlashTmp !== true) writableRoots.push('/tmp');

@@ -1,3 +1,5 @@
+import type { NetworkRule } from '../network/network-rule.ts';
+
 /** A rule of a `rules/*.rules` file: the decision for commands with a prefix. If several rules match, the strictest applies. */
 export interface PrefixRule {
   /** For each word of the prefix, its alternatives. */
@@ -25,4 +27,9 @@ export interface CommandRules {
   rules: readonly PrefixRule[];
   /** While there are problems, every command needs approval, because the unreadable rule may forbid it. */
   problems: readonly RuleProblem[];
+}
+
+/** All rules of the rules files. */
+export interface ParsedRules extends CommandRules {
+  networkRules: readonly NetworkRule[];
 }

@@ -1,13 +1,15 @@
 import { basename } from 'node:path';
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { DEFAULT_RULES, type RulesFiles } from '../../config/rules-files.ts';
+import type { NetworkRule } from '../network/network-rule.ts';
+import { readNetworkRule } from '../network/read-network-rule.ts';
 import { acceptedCommands, narrowed } from './accepted-commands.ts';
-import type { CommandRules, PrefixRule, RuleProblem } from './command-rules.ts';
+import type { ParsedRules, PrefixRule, RuleProblem } from './command-rules.ts';
 import { matchesPrefix } from './matches-prefix.ts';
 import { RuleReader, type RuleValue } from './rule-reader.ts';
 
-/** Kinds of rules that heddle ignores: they are not about command prefixes. */
-const OTHER_RULES: ReadonlySet<string> = new Set(['network_rule', 'host_executable']);
+/** The kind of rules that heddle ignores. */
+const IGNORED_RULE = 'host_executable';
 const ARGUMENTS: ReadonlySet<string> = new Set(['pattern', 'decision', 'justification', 'match', 'not_match']);
 
 /** The work of reading a rule, in the units of `EventLoopYield`. */
@@ -16,8 +18,9 @@ const RULE_UNITS = 10;
 type Arguments = ReadonlyMap<string, RuleValue>;
 
 /** Parses the rules of a file. Reports each invalid rule as a problem, and continues with the next rule. */
-export async function parseRules(text: string, path: string, breaks = new EventLoopYield()): Promise<CommandRules> {
+export async function parseRules(text: string, path: string, breaks = new EventLoopYield()): Promise<ParsedRules> {
   const rules: PrefixRule[] = [];
+  const networkRules: NetworkRule[] = [];
   const problems: RuleProblem[] = [];
   const reader = new RuleReader(text);
   while (!reader.atEnd()) {
@@ -25,7 +28,8 @@ export async function parseRules(text: string, path: string, breaks = new EventL
     try {
       const call = reader.readCall();
       if (call.name === 'prefix_rule') rules.push(prefixRule(call.args));
-      else if (!OTHER_RULES.has(call.name)) throw new SyntaxError(`unknown rule ${call.name}`);
+      else if (call.name === 'network_rule') networkRules.push(readNetworkRule(call.args));
+      else if (call.name !== IGNORED_RULE) throw new SyntaxError(`unknown rule ${call.name}`);
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
       problems.push({ message: error.message, path, line });
@@ -33,14 +37,14 @@ export async function parseRules(text: string, path: string, breaks = new EventL
     }
     await breaks.worked(RULE_UNITS);
   }
-  return { rules, problems };
+  return { rules, networkRules, problems };
 }
 
 /** Parses the rules of all files, narrows those of `default.rules`, and collects the problems of all files. */
-export async function commandRules({ files, accepted, problems }: RulesFiles): Promise<CommandRules> {
+export async function commandRules({ files, accepted, problems }: RulesFiles): Promise<ParsedRules> {
   const breaks = new EventLoopYield();
   const commands = await acceptedCommands(accepted, breaks);
-  const parsed: CommandRules[] = [];
+  const parsed: ParsedRules[] = [];
   for (const { text, path } of files) {
     const file = await parseRules(text, path, breaks);
     const isNarrowed = basename(path) === DEFAULT_RULES;
@@ -48,6 +52,7 @@ export async function commandRules({ files, accepted, problems }: RulesFiles): P
   }
   return {
     rules: parsed.flatMap(({ rules }) => rules),
+    networkRules: parsed.flatMap(({ networkRules }) => networkRules),
     problems: [
       ...problems.map((problem) => ({ ...problem, line: null })),
       ...parsed.flatMap((file) => file.problems),

@@ -1338,8 +1338,15 @@ export interface CommandExecutionRequestApprovalParams {
   availableDecisions: CommandExecutionApprovalDecision[] | null;
 }
 export interface NetworkApprovalContext {
+  /**
+   * A name in lower case, or an IP address.
+   */
   host: string;
+  /**
+   * `https`: a tunnel, whatever it carries. This server does not send `socks5Udp`.
+   */
   protocol: 'http' | 'https' | 'socks5Tcp' | 'socks5Udp';
+  port: number;
 }
 export interface NetworkPolicyAmendment {
   host: string;

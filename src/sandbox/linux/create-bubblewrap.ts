@@ -11,6 +11,7 @@ import { GuardedPlaces } from '../places/guarded-places.ts';
 import { NestedNames } from '../places/nested-names.ts';
 import { type Installation, serverPlaces } from '../places/server-places.ts';
 import { SandboxUnavailableError } from '../processes/processes.ts';
+import { proxyEnvironment } from '../proxy-environment.ts';
 import { requirePlainPaths } from '../require-plain-paths.ts';
 import type { ConfinedCommand, Confinement, Sandbox } from '../sandbox.ts';
 import { sandboxProgram } from '../sandbox-program.ts';
@@ -19,7 +20,9 @@ import { bubblewrapMounts, nearestKind } from './bubblewrap-mounts.ts';
 import { bubblewrapProblem } from './bubblewrap-problem.ts';
 import { closeInherited, inheritedFiles } from './inherited-files.ts';
 import { makeUnnamedFile } from './make-unnamed-file.ts';
+import { type NetworkLease, NetworkNamespaces } from './network-namespaces.ts';
 import { type CheckedBind, checkingArgv, closeBinds, openBinds, shellFor } from './open-binds.ts';
+import { prepareNamespace } from './prepare-namespace.ts';
 import { requireFolder } from './require-folder.ts';
 import { RunningViews } from './running-views.ts';
 import { type BuiltView, sandboxView, type ViewDeps } from './sandbox-view.ts';
@@ -76,6 +79,8 @@ export function createBubblewrap({ sharedFolders = SHARED_FOLDERS, ...deps }: Bu
   }
 
   const found = () => (program === undefined ? (sandboxProgram('linux')?.path ?? null) : program);
+  const prepare = () => prepareNamespace({ bubblewrap: found() ?? '', node: installation.executable, clock, home });
+  const namespaces = new NetworkNamespaces({ clock, prepare });
 
   function probe(): Promise<ProbeResult> {
     probed ??= probeBubblewrap({ program: found(), home, view: viewDeps(), openFilter: () => openFilter(false) }).then((result) => {
@@ -103,10 +108,14 @@ export function createBubblewrap({ sharedFolders = SHARED_FOLDERS, ...deps }: Bu
       const result = await probe();
       return 'problem' in result ? result : { name: 'bubblewrap' };
     },
+    async prepare({ managedNetwork }) {
+      if (managedNetwork === true && !('problem' in (await probe()))) namespaces.prepareAhead();
+    },
     async tidy() {
       looked?.guardedPlaces.tidy();
     },
     async close() {
+      namespaces.close();
       looked?.guardedPlaces.close();
     },
     async protects(bounds) {
@@ -123,10 +132,13 @@ export function createBubblewrap({ sharedFolders = SHARED_FOLDERS, ...deps }: Bu
       if ('problem' in result) throw new SandboxUnavailableError(result.problem);
       inherited ??= inheritedFiles();
       const filter = openFilter(bounds.unixSockets);
+      let lease: NetworkLease | null = null;
       try {
-        return await confine({ command, bounds, program: result.program, home, filter, inherited, view: viewDeps() });
+        lease = await namespaces.takeFor(command, bounds);
+        return await confine({ command, bounds, program: result.program, home, filter, inherited, view: viewDeps(), lease });
       } catch (error) {
         closeSync(filter);
+        lease?.release();
         throw error;
       }
     },
@@ -143,6 +155,8 @@ interface ConfineOptions {
   filter: number;
   inherited: readonly number[];
   view: ViewDeps;
+  /** The network namespace that it runs in. Null: one of its own, or that of the server. */
+  lease: NetworkLease | null;
 }
 
 async function confine(options: ConfineOptions): Promise<Confinement> {
@@ -163,8 +177,9 @@ async function confine(options: ConfineOptions): Promise<Confinement> {
 
 /** Returns how to start bubblewrap with a view. The confinement owns the view and the handles. */
 function start(options: ConfineOptions, { built, binds }: { built: BuiltView; binds: readonly CheckedBind[] }): Confinement {
-  const { command, program, home, filter, inherited } = options;
-  const { kept, moved } = splitEnvironment(command.env);
+  const { command, program, home, filter, inherited, lease } = options;
+  const proxy = lease === null ? {} : proxyEnvironment({ port: lease.port, credential: null });
+  const { kept, moved } = splitEnvironment({ ...command.env, ...proxy });
   const settings = [
     ...mainOptions(options),
     ...bubblewrapMounts(built.view),
@@ -173,24 +188,35 @@ function start(options: ConfineOptions, { built, binds }: { built: BuiltView; bi
   ];
   const given = [filter, ...binds.map(({ handle }) => handle)];
   const listFile = isLong(settings) ? makeUnnamedFile(home, Buffer.from(settings.join('\0'))) : null;
-  const files = listFile === null ? given : [...given, listFile];
+  const own = listFile === null ? given : [...given, listFile];
+  const files = lease === null ? own : [...own, lease.info];
   const closing = closeInherited(inherited, FILTER_FD + files.length);
   const list = listFile === null ? settings : ['--args', String(FILTER_FD + given.length)];
-  const argv = [program, ...closing.options, ...list, '--', ...checkingArgv(binds, FILTER_FD + 1, command.argv)];
+  const info = lease === null ? [] : ['--info-fd', String(FILTER_FD + own.length)];
+  const argv = [
+    ...(lease?.enter ?? []),
+    program,
+    ...closing.options,
+    ...info,
+    ...list,
+    '--',
+    ...checkingArgv(binds, FILTER_FD + 1, command.argv),
+  ];
   return {
     ...(command.terminal
-      ? { argv: [...closing.before, ...withFiles(files, argv)], files: [] }
+      ? { argv: [...closing.before, ...withFiles(own, argv, lease?.info)], files: [] }
       : { argv: [...closing.before, ...argv], files }),
     env: kept,
     async release(moreFollow) {
-      for (const file of files) closeSync(file);
+      for (const file of own) closeSync(file);
+      lease?.release();
       await built.release(moreFollow);
     },
   };
 }
 
-function mainOptions({ bounds, command }: ConfineOptions): string[] {
-  return [...ALWAYS, ...(bounds.network ? [] : ['--unshare-net']), ...(command.terminal ? [] : ['--new-session'])];
+function mainOptions({ bounds, command, lease }: ConfineOptions): string[] {
+  return [...ALWAYS, ...(bounds.network || lease !== null ? [] : ['--unshare-net']), ...(command.terminal ? [] : ['--new-session'])];
 }
 
 /** Whether the arguments are too long: the system may refuse to start a program with them. */
@@ -199,9 +225,10 @@ function isLong(options: readonly string[]): boolean {
 }
 
 /** A process in a terminal does not inherit the files, so a shell opens them before it runs bubblewrap. */
-function withFiles(files: readonly number[], argv: readonly string[]): string[] {
+function withFiles(read: readonly number[], argv: readonly string[], written?: number): string[] {
   const own = `/proc/${readProcLink('/proc/self')}/fd`;
-  const opened = files.map((file, index) => `${FILTER_FD + index}<${own}/${file}`);
+  const files = [...read.map((file) => `<${own}/${file}`), ...(written === undefined ? [] : [`>${own}/${written}`])];
+  const opened = files.map((file, index) => `${FILTER_FD + index}${file}`);
   return [...shellFor(FILTER_FD + files.length - 1), '-c', `exec "$@" ${opened.join(' ')}`, 'heddle', ...argv];
 }
 

@@ -22,6 +22,7 @@ export function createSeatbelt({ installation }: { installation: Installation })
     async available() {
       return sandboxProgram('darwin') !== null ? { name: 'seatbelt' } : { problem: PROBLEM };
     },
+    async prepare() {},
     async tidy() {},
     async close() {},
     async protects() {

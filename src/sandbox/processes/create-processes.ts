@@ -5,11 +5,17 @@ import type { ProcessesDeps } from './processes-deps.ts';
 export function createProcesses(deps: ProcessesDeps): Processes {
   let loaded: Promise<Processes> | null = null;
   let closed = false;
+  function load(): Promise<Processes> {
+    loaded ??= import('./process-keeper.ts').then(({ ProcessKeeper }) => new ProcessKeeper(deps));
+    return loaded;
+  }
   return {
     async start(spec, onOutput) {
       if (closed) throw new ProcessStartError(SERVER_ENDING);
-      loaded ??= import('./process-keeper.ts').then(({ ProcessKeeper }) => new ProcessKeeper(deps));
-      return (await loaded).start(spec, onOutput);
+      return (await load()).start(spec, onOutput);
+    },
+    async prepare(bounds) {
+      if (bounds.managedNetwork === true && !closed) await (await load()).prepare(bounds);
     },
     async killOwned(owner) {
       await (await loaded)?.killOwned(owner);

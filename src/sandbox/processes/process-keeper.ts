@@ -1,4 +1,5 @@
 import { systemErrorCode } from '../../base/system-error-code.ts';
+import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import type { Confinement } from '../sandbox.ts';
 import { sandboxEnvironment } from '../sandbox-environment.ts';
 import { findProgram } from './find-program.ts';
@@ -92,6 +93,14 @@ export class ProcessKeeper implements Processes {
     await this.#kill([...this.#starts].filter((start) => owner.every((word, index) => start.owner[index] === word)));
   }
 
+  async prepare(bounds: SandboxBounds): Promise<void> {
+    try {
+      await this.#deps.sandbox?.prepare(bounds);
+    } catch (error) {
+      this.#deps.log.warn({ err: error }, 'cannot prepare what commands will need');
+    }
+  }
+
   async tidy(): Promise<void> {
     try {
       await this.#deps.sandbox?.tidy();
@@ -112,7 +121,7 @@ export class ProcessKeeper implements Processes {
     { mark }: Start,
     onOutput: (stream: OutputStream, bytes: Buffer) => void,
   ): Promise<{ started: StartedProcess; confinement: Confinement | null }> {
-    const { argv, cwd, pinnedCwd, bounds, terminal } = spec;
+    const { argv, cwd, pinnedCwd, bounds, terminal, serve } = spec;
     if (terminal === null) this.#pipes.prepare();
     await findProgram(argv[0] ?? '', spec);
     const { sandbox } = this.#deps;
@@ -127,7 +136,7 @@ export class ProcessKeeper implements Processes {
       };
     }
     if (sandbox === null) throw new SandboxUnavailableError('There is no sandbox on this system.');
-    const confinement = await sandbox.confine({ argv, cwd, env, terminal: terminal !== null }, bounds);
+    const confinement = await sandbox.confine({ argv, cwd, env, terminal: terminal !== null, serve }, bounds);
     try {
       return { started: await this.#begin({ ...confinement, cwd, onOutput }, spec), confinement };
     } catch (error) {

@@ -1,4 +1,5 @@
 import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
+import type { ServeConnection } from '../sandbox.ts';
 
 export interface TerminalSize {
   rows: number;
@@ -17,6 +18,8 @@ export interface ProcessSpec {
   env: Readonly<Record<string, string>>;
   /** Null: it runs with the rights of the server. */
   bounds: SandboxBounds | null;
+  /** Serves its connections to its proxy. Required by bounds with `managedNetwork`. */
+  serve?: ServeConnection;
   /** The owner, outermost part first, such as thread, turn and call. Words without slashes or spaces. */
   owner: readonly string[];
   /** Whether it has an input to write to. If false, its input is empty. A terminal always has an input. */
@@ -77,6 +80,8 @@ export interface Processes {
    * `onOutput` returns.
    */
   start(spec: ProcessSpec, onOutput: (stream: OutputStream, bytes: Buffer) => void): Promise<RunningProcess>;
+  /** Begins to prepare what processes with these bounds will need, if that takes longer than starting one. Never rejects. */
+  prepare(bounds: SandboxBounds): Promise<void>;
   /** Kills all processes that were started for this owner, including those that outlived their command. */
   killOwned(owner: readonly string[]): Promise<void>;
   /** Removes what is kept in workspaces for processes that may follow. `start` does so before a process without bounds. Never rejects. */

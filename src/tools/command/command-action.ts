@@ -75,7 +75,7 @@ export class CommandAction implements Action {
     const { context, deps } = this.#run;
     const shown = new ShownCommand({ item: this.item, open, threadId: context.threadId, turnId: context.turnId, clock: deps.clock });
     const startedMs = deps.clock.monotonic();
-    const outcome = await startCommand(this.#run, { shown, permit }, host.signal);
+    const outcome = await startCommand(this.#run, { shown, permit, host });
     const isRefused =
       permit.askIfRefused && outcome.state === 'ended' && looksRefused(outcome.exitCode, shown.item.aggregatedOutput ?? null);
     if (!isRefused) return this.#conclude(outcome, { shown, startedMs });
@@ -83,7 +83,7 @@ export class CommandAction implements Action {
     const verdict = await host.requestMore(outsideAsk(run));
     if ('allow' in verdict) {
       shown.note(RUN_AGAIN);
-      return this.#conclude(await startCommand(run, { shown, permit: verdict.allow }, host.signal), { shown, startedMs });
+      return this.#conclude(await startCommand(run, { shown, permit: verdict.allow, host }), { shown, startedMs });
     }
     const concluded = this.#conclude(outcome, { shown, startedMs });
     return {
@@ -116,7 +116,7 @@ export class CommandAction implements Action {
     const { call, deps, number } = this.#run;
     const report = (state: CommandState) => {
       const wallMs = deps.clock.monotonic() - startedMs;
-      return commandReport({ state, wallMs, output: shown.takeUnread(), tokensMax: call.tokensMax });
+      return commandReport({ state, wallMs, output: shown.takeUnread(), told: shown.takeTold(), tokensMax: call.tokensMax });
     };
     switch (outcome.state) {
       case 'notStarted':

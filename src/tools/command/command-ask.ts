@@ -99,7 +99,7 @@ function verdict(decision: CommandExecutionApprovalDecision, allow: Permit): Ver
   if (typeof decision === 'string') return decisionVerdict(decision, allow);
   if ('acceptWithExecpolicyAmendment' in decision)
     return { allow, scope: 'always', rule: decision.acceptWithExecpolicyAmendment.execpolicy_amendment };
-  // There are no rules for single hosts, so the answer applies to this command only.
+  // Not offered: the question was about no host. The answer applies to this command only.
   const { action } = decision.applyNetworkPolicyAmendment.network_policy_amendment;
   return decisionVerdict(action === 'allow' ? 'accept' : 'decline', allow);
 }

@@ -20,7 +20,13 @@ interface CommandBoundsDeps {
  */
 export function commandBounds({ context, deps }: CommandBoundsDeps, permissions: GrantedPermissions | null): SandboxBounds | null {
   const granted = permissions === null ? [] : [unchanged(permissions, context.settings.cwd)];
-  return threadBounds(context, deps, { granted, unixSockets: deps.unixSockets(context.settings), unprotected: deps.unprotected });
+  const { settings } = context;
+  return threadBounds(context, deps, {
+    granted,
+    unixSockets: deps.unixSockets(settings),
+    managesNetwork: deps.network(settings) !== null,
+    unprotected: deps.unprotected,
+  });
 }
 
 /** The bounds of a command that may only read: grants do not widen them. Returns null if the policy has no bounds. */
@@ -37,7 +43,7 @@ export function permissionsBeyond(deps: CommandBoundsDeps, asked: GrantedPermiss
   const isCovered =
     asked.read.every((path) => isReadable(resolveLinks(path), bounds)) &&
     asked.write.every((path) => isWritable(resolveLinks(path), bounds)) &&
-    (bounds.network || !asked.network);
+    (bounds.network || bounds.managedNetwork === true || !asked.network);
   return isCovered ? null : asked;
 }
 

@@ -1,5 +1,8 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Env } from '../../base/env.ts';
+import type { Log } from '../../base/log.ts';
+import type { Dial } from '../../network/checked-dial.ts';
+import type { NetworkPolicy } from '../../policy/network/network-policy.ts';
 import type { NamedSandbox } from '../../policy/permissions/permission-profile.ts';
 import type { Processes } from '../../sandbox/processes/processes.ts';
 import type { Action, ActionOutcome } from '../action.ts';
@@ -12,7 +15,7 @@ import type { CommandSessions } from './sessions/command-sessions.ts';
 export interface CommandDeps {
   clock: Clock;
   /** The time of waits for commands, which can be paused. */
-  waits: Pick<Clock, 'setTimer'>;
+  waits: Pick<Clock, 'setTimer' | 'monotonic'>;
   processes: Processes;
   sessions: CommandSessions;
   /** True: a call reaches only the running commands of its own turn. Absent: those of the whole thread. */
@@ -26,6 +29,11 @@ export interface CommandDeps {
   limits: CommandLimits;
   /** Whether commands in this sandbox may use unix sockets. */
   unixSockets(sandbox: NamedSandbox): boolean;
+  /** How the network of commands in this sandbox is managed; null: it is not. */
+  network(sandbox: NamedSandbox): NetworkPolicy | null;
+  /** Connects the proxies of commands to hosts. */
+  dial: Dial;
+  log: Log;
   /** The folders below which protected names are not protected. */
   unprotected: readonly string[];
   /** If a command only applies a patch, prepares that patch. Returns null for any other command. */

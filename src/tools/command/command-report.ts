@@ -12,11 +12,13 @@ interface Report {
   state: CommandState;
   wallMs: number;
   output: KeptText;
+  /** Lines of the server about the command. */
+  told: readonly string[];
   tokensMax: number;
 }
 
 /** The report of a command for the model: its state and its output. Output over `tokensMax` is truncated in the middle. */
-export function commandReport({ state, wallMs, output, tokensMax }: Report): string {
+export function commandReport({ state, wallMs, output, told, tokensMax }: Report): string {
   const isCut = tokens(output.bytes) > tokensMax;
   const lines = isCut ? [`Total output lines: ${output.lines}`] : [];
   const text = output.text(Math.max(1, tokensMax) * BYTES_PER_TOKEN, (leftOut) => `\n[… about ${tokens(leftOut)} tokens truncated …]\n`);
@@ -25,6 +27,7 @@ export function commandReport({ state, wallMs, output, tokensMax }: Report): str
     stateText(state),
     `Original token count: ${tokens(output.bytes)}`,
     ...lines,
+    ...told,
     'Output:',
     text,
   ].join('\n');

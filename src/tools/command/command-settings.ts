@@ -1,6 +1,7 @@
 import type { Config } from '../../config/config.ts';
 import { type EnvironmentPolicy, environmentPolicy } from '../../config/environment-policy.ts';
-import { type NamedSandbox, unixSocketRule } from '../../policy/permissions/permission-profile.ts';
+import type { NetworkPolicy } from '../../policy/network/network-policy.ts';
+import { managedNetworkRule, type NamedSandbox, unixSocketRule } from '../../policy/permissions/permission-profile.ts';
 
 /** The limits that the configuration sets for calls of the model. */
 export interface CommandLimits {
@@ -22,6 +23,8 @@ export interface CommandSettings {
   limits: CommandLimits;
   /** Whether commands in this sandbox may use unix sockets. */
   unixSockets(sandbox: NamedSandbox): boolean;
+  /** How the network of commands in this sandbox is managed; null: it is not. */
+  network(sandbox: NamedSandbox): NetworkPolicy | null;
   /** The folders below which protected names are not protected. */
   unprotected: readonly string[];
 }
@@ -38,6 +41,7 @@ export function commandSettings(config: Config): CommandSettings {
       permissions: config.get('features.exec_permission_approvals'),
     },
     unixSockets: unixSocketRule(config),
+    network: managedNetworkRule(config),
     unprotected: config.get('sandbox_workspace_write.unprotected_folders'),
   };
 }

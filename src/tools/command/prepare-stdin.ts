@@ -63,7 +63,10 @@ async function writeAndWait(
   }
   const state = end === null ? { sessionId: number } : end;
   const wallMs = deps.clock.monotonic() - startedMs;
-  return { output: commandReport({ state, wallMs, output: shown.takeUnread(), tokensMax }), success: end === null || end.exitCode === 0 };
+  return {
+    output: commandReport({ state, wallMs, output: shown.takeUnread(), told: shown.takeTold(), tokensMax }),
+    success: end === null || end.exitCode === 0,
+  };
 }
 
 /** Whether input does nothing but look at the output, or interrupt the program. */

@@ -37,11 +37,11 @@ export async function prepareUserCommand({ text, timeoutMs }: UserCommand, conte
     kind: 'command',
     item,
     judge: () => ({ run: UNCONFINED }),
-    async perform(permit, open, { signal }) {
+    async perform(permit, open, host) {
       if (open === null) throw new Error('the item of a user command has not begun');
       const shown = new ShownCommand({ item, open, threadId, turnId, clock: deps.clock });
       const startedMs = deps.clock.monotonic();
-      const outcome = await startCommand(run, { shown, permit }, signal);
+      const outcome = await startCommand(run, { shown, permit, host });
       if (outcome.state === 'notStarted') shown.note(outcome.problem);
       const exitCode = outcome.state === 'timedOut' ? EXIT_CODE.timedOut : 'exitCode' in outcome ? outcome.exitCode : null;
       const output = shown.takeUnread().text(OUTPUT_CHARS_MAX, (leftOut) => `\n[… ${leftOut} characters truncated …]\n`);

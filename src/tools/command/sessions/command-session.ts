@@ -1,4 +1,5 @@
 import { type Clock, sleep } from '../../../base/clock.ts';
+import type { PausableTimers } from '../../../base/pausable-timers.ts';
 import type { RunningProcess } from '../../../sandbox/processes/processes.ts';
 import type { ShownCommand } from './shown-command.ts';
 
@@ -31,8 +32,10 @@ interface CommandSessionOptions {
   shown: ShownCommand;
   program: RunningProcess;
   clock: Clock;
-  /** The time of waits for it. */
-  waits: Pick<Clock, 'setTimer'>;
+  /** Of the waits for the command. While they are paused, no time of a wait passes. */
+  timers: PausableTimers;
+  /** Closed with the command. Null: it has none. */
+  proxy: { close(): void } | null;
 }
 
 /** A running command. */
@@ -52,9 +55,10 @@ export class CommandSession {
   #end: CommandEnd | null = null;
   #killing: Promise<void> | null = null;
   readonly #clock: Clock;
-  readonly #waits: Pick<Clock, 'setTimer'>;
+  readonly #timers: PausableTimers;
+  readonly #proxy: { close(): void } | null;
 
-  constructor({ shown, program, clock, waits, ...facts }: CommandSessionOptions) {
+  constructor({ shown, program, clock, timers, proxy, ...facts }: CommandSessionOptions) {
     this.number = facts.number;
     this.owner = facts.owner;
     this.turnId = facts.turnId;
@@ -65,8 +69,10 @@ export class CommandSession {
     this.shown = shown;
     this.program = program;
     this.#clock = clock;
-    this.#waits = waits;
+    this.#timers = timers;
+    this.#proxy = proxy;
     this.ended = program.ended.then(({ exitCode }) => {
+      proxy?.close();
       this.#end = { exitCode };
       this.#gone.abort();
       return this.#end;
@@ -85,14 +91,19 @@ export class CommandSession {
 
   /** Resolves when the command has ended, when `ms` have passed, or when the signal aborts. */
   async wait(ms: number, signal: AbortSignal): Promise<void> {
-    const over = new AbortController();
-    const stop = () => over.abort();
-    void this.ended.then(stop);
-    signal.addEventListener('abort', stop);
+    if (signal.aborted) return;
     const leave = this.program.attend(ms);
-    if (!signal.aborted) await sleep(this.#waits, ms, over.signal);
-    leave();
+    let stop = () => {};
+    const over = new Promise<void>((resolve) => {
+      stop = resolve;
+    });
+    const timer = this.#timers.setTimer(stop, ms);
+    signal.addEventListener('abort', stop);
+    void this.ended.then(stop);
+    await over;
+    timer.clear();
     signal.removeEventListener('abort', stop);
+    leave();
   }
 
   /** Completes its item. To be called after the command has ended. */
@@ -108,6 +119,7 @@ export class CommandSession {
 
   async #kill(): Promise<void> {
     this.shown.mute();
+    this.#proxy?.close();
     await killed(
       this.program.kill().then(() => this.ended),
       this.#clock,

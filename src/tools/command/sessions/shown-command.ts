@@ -49,6 +49,7 @@ export class ShownCommand {
   readonly #kept = new KeptText(OUTPUT_CHARS_MAX);
   readonly #decoders: Record<OutputStream, StringDecoder> = { stdout: new StringDecoder('utf8'), stderr: new StringDecoder('utf8') };
   #unread = new KeptText(UNREAD_CHARS_MAX);
+  readonly #told: string[] = [];
   #delta = '';
   #timer: Timer | null = null;
   #source: Source | null = null;
@@ -92,6 +93,16 @@ export class ShownCommand {
     const unread = this.#unread;
     this.#unread = new KeptText(UNREAD_CHARS_MAX);
     return unread;
+  }
+
+  /** Adds a line to the model's next report that is not output. */
+  tell(line: string): void {
+    this.#told.push(line);
+  }
+
+  /** Returns the lines that `tell` has added since the last call. */
+  takeTold(): string[] {
+    return this.#told.splice(0);
   }
 
   /** Sends no more output and resumes the source: the command is being killed, and clients may never read again. */

@@ -1,13 +1,24 @@
+import { PausableTimers } from '../../../base/pausable-timers.ts';
+import type { CommandProxy } from '../../../network/command-proxy.ts';
 import type { Permit } from '../../../policy/permissions/permit.ts';
+import type { SandboxBounds } from '../../../policy/permissions/sandbox-bounds.ts';
 import { type ProcessSpec, ProcessStartError, type RunningProcess, SandboxUnavailableError } from '../../../sandbox/processes/processes.ts';
+import type { ActionHost } from '../../action.ts';
 import { commandBounds, readOnlyBounds } from '../command-bounds.ts';
 import type { CommandRun } from '../command-run.ts';
+import type { runProxy } from '../network/run-proxy.ts';
 import type { CommandPin } from '../outside/command-pin.ts';
 import { CommandSession } from './command-session.ts';
 import type { ShownCommand } from './shown-command.ts';
 
 /** The size of a command's terminal. */
 const TERMINAL = { rows: 24, cols: 80 };
+
+interface CommandStart {
+  shown: ShownCommand;
+  permit: Permit;
+  host: ActionHost;
+}
 
 /** The state of a command when its call stops waiting for it. */
 export type CommandOutcome =
@@ -24,16 +35,20 @@ export type CommandOutcome =
  * Starts a command and waits for its end, at most as long as its call says. If it is still running then, it continues in the
  * background if the call yields, and is killed otherwise. An interrupt always kills it.
  */
-export async function startCommand(
-  run: CommandRun,
-  { shown, permit }: { shown: ShownCommand; permit: Permit },
-  signal: AbortSignal,
-): Promise<CommandOutcome> {
+export async function startCommand(run: CommandRun, start: CommandStart): Promise<CommandOutcome> {
+  const { shown, host } = start;
+  const { signal } = host;
   if (signal.aborted) return { state: 'notBegun' };
-  const program = await startProcess(run, { shown, permit });
-  if ('problem' in program) return { state: 'notStarted', problem: program.problem };
+  const timers = new PausableTimers(run.deps.waits);
+  const bounds = boundsOf(run, start.permit);
+  const proxy = await proxyOf(run, bounds, { shown, host, timers });
+  const program = await startProcess(run, { shown, bounds, proxy });
+  if ('problem' in program) {
+    proxy?.close();
+    return { state: 'notStarted', problem: program.problem };
+  }
   shown.readFrom(program);
-  const session = newSession(run, { shown, program, permit });
+  const session = newSession(run, { ...start, program, timers, proxy });
   const { sessions } = run.deps;
   sessions.begin(session);
   await session.wait(run.call.waitMs, signal);
@@ -49,17 +64,34 @@ export async function startCommand(
   return hadEnded && session.end !== null ? { state: 'ended', exitCode: session.end.exitCode } : { state: 'timedOut' };
 }
 
+function boundsOf({ context, deps, permissions }: CommandRun, { sandboxed, readOnly }: Permit): SandboxBounds | null {
+  if (readOnly) return readOnlyBounds({ context, deps });
+  return sandboxed ? commandBounds({ context, deps }, permissions) : null;
+}
+
+/** Returns null if the command reaches the network without a proxy, or not at all. */
+async function proxyOf(
+  run: CommandRun,
+  bounds: SandboxBounds | null,
+  options: Omit<Parameters<typeof runProxy>[1], 'policy'>,
+): Promise<CommandProxy | null> {
+  const policy = bounds?.managedNetwork === true ? run.deps.network(run.context.settings) : null;
+  if (policy === null) return null;
+  const { runProxy } = await import('../network/run-proxy.ts');
+  return runProxy(run, { ...options, policy });
+}
+
 async function startProcess(
-  { call, context, deps, owner, permissions, pin }: CommandRun,
-  { shown, permit: { sandboxed, readOnly } }: { shown: ShownCommand; permit: Permit },
+  { call, deps, owner, pin }: CommandRun,
+  { shown, bounds, proxy }: { shown: ShownCommand; bounds: SandboxBounds | null; proxy: CommandProxy | null },
 ): Promise<RunningProcess | { problem: string }> {
   const env = deps.environment();
-  const bounds = readOnly ? readOnlyBounds({ context, deps }) : sandboxed ? commandBounds({ context, deps }, permissions) : null;
   const terminal = call.tty ? TERMINAL : null;
   const place = await startPlace(call.cwd, bounds === null ? pin : null);
   if ('problem' in place) return place;
   try {
-    const spec = { argv: call.argv, ...place, env, bounds, owner, input: false, terminal, joinsOutput: true, moreFollow: true };
+    const serve = proxy === null ? {} : { serve: proxy.serve.bind(proxy) };
+    const spec = { argv: call.argv, ...place, env, bounds, owner, input: false, terminal, joinsOutput: true, moreFollow: true, ...serve };
     return await deps.processes.start(spec, (stream, bytes) => shown.take(stream, bytes));
   } catch (error) {
     if (error instanceof ProcessStartError || error instanceof SandboxUnavailableError) return { problem: error.message };
@@ -82,7 +114,7 @@ async function startPlace(cwd: string, pin: CommandPin | null): Promise<Pick<Pro
 
 function newSession(
   { call, command, context, deps, number, owner }: CommandRun,
-  { shown, program, permit }: { shown: ShownCommand; program: RunningProcess; permit: Permit },
+  { shown, program, permit, timers, proxy }: CommandStart & { program: RunningProcess; timers: PausableTimers; proxy: CommandProxy | null },
 ) {
   return new CommandSession({
     number,
@@ -95,6 +127,7 @@ function newSession(
     shown,
     program,
     clock: deps.clock,
-    waits: deps.waits,
+    timers,
+    proxy,
   });
 }

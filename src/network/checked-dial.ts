@@ -1,0 +1,157 @@
+import { lookup } from 'node:dns/promises';
+import { connect, isIP, type Socket } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import type { Clock } from '../base/clock.ts';
+import { orAborted } from '../base/or-aborted.ts';
+import { systemErrorCode } from '../base/system-error-code.ts';
+import { type AddressKind, addressKind } from '../policy/network/address-kind.ts';
+import type { NetworkTarget } from '../policy/network/network-target.ts';
+import { ProxyRefusal } from './proxy-refusal.ts';
+
+/**
+ * Connects to a target if all its addresses are of the given kinds. Rejects with a `ProxyRefusal`. If the signal aborts, the connection
+ * is given up.
+ */
+export type Dial = (target: NetworkTarget, reaches: readonly AddressKind[], signal: AbortSignal) => Promise<Socket>;
+
+export interface DialDeps {
+  clock: Clock;
+  /** Returns all addresses of a name. Default: as the system resolves it. */
+  resolve?: (name: string) => Promise<string[]>;
+  /** The addresses of this machine. */
+  ownAddresses?: () => readonly string[];
+}
+
+const DIAL_MS_MAX = 30_000;
+/** The time for an address after which there is another one. */
+const ATTEMPT_MS_MAX = 3_000;
+/** Each takes a thread of Node's pool, which has four. */
+const LOOKUPS_MAX = 3;
+const WAITING_LOOKUPS_MAX = 256;
+
+/** Returns a `Dial` that resolves a name once, checks what it got, and connects to exactly that. */
+export function checkedDial({ clock, resolve = systemAddresses, ownAddresses = interfaceAddresses }: DialDeps): Dial {
+  const lookups = new LookupQueue(resolve);
+  return async (target, reaches, signal) => {
+    const { host, port } = target;
+    const over = new AbortController();
+    const timer = clock.setTimer(() => over.abort(), DIAL_MS_MAX);
+    const ended = AbortSignal.any([signal, over.signal]);
+    try {
+      const addresses = isIP(host) === 0 ? await lookups.addressesOf(host, ended) : [host];
+      const own = new Set(ownAddresses());
+      const kind = (address: string): AddressKind =>
+        own.has(address) && addressKind(address) === 'public' ? 'private' : addressKind(address);
+      const closed = addresses.find((address) => !reaches.includes(kind(address)));
+      if (closed !== undefined) throw new ProxyRefusal('local', `${host} leads to the local address ${closed}.`);
+      return await connectToOne(addresses, { port, clock, signal: ended });
+    } catch (error) {
+      if (ended.aborted && !signal.aborted) throw new ProxyRefusal('timeout', `${host} did not answer in time.`, { cause: error });
+      throw error;
+    } finally {
+      timer.clear();
+    }
+  };
+}
+
+interface Attempt {
+  port: number;
+  clock: Clock;
+  signal: AbortSignal;
+}
+
+/** Tries one address after the other. */
+async function connectToOne(addresses: readonly string[], { port, clock, signal }: Attempt): Promise<Socket> {
+  let failure: unknown = null;
+  for (const [index, address] of addresses.entries()) {
+    const isLast = index === addresses.length - 1;
+    const tooSlow = new AbortController();
+    const timer = isLast ? null : clock.setTimer(() => tooSlow.abort(), ATTEMPT_MS_MAX);
+    try {
+      return await connectTo(address, port, AbortSignal.any([signal, tooSlow.signal]));
+    } catch (error) {
+      failure = error;
+      if (signal.aborted) break;
+    } finally {
+      timer?.clear();
+    }
+  }
+  const code = systemErrorCode(failure);
+  throw new ProxyRefusal(
+    code === 'ECONNREFUSED' ? 'connectionRefused' : 'unreachable',
+    `The host cannot be reached (${code ?? 'no answer'}).`,
+    {
+      cause: failure,
+    },
+  );
+}
+
+function connectTo(host: string, port: number, signal: AbortSignal): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) {
+      reject(new Error('aborted'));
+      return;
+    }
+    const socket = connect({ host, port, allowHalfOpen: true, autoSelectFamily: false });
+    const abort = () => socket.destroy(new Error('aborted'));
+    signal.addEventListener('abort', abort);
+    socket.once('connect', () => {
+      signal.removeEventListener('abort', abort);
+      socket.removeListener('error', reject);
+      resolve(socket);
+    });
+    socket.once('error', reject);
+    socket.once('close', () => signal.removeEventListener('abort', abort));
+  });
+}
+
+/** Resolves few names at a time, and each name once for all that wait for it. */
+class LookupQueue {
+  readonly #resolve: (name: string) => Promise<string[]>;
+  readonly #open = new Map<string, Promise<string[]>>();
+  readonly #waiting: (() => void)[] = [];
+  #running = 0;
+
+  constructor(resolve: (name: string) => Promise<string[]>) {
+    this.#resolve = resolve;
+  }
+
+  /** Rejects with a `ProxyRefusal`, or when the signal aborts. The system's lookup itself cannot be aborted. */
+  async addressesOf(name: string, signal: AbortSignal): Promise<string[]> {
+    let found = this.#open.get(name);
+    if (found === undefined) {
+      if (this.#waiting.length >= WAITING_LOOKUPS_MAX) throw new ProxyRefusal('busy', 'Too many names are being resolved.');
+      found = this.#lookUp(name).finally(() => this.#open.delete(name));
+      found.catch(() => {});
+      this.#open.set(name, found);
+    }
+    const addresses = await orAborted(found, signal);
+    if (addresses === null) throw new Error('aborted');
+    return addresses;
+  }
+
+  async #lookUp(name: string): Promise<string[]> {
+    if (this.#running < LOOKUPS_MAX) this.#running++;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    try {
+      const addresses = await this.#resolve(name);
+      if (addresses.length === 0) throw new ProxyRefusal('unresolved', `${name} has no address.`);
+      return addresses;
+    } catch (error) {
+      if (error instanceof ProxyRefusal) throw error;
+      throw new ProxyRefusal('unresolved', `${name} cannot be resolved (${systemErrorCode(error) ?? 'unknown error'}).`, { cause: error });
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#running--;
+      else next();
+    }
+  }
+}
+
+async function systemAddresses(name: string): Promise<string[]> {
+  return (await lookup(name, { all: true, verbatim: true })).map(({ address }) => address);
+}
+
+function interfaceAddresses(): string[] {
+  return Object.values(networkInterfaces()).flatMap((entries) => (entries ?? []).map(({ address }) => address));
+}

@@ -1,0 +1,186 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { Clock, Timer } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
+import type { AddressKind } from '../policy/network/address-kind.ts';
+import { type NetworkTarget, targetUrl } from '../policy/network/network-target.ts';
+import type { Dial } from './checked-dial.ts';
+import { createHttpForwarder } from './create-http-forwarder.ts';
+import { endWith } from './end-with.ts';
+import { ProxyRefusal, REFUSAL_FORMS } from './proxy-refusal.ts';
+import { relay } from './relay.ts';
+import { GRANTED, SOCKS_VERSION, socksHandshake, socksReply, take } from './socks-handshake.ts';
+
+/** What a command asks its proxy for. */
+export interface ProxyRequest {
+  target: NetworkTarget;
+  /** The method of a plain request. Null: a tunnel. */
+  method: string | null;
+}
+
+export interface CommandProxyDeps {
+  clock: Clock;
+  log: Log;
+  dial: Dial;
+  /** Returns the kinds of addresses that the request may reach. Rejects with a `ProxyRefusal`. May wait for a person. */
+  decide(request: ProxyRequest, signal: AbortSignal): Promise<readonly AddressKind[]>;
+  /** Whether it speaks SOCKS5. */
+  socks: boolean;
+}
+
+/** The name of the user in the credential. */
+export const PROXY_USER = 'heddle';
+/** Both ends of each connection count. */
+const SOCKETS_MAX = 512;
+/** Requests that wait for their decision. */
+const UNDECIDED_MAX = 64;
+/** The time for a handshake, or the headers of the first request. */
+const HANDSHAKE_MS_MAX = 10_000;
+/** A connection to a host on which nothing moves for this time is closed. */
+const IDLE_MS_MAX = 10 * 60 * 1000;
+
+/** The proxy of one command: HTTP, CONNECT and SOCKS5, told apart by the first byte of a connection. */
+export class CommandProxy {
+  readonly #deps: CommandProxyDeps;
+  readonly #http;
+  readonly #sockets = new Set<Socket>();
+  readonly #handshakes = new Map<unknown, () => void>();
+  readonly #closing = new AbortController();
+  readonly #credentials = new WeakMap<Duplex, string>();
+  #undecided = 0;
+
+  constructor(deps: CommandProxyDeps) {
+    this.#deps = deps;
+    this.#http = createHttpForwarder({
+      open: (target, method) => this.#open({ target, method }),
+      isAuthorized: (socket, header) => isBasic(header, this.#credentials.get(socket) ?? null),
+      join: relay,
+      end: (socket, bytes) => endWith(socket, bytes, deps.clock),
+      onRequest: (socket) => this.#handshakes.get(socket)?.(),
+    });
+  }
+
+  /**
+   * Serves a connection. Above the limit, closes it. The client must give the credential as the password of the user `heddle`. Null:
+   * none, because only the command can have made the connection.
+   */
+  serve(socket: Socket, credential: string | null): void {
+    if (this.#closing.signal.aborted || this.#sockets.size >= SOCKETS_MAX) {
+      socket.destroy();
+      return;
+    }
+    this.#keep(socket);
+    if (credential !== null) this.#credentials.set(socket, credential);
+    const timer = this.#deps.clock.setTimer(() => socket.destroy(), HANDSHAKE_MS_MAX);
+    const arrived = () => {
+      timer.clear();
+      this.#handshakes.delete(socket);
+    };
+    this.#handshakes.set(socket, arrived);
+    socket.once('close', arrived);
+    void this.#speak(socket).catch((error: unknown) => {
+      this.#deps.log.warn({ err: error }, 'a connection to the proxy of a command failed');
+      socket.destroy();
+    });
+  }
+
+  /** Closes all connections and gives up what waits. */
+  close(): void {
+    this.#closing.abort();
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  async #speak(socket: Socket): Promise<void> {
+    const first = await take(socket, 1);
+    if (first === null) {
+      socket.destroy();
+    } else if (first[0] !== SOCKS_VERSION) {
+      socket.unshift(first);
+      this.#http.emit('connection', socket);
+    } else if (this.#deps.socks) {
+      await this.#speakSocks(socket);
+    } else {
+      socket.destroy();
+    }
+  }
+
+  async #speakSocks(socket: Socket): Promise<void> {
+    const end = (bytes: Buffer) => endWith(socket, bytes, this.#deps.clock);
+    try {
+      const credential = this.#credentials.get(socket);
+      const isCredential = (user: string, password: string) => user === PROXY_USER && isSame(password, credential ?? '');
+      const wanted = await socksHandshake(socket, { isCredential: credential === undefined ? null : isCredential, end });
+      this.#handshakes.get(socket)?.();
+      if (wanted === null) {
+        if (!socket.writableEnded) socket.destroy();
+        return;
+      }
+      const upstream = await this.#open({ target: { ...wanted, protocol: 'socks5Tcp' }, method: null });
+      socket.write(socksReply(GRANTED));
+      relay(socket, upstream);
+    } catch (error) {
+      if (!(error instanceof ProxyRefusal)) throw error;
+      end(socksReply(REFUSAL_FORMS[error.code].socks));
+    }
+  }
+
+  /** Connects to the target if it is allowed. Rejects with a `ProxyRefusal`. */
+  async #open(request: ProxyRequest): Promise<Socket> {
+    const { signal } = this.#closing;
+    if (this.#undecided >= UNDECIDED_MAX) throw new ProxyRefusal('busy', 'Too many requests wait for a decision.');
+    if (this.#sockets.size + this.#undecided >= SOCKETS_MAX) throw new ProxyRefusal('busy', 'The command has too many connections.');
+    this.#undecided++;
+    try {
+      const reaches = await this.#deps.decide(request, signal);
+      const upstream = await this.#deps.dial(request.target, reaches, signal);
+      if (signal.aborted) upstream.destroy();
+      this.#keep(upstream);
+      this.#watch(upstream);
+      return upstream;
+    } catch (error) {
+      if (error instanceof ProxyRefusal) {
+        this.#deps.log.debug({ target: targetUrl(request.target), code: error.code }, 'the proxy of a command refused a connection');
+        throw error;
+      }
+      if (signal.aborted) throw new ProxyRefusal('busy', 'The command has ended.', { cause: error });
+      this.#deps.log.warn({ err: error, target: targetUrl(request.target) }, 'the proxy of a command failed');
+      throw new ProxyRefusal('unreachable', 'The proxy failed.', { cause: error });
+    } finally {
+      this.#undecided--;
+    }
+  }
+
+  /** Keeps a socket until it is closed. A socket that fails is closed by itself. */
+  #keep(socket: Socket): void {
+    this.#sockets.add(socket);
+    socket.setNoDelay();
+    socket.on('error', () => {});
+    socket.once('close', () => this.#sockets.delete(socket));
+  }
+
+  /** Closes a connection to a host when nothing moves any more. Its client's is closed with it. */
+  #watch(upstream: Socket): void {
+    let moved = -1;
+    let timer: Timer | null = null;
+    const look = () => {
+      const { bytesRead, bytesWritten } = upstream;
+      if (bytesRead + bytesWritten === moved) upstream.destroy();
+      else timer = this.#deps.clock.setTimer(look, IDLE_MS_MAX);
+      moved = bytesRead + bytesWritten;
+    };
+    look();
+    upstream.once('close', () => timer?.clear());
+  }
+}
+
+function isBasic(header: string | undefined, credential: string | null): boolean {
+  if (credential === null) return true;
+  const [, encoded = ''] = /^Basic +(\S+)$/i.exec(header ?? '') ?? [];
+  return isSame(Buffer.from(encoded, 'base64').toString('latin1'), `${PROXY_USER}:${credential}`);
+}
+
+function isSame(given: string, right: string): boolean {
+  const [one, other] = [Buffer.from(given), Buffer.from(right)];
+  return one.length === other.length && timingSafeEqual(one, other);
+}

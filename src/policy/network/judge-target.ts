@@ -1,0 +1,110 @@
+import { isIP } from 'node:net';
+import type { AskForApproval } from '../../protocol/generated/types.ts';
+import { mayAsk } from '../permissions/may-ask.ts';
+import { type AddressKind, addressKind } from './address-kind.ts';
+import { matchesDomain } from './domain-pattern.ts';
+import type { NetworkPolicy } from './network-policy.ts';
+import { coversPort, type NetworkRule, ruleProtocol } from './network-rule.ts';
+import type { NetworkTarget } from './network-target.ts';
+
+/** Why a connection is refused: a list denies it, it leads to a local address, no list allows it, or the mode refuses its kind. */
+export type TargetRefusal = 'denied' | 'local' | 'notAllowed' | 'mode';
+
+/** `reaches`: the kinds of addresses that the host may have. If it has another one, the connection is refused. */
+export type TargetVerdict =
+  | { verdict: 'allow'; reaches: readonly AddressKind[] }
+  | { verdict: 'ask'; reason: string; reaches: readonly AddressKind[] }
+  | { verdict: 'refuse'; by: TargetRefusal; reason: string };
+
+/** Everything that the decision about a target depends on. */
+export interface TargetSituation {
+  policy: NetworkPolicy;
+  /** Null: nobody is asked about this command. */
+  approvalPolicy: AskForApproval | null;
+  rules: readonly NetworkRule[];
+  /** Whether a part of the rules files cannot be read. It may forbid any host. */
+  hasProblems: boolean;
+  /** Whether a person allowed this target, for the session or for this command. */
+  isGranted: boolean;
+  /** The method of a plain request. Null: it is a tunnel. */
+  method: string | null;
+}
+
+const LIMITED_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+const EVERYWHERE: readonly AddressKind[] = ['public', 'private', 'reserved'];
+
+/**
+ * Decides about a connection, in this order: the mode, lists and rules that deny, local addresses, grants, rules that require approval,
+ * lists and rules that allow, the approval policy. A local address is never asked about.
+ */
+export function judgeTarget(target: NetworkTarget, situation: TargetSituation): TargetVerdict {
+  const { host } = target;
+  const { policy, method } = situation;
+  if (policy.mode === 'limited' && (method === null || !LIMITED_METHODS.has(method))) return refuse('mode', LIMITED);
+  const strict = strictestRule(target, situation.rules);
+  const isListed = (access: 'allow' | 'deny') =>
+    policy.domains.some((entry) => entry.access === access && matchesDomain(host, entry.pattern));
+  if (isListed('deny')) return refuse('denied', `The configuration denies ${host}.`);
+  if (strict?.decision === 'deny') return refuse('denied', `A rule denies ${host}${because(strict)}.`);
+  const reaches = reachable(host, policy);
+  if (!reaches.includes(literalKind(host))) return refuse('local', `${host} is a local address.`);
+  if (situation.isGranted) return { verdict: 'allow', reaches };
+  if (strict?.decision === 'prompt')
+    return byPerson(situation, { reaches, reason: `A rule requires approval for ${host}${because(strict)}.` });
+  if (situation.hasProblems) return byPerson(situation, { reaches, reason: UNREADABLE });
+  if (isListed('allow') || strict?.decision === 'allow') return { verdict: 'allow', reaches };
+  return byPerson(situation, { reaches, reason: `Nothing allows ${host} yet.` });
+}
+
+/** The kind that a host must have at least, as far as its text tells. The addresses of a name are checked when it is resolved. */
+function literalKind(host: string): AddressKind {
+  if (isLocalName(host)) return 'private';
+  return isIP(host) === 0 ? 'public' : addressKind(host);
+}
+
+/** Names that always lead to this machine (RFC 6761). */
+function isLocalName(host: string): boolean {
+  return host === 'localhost' || host.endsWith('.localhost');
+}
+
+/** An address, or `localhost`, that the configuration allows by exactly this text is open. A name never opens what it leads to. */
+function reachable(host: string, { domains, allowsPrivate }: NetworkPolicy): readonly AddressKind[] {
+  const isExact = domains.some(({ pattern, access }) => access === 'allow' && pattern.type === 'host' && pattern.host === host);
+  if (isExact && isIP(host) !== 0) return EVERYWHERE;
+  return allowsPrivate || (isExact && isLocalName(host)) ? ['public', 'private'] : ['public'];
+}
+
+/** A rule that denies or asks is about its host, however it is reached. One that allows is about its protocol and that one's port. */
+function strictestRule({ host, port, protocol }: NetworkTarget, rules: readonly NetworkRule[]): NetworkRule | null {
+  const ofHost = rules.filter((rule) => rule.host === host);
+  const allows = (rule: NetworkRule) => rule.decision === 'allow' && rule.protocol === ruleProtocol(protocol) && coversPort(protocol, port);
+  return (
+    ofHost.find(({ decision }) => decision === 'deny') ??
+    ofHost.find(({ decision }) => decision === 'prompt') ??
+    ofHost.find(allows) ??
+    null
+  );
+}
+
+function byPerson(
+  { approvalPolicy }: TargetSituation,
+  { reaches, reason }: { reaches: readonly AddressKind[]; reason: string },
+): TargetVerdict {
+  if (approvalPolicy === null) return refuse('notAllowed', `${reason} ${NOBODY}`);
+  if (mayAsk(approvalPolicy, 'sandbox_approval')) return { verdict: 'ask', reason, reaches };
+  return refuse('notAllowed', `${reason} ${approvalPolicy === 'never' ? NEVER : NO_APPROVALS}`);
+}
+
+function refuse(by: TargetRefusal, reason: string): TargetVerdict {
+  return { verdict: 'refuse', by, reason };
+}
+
+function because({ justification }: NetworkRule): string {
+  return justification === null ? '' : ` (${justification})`;
+}
+
+const LIMITED = 'The network is limited to GET, HEAD and OPTIONS requests over plain HTTP.';
+const UNREADABLE = 'A rules file cannot be read, so heddle cannot tell whether a rule denies this host.';
+const NOBODY = 'Nobody is asked about commands that a client starts itself.';
+const NEVER = 'The approval policy is never, so nobody can be asked.';
+const NO_APPROVALS = 'The approval policy does not allow heddle to ask.';

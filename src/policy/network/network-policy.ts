@@ -1,0 +1,18 @@
+import type { DomainPattern } from './domain-pattern.ts';
+
+/** What the configuration says about the connections of sandboxed commands. */
+export interface NetworkPolicy {
+  /** `limited`: only plain HTTP requests that change nothing. */
+  mode: 'full' | 'limited';
+  /** In the order of the configuration. An entry that denies wins over all that allow. */
+  domains: readonly DomainEntry[];
+  /** Whether commands may reach private addresses and names that lead to them, if the host is allowed. */
+  allowsPrivate: boolean;
+  /** Whether the proxy speaks SOCKS5, too. */
+  socks: boolean;
+}
+
+export interface DomainEntry {
+  pattern: DomainPattern;
+  access: 'allow' | 'deny';
+}

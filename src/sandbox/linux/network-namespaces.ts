@@ -1,0 +1,166 @@
+import { closeSync, existsSync, openSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
+import { type Clock, sleep } from '../../base/clock.ts';
+import { readProc, readProcLink } from '../../base/files/read-proc.ts';
+import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
+import { ProcessStartError, SandboxUnavailableError, SERVER_ENDING } from '../processes/processes.ts';
+import type { ConfinedCommand, ServeConnection } from '../sandbox.ts';
+import { NAMESPACE_PORT, type NetworkNamespace } from './prepare-namespace.ts';
+
+/** A network namespace that one command uses. */
+export interface NetworkLease {
+  /** The arguments to put before a program so that it runs in the namespace. The program keeps the process id. */
+  enter: readonly string[];
+  /** The port on its loopback on which the command's proxy is reached. */
+  port: number;
+  /** A file for bubblewrap, which writes the process id of its init into it. */
+  info: number;
+  /** To be called when bubblewrap has ended, or was not started. */
+  release(): void;
+}
+
+export interface NetworkNamespacesDeps {
+  clock: Clock;
+  prepare(): Promise<NetworkNamespace>;
+}
+
+/** The kernel kills the processes of an ended command. If they are not gone after this time, the namespace is not used again. */
+const SETTLE_MS_MAX = 1000;
+const SETTLE_STEP_MS = 20;
+const IDLE_MAX = 8;
+/** Each preparation is a process of Node. */
+const PREPARING_MAX = 4;
+const NSENTER_PLACES = ['/usr/bin/nsenter', '/bin/nsenter', '/run/current-system/sw/bin/nsenter'];
+
+/** A command that waits for a namespace. */
+interface Waiting {
+  resolve(namespace: NetworkNamespace): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * The network namespaces of commands that reach the network through a proxy. Making one takes longer than starting a command, so they
+ * are used again, by one command at a time, and one is always prepared ahead once the first is used, or after `prepareAhead`.
+ */
+export class NetworkNamespaces {
+  readonly #deps: NetworkNamespacesDeps;
+  #idle: NetworkNamespace[] = [];
+  readonly #waiting: Waiting[] = [];
+  #preparing = 0;
+  readonly #closing = new AbortController();
+
+  constructor(deps: NetworkNamespacesDeps) {
+    this.#deps = deps;
+  }
+
+  /** Prepares a namespace unless one is ready for the next command. A failure is reported when a command needs one. */
+  prepareAhead(): void {
+    if (!this.#isClosed && this.#preparing === 0 && this.#idle.length === 0) void this.#prepare();
+  }
+
+  /** Returns null if the bounds let the command use no proxy. Rejects with a `SandboxUnavailableError`, or once it is closed. */
+  async takeFor({ serve }: ConfinedCommand, { managedNetwork }: SandboxBounds): Promise<NetworkLease | null> {
+    return managedNetwork === true && serve !== undefined ? this.#take(serve) : null;
+  }
+
+  /** Closes the namespaces that no command uses, and each other one when its command has ended. */
+  close(): void {
+    this.#closing.abort();
+    for (const namespace of this.#idle) namespace.close();
+    this.#idle = [];
+    for (const { reject } of this.#waiting.splice(0)) reject(new ProcessStartError(SERVER_ENDING));
+  }
+
+  /** `serve` gets the connections of the command. */
+  async #take(serve: ServeConnection): Promise<NetworkLease> {
+    const nsenter = NSENTER_PLACES.find((path) => existsSync(path));
+    if (nsenter === undefined) throw new SandboxUnavailableError(NO_NSENTER);
+    const namespace = this.#idle.shift() ?? (await this.#nextPrepared());
+    namespace.onConnection = (socket) => serve(socket, null);
+    this.prepareAhead();
+    const own = `/proc/${readProcLink('/proc/self')}/fd`;
+    const info = openEmpty(namespace);
+    const release = () => void this.#release(namespace);
+    return {
+      enter: [nsenter, '--preserve-credentials', `--user=${own}/${namespace.user}`, `--net=${own}/${namespace.net}`, '--'],
+      port: NAMESPACE_PORT,
+      info,
+      release() {
+        closeSync(info);
+        release();
+      },
+    };
+  }
+
+  get #isClosed(): boolean {
+    return this.#closing.signal.aborted;
+  }
+
+  #nextPrepared(): Promise<NetworkNamespace> {
+    if (this.#isClosed) return Promise.reject(new ProcessStartError(SERVER_ENDING));
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ resolve, reject });
+      if (this.#preparing < Math.min(PREPARING_MAX, this.#waiting.length)) void this.#prepare();
+    });
+  }
+
+  /** Prepares namespaces, one after the other, as long as commands wait. Never rejects. */
+  async #prepare(): Promise<void> {
+    this.#preparing++;
+    do {
+      try {
+        const namespace = this.#idle.shift() ?? (await this.#deps.prepare());
+        const waiting = this.#waiting.shift();
+        if (waiting === undefined) this.#keep(namespace);
+        else waiting.resolve(namespace);
+      } catch (error) {
+        this.#waiting.shift()?.reject(error);
+      }
+    } while (this.#waiting.length >= this.#preparing);
+    this.#preparing--;
+  }
+
+  /** Never rejects. */
+  async #release(namespace: NetworkNamespace): Promise<void> {
+    namespace.onConnection = (socket) => socket.destroy();
+    const { clock } = this.#deps;
+    const latest = clock.monotonic() + SETTLE_MS_MAX;
+    while (!isEmpty(namespace)) {
+      if (this.#isClosed || clock.monotonic() >= latest) {
+        namespace.close();
+        return;
+      }
+      await sleep(clock, SETTLE_STEP_MS, this.#closing.signal);
+    }
+    // Between these two, the event loop accepts every connection that the command has left in the queue of the listener.
+    await setImmediate();
+    await setImmediate();
+    this.#keep(namespace);
+  }
+
+  #keep(namespace: NetworkNamespace): void {
+    if (this.#isClosed || this.#idle.length >= IDLE_MAX) namespace.close();
+    else this.#idle.push(namespace);
+  }
+}
+
+function openEmpty(namespace: NetworkNamespace): number {
+  try {
+    // This truncates it.
+    return openSync(`/proc/self/fd/${namespace.info}`, 'w');
+  } catch (error) {
+    namespace.close();
+    throw error;
+  }
+}
+
+/** Whether the init of the last command has ended: the kernel ends it after all other processes of its process namespace. */
+function isEmpty({ info }: NetworkNamespace): boolean {
+  const pid = /"child-pid": (\d+)/.exec(readProc(`/proc/self/fd/${info}`) ?? '')?.[1];
+  if (pid === undefined) return false;
+  const state = /\) (\S) \d+ /.exec(readProc(`/proc/${Number(pid)}/stat`) ?? '')?.[1];
+  return state === undefined || state === 'Z' || state === 'X';
+}
+
+const NO_NSENTER =
+  "Commands cannot use the network through heddle's proxy: the program nsenter is missing. Install util-linux (`apt-get install util-linux`).";

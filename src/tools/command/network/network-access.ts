@@ -1,0 +1,115 @@
+import type { PausableTimers } from '../../../base/pausable-timers.ts';
+import type { ProxyRequest } from '../../../network/command-proxy.ts';
+import { ProxyRefusal } from '../../../network/proxy-refusal.ts';
+import type { AddressKind } from '../../../policy/network/address-kind.ts';
+import { judgeTarget } from '../../../policy/network/judge-target.ts';
+import type { NetworkPolicy } from '../../../policy/network/network-policy.ts';
+import { type NetworkTarget, targetUrl } from '../../../policy/network/network-target.ts';
+import type { Grants } from '../../../policy/permissions/grants.ts';
+import type { ParsedRules } from '../../../policy/rules/command-rules.ts';
+import type { AskForApproval } from '../../../protocol/generated/types.ts';
+import type { Verdict } from '../../action.ts';
+import { refusalText } from '../../denial.ts';
+
+export interface NetworkAccessDeps {
+  policy: NetworkPolicy;
+  /** Null: nobody is asked about this command. */
+  readonly approvalPolicy: AskForApproval | null;
+  grants: Grants;
+  /** Reads the rules files. */
+  rules(): Promise<ParsedRules>;
+  /** Asks the reviewers in force whether the command may reach a target. The signal withdraws the question. */
+  ask(target: NetworkTarget, reason: string, signal: AbortSignal): Promise<Verdict>;
+  /** Paused while a question is open. */
+  whileAsking: Pick<PausableTimers, 'pause' | 'resume'>;
+  /** Called once for each of the first targets that are refused, for the model. */
+  tell(refused: RefusedTarget): void;
+}
+
+/** A connection that a command did not get, and why. */
+interface RefusedTarget {
+  url: string;
+  reason: string;
+}
+
+/** Questions of one command that are open at a time. */
+const QUESTIONS_MAX = 16;
+/** Answers that are remembered. A command that asks for more hosts is refused. */
+const ANSWERS_MAX = 1000;
+/** Refusals that the model is told of. */
+const TOLD_MAX = 10;
+
+/**
+ * Decides about the connections of one command: by the configuration, the rules and the grants, and by asking. An answer holds for the
+ * target (host, port and protocol) until the command ends, so that a program which tries again causes no second question.
+ */
+export class NetworkAccess {
+  readonly #deps: NetworkAccessDeps;
+  readonly #answers = new Map<string, Verdict>();
+  readonly #questions = new Map<string, Promise<Verdict>>();
+  /** The targets that the model was told of. */
+  readonly #told = new Set<string>();
+
+  constructor(deps: NetworkAccessDeps) {
+    this.#deps = deps;
+  }
+
+  /** Returns the kinds of addresses that the request may reach. Rejects with a `ProxyRefusal`. */
+  async decide({ target, method }: ProxyRequest, signal: AbortSignal): Promise<readonly AddressKind[]> {
+    const { policy, approvalPolicy, grants } = this.#deps;
+    const url = targetUrl(target);
+    const answer = this.#answers.get(url);
+    const { networkRules, problems } = await this.#deps.rules();
+    const isGranted = grants.allowsTarget(url) || (answer !== undefined && 'allow' in answer);
+    const judged = judgeTarget(target, {
+      policy,
+      approvalPolicy,
+      rules: networkRules,
+      hasProblems: problems.length > 0,
+      isGranted,
+      method,
+    });
+    if (judged.verdict === 'refuse') throw this.#refuse(url, new ProxyRefusal(judged.by, judged.reason));
+    if (judged.verdict === 'allow') return judged.reaches;
+    const verdict = answer ?? (await this.#ask(target, judged.reason, signal));
+    if ('allow' in verdict) return judged.reaches;
+    throw this.#refuse(
+      url,
+      new ProxyRefusal('declined', refusalText(verdict.deny, `The user declined that this command reaches ${target.host}.`)),
+    );
+  }
+
+  /** Asks once for all requests for the same target. */
+  async #ask(target: NetworkTarget, reason: string, signal: AbortSignal): Promise<Verdict> {
+    const { whileAsking } = this.#deps;
+    const url = targetUrl(target);
+    const open = this.#questions.get(url);
+    if (open !== undefined) return open;
+    if (this.#questions.size >= QUESTIONS_MAX || this.#answers.size >= ANSWERS_MAX) {
+      throw this.#refuse(url, new ProxyRefusal('busy', 'This command asks for too many hosts.'));
+    }
+    const question = this.#deps.ask(target, reason, signal).finally(() => {
+      this.#questions.delete(url);
+      if (this.#questions.size === 0) whileAsking.resume();
+    });
+    this.#questions.set(url, question);
+    whileAsking.pause();
+    const verdict = await question;
+    this.#answers.set(url, verdict);
+    if ('allow' in verdict && verdict.scope === 'session') this.#deps.grants.allowTarget(url);
+    return verdict;
+  }
+
+  /** To be called when the connection to a target has failed: the addresses of a name are known only then. */
+  notReached(target: NetworkTarget, error: unknown): void {
+    if (error instanceof ProxyRefusal && error.code === 'local') this.#refuse(targetUrl(target), error);
+  }
+
+  #refuse(url: string, refusal: ProxyRefusal): ProxyRefusal {
+    if (this.#told.size < TOLD_MAX && !this.#told.has(url)) {
+      this.#told.add(url);
+      this.#deps.tell({ url, reason: refusal.message });
+    }
+    return refusal;
+  }
+}

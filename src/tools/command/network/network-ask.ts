@@ -1,0 +1,91 @@
+import { commandActions } from '../../../policy/command/command-actions.ts';
+import { quoteWords } from '../../../policy/command/quote-words.ts';
+import { coversPort, type NetworkRule, ruleProtocol } from '../../../policy/network/network-rule.ts';
+import { type NetworkTarget, targetUrl } from '../../../policy/network/network-target.ts';
+import { readHost } from '../../../policy/network/read-host.ts';
+import type { CommandExecutionApprovalDecision, NetworkPolicyAmendment, ServerRequests } from '../../../protocol/generated/types.ts';
+import { type Ask, decisionVerdict, type PlannedAction, UNCONFINED, type Verdict } from '../../action.ts';
+import { unanswered } from '../../denial.ts';
+import type { CommandRun } from '../command-run.ts';
+
+interface NetworkQuestion {
+  target: NetworkTarget;
+  /** For the person who decides. */
+  reason: string;
+  /** Distinguishes the questions about one command. */
+  approvalId: string;
+  /** Withdraws the question. */
+  signal: AbortSignal;
+  /** Called with the rule if a person decides about the host from now on. */
+  onRule: (rule: NetworkRule) => Promise<void>;
+}
+
+/** The question whether a running command may reach a host. */
+export function networkAsk(run: CommandRun, question: NetworkQuestion): Ask {
+  return {
+    permit: UNCONFINED,
+    signal: question.signal,
+    describe: () => plannedAccess(run, question),
+    async askPerson(ask) {
+      const answer = await ask({ method: 'item/commandExecution/requestApproval', params: requestParams(run, question) });
+      return answer.type === 'result' ? verdict(answer.result.decision, question) : unanswered(answer);
+    },
+  };
+}
+
+function plannedAccess({ call, context }: CommandRun, { target, reason }: NetworkQuestion): PlannedAction {
+  const { host, port, protocol } = target;
+  const url = targetUrl(target);
+  return {
+    targetItemId: context.itemId,
+    shown: { type: 'networkAccess', target: url, host, protocol, port },
+    planned: { tool: 'network_access', target: url, host, port, protocol, command: [...call.argv], cwd: call.cwd, note: NOTE },
+    claims: { reason },
+  };
+}
+
+const NOTE = 'The command runs already and waits for this connection. Only the connection is new. A tunnel can carry anything.';
+
+function requestParams(
+  { call, command, context, deps }: CommandRun,
+  { target, reason, approvalId }: NetworkQuestion,
+): ServerRequests['item/commandExecution/requestApproval']['params'] {
+  const { host, port, protocol } = target;
+  const amendments = proposedAmendments(target);
+  const lasting = amendments.map((amendment) => ({ applyNetworkPolicyAmendment: { network_policy_amendment: amendment } }));
+  return {
+    threadId: context.threadId,
+    turnId: context.turnId,
+    itemId: context.itemId,
+    approvalId,
+    environmentId: 'local',
+    additionalPermissions: null,
+    kind: 'command',
+    startedAtMs: deps.clock.now(),
+    reason: `The command wants to connect to ${host}, port ${port}. ${reason}`,
+    command: quoteWords(call.argv),
+    cwd: call.cwd,
+    commandActions: commandActions(command, call.cwd),
+    networkApprovalContext: { host, protocol, port },
+    proposedExecpolicyAmendment: null,
+    proposedNetworkPolicyAmendments: amendments.length === 0 ? null : amendments,
+    availableDecisions: ['accept', 'acceptForSession', ...lasting, 'decline', 'cancel'],
+  };
+}
+
+/** A rule names no port, so none is proposed that would not cover this one. */
+function proposedAmendments({ host, port, protocol }: NetworkTarget): NetworkPolicyAmendment[] {
+  const denies: NetworkPolicyAmendment = { host, action: 'deny' };
+  return coversPort(protocol, port) ? [{ host, action: 'allow' }, denies] : [denies];
+}
+
+async function verdict(decision: CommandExecutionApprovalDecision, { target, onRule }: NetworkQuestion): Promise<Verdict> {
+  if (typeof decision === 'string') return decisionVerdict(decision, UNCONFINED);
+  // A rule for words is not offered. The person wants the command to go on.
+  if (!('applyNetworkPolicyAmendment' in decision)) return decisionVerdict('accept', UNCONFINED);
+  const { host, action } = decision.applyNetworkPolicyAmendment.network_policy_amendment;
+  await onRule({ host, protocol: ruleProtocol(target.protocol), decision: action, justification: null });
+  if (action === 'deny') return decisionVerdict('decline', UNCONFINED);
+  // Until the rule is read, and if it cannot be stored. Nobody was asked about another host.
+  return decisionVerdict(readHost(host) === target.host ? 'acceptForSession' : 'accept', UNCONFINED);
+}

@@ -1,0 +1,60 @@
+import type { PausableTimers } from '../../../base/pausable-timers.ts';
+import { readRuleFiles } from '../../../config/rules-files.ts';
+import type { CommandProxy } from '../../../network/command-proxy.ts';
+import type { NetworkPolicy } from '../../../policy/network/network-policy.ts';
+import type { NetworkTarget } from '../../../policy/network/network-target.ts';
+import { commandRules } from '../../../policy/rules/parse-rules.ts';
+import type { ActionHost, Verdict } from '../../action.ts';
+import type { CommandRun } from '../command-run.ts';
+import type { ShownCommand } from '../sessions/shown-command.ts';
+import { accessProxy } from './access-proxy.ts';
+import { NetworkAccess } from './network-access.ts';
+import { networkAsk } from './network-ask.ts';
+import { storeNetworkRule } from './store-network-rule.ts';
+
+interface RunProxyOptions {
+  policy: NetworkPolicy;
+  host: ActionHost;
+  /** The timers of the waits for the command. They are paused while a question is open. */
+  timers: PausableTimers;
+  shown: ShownCommand;
+}
+
+/** The proxy of a command of the model. Its questions go to the reviewers of the turn; without the turn, nobody is asked. */
+export function runProxy(run: CommandRun, { policy, host, timers, shown }: RunProxyOptions): CommandProxy {
+  const { context, deps } = run;
+  let questions = 0;
+
+  async function ask(target: NetworkTarget, reason: string, signal: AbortSignal): Promise<Verdict> {
+    if (host.turnOver.aborted) return OVER;
+    const question = networkAsk(run, {
+      target,
+      reason,
+      approvalId: `network-${++questions}`,
+      signal: AbortSignal.any([signal, host.turnOver]),
+      async onRule(rule) {
+        const problem = storeNetworkRule(deps.home, rule, target);
+        if (problem !== null) await host.emit({ method: 'warning', params: { threadId: context.threadId, message: problem } });
+      },
+    });
+    const verdict = await host.requestMore(question);
+    return host.turnOver.aborted && 'deny' in verdict ? OVER : verdict;
+  }
+
+  const access = new NetworkAccess({
+    policy,
+    get approvalPolicy() {
+      return context.settings.approvalPolicy;
+    },
+    grants: context.grants,
+    rules: async () => commandRules(await readRuleFiles(deps.home)),
+    ask,
+    whileAsking: timers,
+    tell: ({ url, reason }) => shown.tell(`No connection to ${url}: ${reason}`),
+  });
+  return accessProxy(access, { ...deps, socks: policy.socks });
+}
+
+const OVER: Verdict = {
+  deny: { by: 'policy', reason: 'The turn in which this command was started is over, so nobody can be asked about this host any more.' },
+};

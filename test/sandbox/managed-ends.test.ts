@@ -1,0 +1,196 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import type { Socket } from 'node:net';
+import { join } from 'node:path';
+import { buildSync } from 'esbuild';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { ProcessSpec } from '../../src/sandbox/processes/processes.ts';
+import { ConfinedWorld } from './confined-world.ts';
+import { PATH, run, systemProcesses } from './processes.ts';
+
+let world: ConfinedWorld;
+
+beforeEach(() => {
+  world = new ConfinedWorld();
+});
+
+afterEach(() => world.close());
+
+function managed(spec: Partial<ProcessSpec> = {}, text = 'answer'): Partial<ProcessSpec> {
+  const serve = (socket: Socket) => {
+    socket.on('error', () => {});
+    socket.once('data', () => socket.end(`HTTP/1.1 200 OK\r\nContent-Length: ${text.length}\r\nConnection: close\r\n\r\n${text}`));
+  };
+  return { bounds: world.bounds({ managedNetwork: true }), serve, cwd: world.workspace, env: { PATH }, ...spec };
+}
+
+function numbersIn(folder: string): number[] {
+  return readdirSync(folder).map(Number).filter(Number.isInteger);
+}
+
+/** The processes in a network namespace, which is named as the link of a process names it. */
+function processesIn(namespace: string): number[] {
+  return numbersIn('/proc').filter((pid) => linkOf(`/proc/${pid}/ns/net`) === namespace);
+}
+
+function linkOf(path: string): string | null {
+  try {
+    return readlinkSync(path);
+  } catch {
+    // The process has ended, or it belongs to somebody else.
+    return null;
+  }
+}
+
+function openFiles(): number {
+  return numbersIn('/proc/self/fd').length;
+}
+
+/** Waits for something that another process does. */
+function eventually(check: () => void): Promise<void> {
+  return vi.waitFor(check, { timeout: 10_000, interval: 5 });
+}
+
+const NAMESPACE = 'readlink /proc/self/ns/net';
+
+describe('when a command ends', () => {
+  test('a connection that it left open is closed, also if a process of it still holds it', async () => {
+    const processes = systemProcesses({ sandbox: world.sandbox });
+    const served: Socket[] = [];
+    const serve = (socket: Socket) => void served.push(socket.on('error', () => {}).resume());
+    const script = 'exec 3<>/dev/tcp/127.0.0.1/3128; echo hello >&3; setsid sleep 1000 <&3 >&3 2>&3 & exit 0';
+    const command = await run(processes, ['bash', '-c', script], managed({ serve }));
+    await command.ended;
+    await eventually(() => expect(served.map(({ destroyed, readableEnded }) => destroyed || readableEnded)).toEqual([true]));
+  });
+
+  test.each([null, { rows: 24, cols: 80 }])('or is killed, no process is left in its namespace (terminal: %j)', async (terminal) => {
+    const processes = systemProcesses({ sandbox: world.sandbox });
+    const script = `${NAMESPACE}; (setsid sleep 1000 >/dev/null 2>&1 &); echo up; sleep 1000`;
+    const command = await run(processes, script, managed({ terminal }));
+    await command.says('up');
+    const namespace = /net:\[\d+\]/.exec(command.text.stdout)?.[0] ?? '';
+    expect(processesIn(namespace).length).toBeGreaterThan(2);
+    await command.kill();
+    expect(processesIn(namespace)).toEqual([]);
+    const next = await run(processes, NAMESPACE, managed());
+    await next.ended;
+    expect(next.text.stdout.trim()).not.toBe(namespace);
+  });
+
+  test('with processes in the background, they end too, before another command gets the namespace', async () => {
+    const processes = systemProcesses({ sandbox: world.sandbox });
+    const command = await run(processes, `${NAMESPACE}; (setsid sleep 1000 >/dev/null 2>&1 &)`, managed());
+    await command.ended;
+    await eventually(() => expect(processesIn(command.text.stdout.trim())).toEqual([]));
+  });
+});
+
+test('commands that follow each other use few namespaces, in terminals too', async () => {
+  const processes = systemProcesses({ sandbox: world.sandbox });
+  const seen = new Set<string>();
+  for (let index = 0; index < 10; index++) {
+    const command = await run(processes, NAMESPACE, managed({ terminal: index % 2 === 0 ? null : { rows: 24, cols: 80 } }));
+    await command.ended;
+    seen.add(command.text.stdout.trim());
+  }
+  expect(seen.size).toBeLessThanOrEqual(3);
+});
+
+test.each([null, { rows: 24, cols: 80 }])('no command inherits a file of a namespace or of a proxy (terminal: %j)', async (terminal) => {
+  const processes = systemProcesses({ sandbox: world.sandbox });
+  const holder = await run(processes, 'curl -s http://a.example/; read line', managed({ input: true }));
+  await holder.says('answer');
+  for (const spec of [managed(), { bounds: world.bounds() }, { bounds: null }]) {
+    const list = await run(processes, 'readlink /proc/self/fd/* | grep -v -E "^(pipe:|/dev/null|/dev/pts/|/proc/)"; echo end', {
+      ...spec,
+      cwd: world.workspace,
+      terminal,
+    });
+    await list.ended;
+    expect(list.text.stdout.trim()).toBe('end');
+  }
+  holder.endInput();
+  await holder.ended;
+});
+
+test('many commands leave no file open', async () => {
+  const before = openFiles();
+  const processes = systemProcesses({ sandbox: world.sandbox });
+  for (let round = 0; round < 5; round++) {
+    const commands = await Promise.all(Array.from({ length: 4 }, () => run(processes, 'curl -s http://a.example/', managed())));
+    await Promise.all(commands.map(({ ended }) => ended));
+    expect(commands.map(({ text }) => text.stdout)).toEqual(Array.from({ length: 4 }, () => 'answer'));
+  }
+  await processes.close();
+  // The filters of the sandbox stay open until its server ends.
+  await eventually(() => expect(openFiles()).toBeLessThanOrEqual(before + 3));
+});
+
+test('100 commands at once each have a proxy of their own', { timeout: 120_000 }, async () => {
+  const processes = systemProcesses({ sandbox: world.sandbox });
+  const texts = Array.from({ length: 100 }, (_, index) => `answer ${index}`);
+  const commands = await Promise.all(texts.map((text) => run(processes, 'curl -s http://a.example/', managed({}, text))));
+  await Promise.all(commands.map(({ ended }) => ended));
+  expect(commands.map(({ text }) => text.stdout)).toEqual(texts);
+});
+
+describe('a server that is killed', () => {
+  function startServer(...script: string[]): ChildProcess {
+    const outfile = join(world.base, 'run-managed.mjs');
+    buildSync({
+      entryPoints: [join(import.meta.dirname, 'run-managed.ts')],
+      outfile,
+      ...{ bundle: true, platform: 'node', format: 'esm', logLevel: 'silent', external: ['node-pty'] },
+    });
+    const server = spawn(process.execPath, [outfile, world.workspace, world.home, ...script], { stdio: ['pipe', 'pipe', 'ignore'] });
+    onTestFinished(() => void server.kill('SIGKILL'));
+    return server;
+  }
+
+  test('leaves no process in the namespace of a command', async () => {
+    const server = startServer(`${NAMESPACE}; sleep 1000`);
+    let said = '';
+    server.stdout?.on('data', (bytes) => {
+      said += String(bytes);
+    });
+    await eventually(() => expect(said).toMatch(/net:\[\d+\]/));
+    const namespace = said.trim();
+    expect(processesIn(namespace).length).toBeGreaterThan(1);
+    server.kill('SIGKILL');
+    await once(server, 'exit');
+    await eventually(() => expect(processesIn(namespace)).toEqual([]));
+  });
+
+  test('while it prepares a namespace, leaves no process behind', async () => {
+    const server = startServer();
+    const own = linkOf('/proc/self/ns/net');
+    let namespaces: (string | null)[] = [];
+    await eventually(() => {
+      namespaces = descendants(server.pid ?? 0)
+        .map((pid) => linkOf(`/proc/${pid}/ns/net`))
+        .filter((link) => link !== null && link !== own);
+      expect(namespaces).not.toEqual([]);
+    });
+    server.kill('SIGKILL');
+    await once(server, 'exit');
+    await eventually(() => expect(namespaces.flatMap((namespace) => processesIn(namespace ?? ''))).toEqual([]));
+  });
+});
+
+function descendants(pid: number): number[] {
+  const parents = new Map(numbersIn('/proc').map((each) => [each, parentOf(each)]));
+  const found = [pid];
+  for (const parent of found) for (const [each, its] of parents) if (its === parent) found.push(each);
+  return found.slice(1);
+}
+
+function parentOf(pid: number): number | null {
+  try {
+    return Number(/\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1]);
+  } catch {
+    // The process has ended.
+    return null;
+  }
+}

@@ -1,0 +1,77 @@
+import { expect, test } from 'vitest';
+import type { ProxyRequest } from '../../../src/network/command-proxy.ts';
+import type { NetworkTarget } from '../../../src/policy/network/network-target.ts';
+import { Grants } from '../../../src/policy/permissions/grants.ts';
+import { UNCONFINED, type Verdict } from '../../../src/tools/action.ts';
+import { NetworkAccess, type NetworkAccessDeps } from '../../../src/tools/command/network/network-access.ts';
+
+const ONCE: Verdict = { allow: UNCONFINED, scope: 'once' };
+const SESSION: Verdict = { allow: UNCONFINED, scope: 'session' };
+const DECLINED: Verdict = { deny: { by: 'declined' } };
+const { signal } = new AbortController();
+
+function to(host: string, port = 443): ProxyRequest {
+  return { target: { host, port, protocol: 'https' }, method: null };
+}
+
+function access(answer: (target: NetworkTarget) => Verdict | Promise<Verdict>, others: Partial<NetworkAccessDeps> = {}) {
+  const asked: string[] = [];
+  const paused: string[] = [];
+  const told: object[] = [];
+  const deps: NetworkAccessDeps = {
+    policy: { mode: 'full', domains: [], allowsPrivate: false, socks: true },
+    approvalPolicy: 'on-request',
+    grants: new Grants(),
+    rules: async () => ({ rules: [], networkRules: [], problems: [] }),
+    async ask(target) {
+      asked.push(`${target.host}:${target.port}`);
+      return answer(target);
+    },
+    whileAsking: { pause: () => paused.push('pause'), resume: () => paused.push('resume') },
+    tell: (refused) => told.push(refused),
+    ...others,
+  };
+  return { asked, paused, told, access: new NetworkAccess(deps) };
+}
+
+test('an answer holds for the host and port until the command ends, and all who wait get it', async () => {
+  const { asked, access: network } = access(() => ONCE);
+  const both = await Promise.all([network.decide(to('a.example'), signal), network.decide(to('a.example'), signal)]);
+  expect(both).toEqual([['public'], ['public']]);
+  await network.decide(to('a.example'), signal);
+  await network.decide(to('a.example', 8443), signal);
+  expect(asked).toEqual(['a.example:443', 'a.example:8443']);
+});
+
+test('a refusal is not asked about again, and the model is told of it once', async () => {
+  const { asked, told, access: network } = access(() => DECLINED);
+  for (let attempt = 0; attempt < 3; attempt++)
+    await expect(network.decide(to('a.example'), signal)).rejects.toMatchObject({ code: 'declined' });
+  expect(asked).toEqual(['a.example:443']);
+  expect(told).toEqual([{ url: 'https://a.example:443', reason: 'The user declined that this command reaches a.example.' }]);
+});
+
+test('an answer for the session holds for later commands, one for once does not', async () => {
+  const grants = new Grants();
+  const first = access(({ host }) => (host === 'a.example' ? SESSION : ONCE), { grants });
+  await first.access.decide(to('a.example'), signal);
+  await first.access.decide(to('b.example'), signal);
+  const second = access(() => DECLINED, { grants });
+  await second.access.decide(to('a.example'), signal);
+  await expect(second.access.decide(to('b.example'), signal)).rejects.toMatchObject({ code: 'declined' });
+  expect(second.asked).toEqual(['b.example:443']);
+});
+
+test('nothing is asked under `never`', async () => {
+  const { asked, access: network } = access(() => ONCE, { approvalPolicy: 'never' });
+  await expect(network.decide(to('a.example'), signal)).rejects.toMatchObject({ code: 'notAllowed' });
+  expect(asked).toEqual([]);
+});
+
+test('only so many questions are open at a time', async () => {
+  const { asked, paused, access: network } = access(() => new Promise<Verdict>(() => {}));
+  for (let index = 0; index < 16; index++) void network.decide(to(`${index}.example`), signal);
+  await expect.poll(() => asked.length).toBe(16);
+  expect(new Set(paused)).toEqual(new Set(['pause']));
+  await expect(network.decide(to('last.example'), signal)).rejects.toMatchObject({ code: 'busy' });
+});
