@@ -156,10 +156,7 @@ export class LoadedThread {
     });
   }
 
-  /**
-   * Changes the settings of a running turn's next model requests, for this turn only. Returns false if that turn does not run, or has
-   * settings of its own, as a review.
-   */
+  /** Changes the settings of a running turn's next model requests. Returns false if it does not run, or is a review. */
   changeTurn(turnId: string, overrides: TurnOverrides): boolean {
     const { turn } = this;
     if (turn?.id !== turnId || turn.kind === 'review') return false;

@@ -3,11 +3,11 @@ import type { AgentsMd } from './agents-md.ts';
 import { collaborationModeText } from './collaboration-mode-text.ts';
 import { contextMessage } from './context-message.ts';
 import { type Environment, environmentText } from './environment-text.ts';
-import type { Skill } from './find-skills.ts';
+import type { Skill } from './skills/find-skills.ts';
 import { multiAgentText } from './multi-agent-text.ts';
 import { type PermissionsInput, permissionsText } from './permissions-text.ts';
 import { personalityText } from './personality-text.ts';
-import { skillsText } from './skills-text.ts';
+import { skillsText } from './skills/skills-text.ts';
 
 /**
  * Everything that the model reads about a turn's context, as plain data. It is stored with the turn, and compared with the

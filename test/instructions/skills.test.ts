@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { findSkills, type Skill } from '../../src/instructions/find-skills.ts';
-import { skillBody, skillsUsed } from '../../src/instructions/skill-body.ts';
-import { skillsText } from '../../src/instructions/skills-text.ts';
+import { findSkills, type Skill } from '../../src/instructions/skills/find-skills.ts';
+import { skillBody, skillsUsed } from '../../src/instructions/skills/skill-body.ts';
+import { skillsText } from '../../src/instructions/skills/skills-text.ts';
 import { tempFolder } from '../config/temp-folder.ts';
 
 const skillFile = (name: string, description = `The ${name} skill`) =>

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { readRegularFile } from '../base/files/read-regular-file.ts';
-import { isObject } from '../base/json-value.ts';
-import { isBelow } from '../base/paths/is-within.ts';
-import { realPathOrSame } from '../base/paths/real-path.ts';
-import { projectFolders } from '../config/layers/project-folders.ts';
+import { readRegularFile } from '../../base/files/read-regular-file.ts';
+import { isObject } from '../../base/json-value.ts';
+import { isBelow } from '../../base/paths/is-within.ts';
+import { realPathOrSame } from '../../base/paths/real-path.ts';
+import { projectFolders } from '../../config/layers/project-folders.ts';
 import { skillFiles } from './skill-files.ts';
 
 const SKILLS_MAX = 500;

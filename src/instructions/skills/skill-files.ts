@@ -1,10 +1,10 @@
 import type { Dirent } from 'node:fs';
 import { join } from 'node:path';
-import { listFolder } from '../base/files/list-folder.ts';
-import { isFolder } from '../base/paths/is-folder.ts';
-import { isBelow } from '../base/paths/is-within.ts';
-import { realPathOrSame } from '../base/paths/real-path.ts';
-import { statOf } from '../base/paths/stat-of.ts';
+import { listFolder } from '../../base/files/list-folder.ts';
+import { isFolder } from '../../base/paths/is-folder.ts';
+import { isBelow } from '../../base/paths/is-within.ts';
+import { realPathOrSame } from '../../base/paths/real-path.ts';
+import { statOf } from '../../base/paths/stat-of.ts';
 
 const SKILL_FILE = 'SKILL.md';
 const DEPTH_MAX = 6;
