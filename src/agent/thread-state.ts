@@ -52,9 +52,9 @@ export class ThreadState {
     return this.#isUncounted || last?.inputTokens === 0 ? null : last;
   }
 
-  /** The status as clients see it. */
+  /** The status as clients see it: a turn is active until its end has been announced. */
   get shownStatus(): ThreadStatus {
-    return this.status === 'active' ? { type: 'active', activeFlags: [...this.#waiting.keys()] } : { type: this.status };
+    return this.#shown(this.turn === null ? this.status : 'active');
   }
 
   /** Counts a question that is asked (1) or settled (-1). Returns whether the status that clients see has changed. */
@@ -75,8 +75,12 @@ export class ThreadState {
     this.keep({ updatedAtMs: nowMs });
     return {
       ...(status === 'active' ? {} : { patch: { updatedAtMs: nowMs } }),
-      announce: [{ method: 'thread/status/changed', params: { threadId: this.id, status: this.shownStatus } }],
+      announce: [{ method: 'thread/status/changed', params: { threadId: this.id, status: this.#shown(status) } }],
     };
+  }
+
+  #shown(status: ThreadState['status']): ThreadStatus {
+    return status === 'active' ? { type: 'active', activeFlags: [...this.#waiting.keys()] } : { type: status };
   }
 
   /**
