@@ -57,6 +57,7 @@ const FS_FOR_SOME: Record<string, { uses: string; because: string }> = {
   'src/sandbox/linux/create-bubblewrap.ts': { uses: 'openSync', because: "opens the server's own descriptors" },
   'src/sandbox/linux/make-unnamed-file.ts': { uses: 'openSync unlinkSync', because: 'creates a file in a new folder' },
   'src/sandbox/places/find-nested-places.ts': { uses: 'opendir readdir', because: 'lists thousands of small folders, which is faster so' },
+  'src/sandbox/linux/network-namespaces.ts': { uses: 'openSync', because: "opens the server's own descriptors" },
   'src/sandbox/linux/prepare-namespace.ts': { uses: 'openSync', because: 'opens namespaces, which cannot be read' },
   'src/sandbox/places/guarded-places.ts': { uses: 'openSync', because: 'opens folders only' },
   'src/sandbox/places/open-place.ts': { uses: 'openSync', because: 'opens handles, which cannot be read' },
@@ -144,7 +145,10 @@ describe('the source', () => {
   test('reaches for `process` where it begins only: the executable, the library, and the client that starts servers', () => {
     const reaching = /(?<![/-])\bprocess\s*[.[]|(from|require\()\s*'(node:)?process'/;
     const beginnings = ['src/main.ts', 'src/index.ts', 'src/client/spawn-server.ts'];
-    expect(source.filter((path) => !beginnings.includes(path) && reaching.test(codeOf(path)))).toEqual([]);
+    // It has the text of a program that runs in a process of its own.
+    const withProgram = 'src/sandbox/linux/prepare-namespace.ts';
+    const others = source.filter((path) => !beginnings.includes(path) && path !== withProgram);
+    expect(others.filter((path) => reaching.test(codeOf(path)))).toEqual([]);
   });
 
   test('makes folders with their parents in base/paths/make-folder.ts only: Node never returns from it in /proc', () => {
