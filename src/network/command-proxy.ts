@@ -5,6 +5,7 @@ import type { Clock, Timer } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { AddressKind } from '../policy/network/address-kind.ts';
 import { type NetworkTarget, targetUrl } from '../policy/network/network-target.ts';
+import { PROXY_USER } from '../policy/network/proxy-user.ts';
 import type { Dial } from './checked-dial.ts';
 import { createHttpForwarder } from './create-http-forwarder.ts';
 import { endWith } from './end-with.ts';
@@ -30,8 +31,6 @@ export interface CommandProxyDeps {
   socks: boolean;
 }
 
-/** The name of the user in the credential. */
-export const PROXY_USER = 'heddle';
 /** Both ends of each connection count, and each request that has no connection to its host yet. */
 const SOCKETS_MAX = 512;
 /** The time for a handshake, or the headers of the first request. */
