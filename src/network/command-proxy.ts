@@ -5,9 +5,11 @@ import type { Clock, Timer } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { AddressKind } from '../policy/network/address-kind.ts';
 import { type NetworkTarget, targetUrl } from '../policy/network/network-target.ts';
+import { PROXY_USER } from '../policy/network/proxy-user.ts';
 import type { Dial } from './checked-dial.ts';
 import { createHttpForwarder } from './create-http-forwarder.ts';
 import { endWith } from './end-with.ts';
+import { inTime } from './in-time.ts';
 import { ProxyRefusal, REFUSAL_FORMS } from './proxy-refusal.ts';
 import { relay } from './relay.ts';
 import { GRANTED, SOCKS_VERSION, socksHandshake, socksReply, take } from './socks-handshake.ts';
@@ -29,12 +31,8 @@ export interface CommandProxyDeps {
   socks: boolean;
 }
 
-/** The name of the user in the credential. */
-export const PROXY_USER = 'heddle';
-/** Both ends of each connection count. */
+/** Both ends of each connection count, and each request that has no connection to its host yet. */
 const SOCKETS_MAX = 512;
-/** Requests that wait for their decision. */
-const UNDECIDED_MAX = 64;
 /** The time for a handshake, or the headers of the first request. */
 const HANDSHAKE_MS_MAX = 10_000;
 /** A connection to a host on which nothing moves for this time is closed. */
@@ -92,6 +90,7 @@ export class CommandProxy {
   }
 
   async #speak(socket: Socket): Promise<void> {
+    await inTime();
     const first = await take(socket, 1);
     if (first === null) {
       socket.destroy();
@@ -128,10 +127,10 @@ export class CommandProxy {
   /** Connects to the target if it is allowed. Rejects with a `ProxyRefusal`. */
   async #open(request: ProxyRequest): Promise<Socket> {
     const { signal } = this.#closing;
-    if (this.#undecided >= UNDECIDED_MAX) throw new ProxyRefusal('busy', 'Too many requests wait for a decision.');
     if (this.#sockets.size + this.#undecided >= SOCKETS_MAX) throw new ProxyRefusal('busy', 'The command has too many connections.');
     this.#undecided++;
     try {
+      await inTime();
       const reaches = await this.#deps.decide(request, signal);
       const upstream = await this.#deps.dial(request.target, reaches, signal);
       if (signal.aborted) upstream.destroy();

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { readHost } from '../policy/network/read-host.ts';
 import { ProxyRefusal } from './proxy-refusal.ts';
@@ -15,6 +14,7 @@ const IPV4 = 1;
 const NAME = 3;
 const IPV6 = 4;
 export const GRANTED = 0;
+const CHANGES = ['readable', 'end', 'close'] as const;
 const COMMAND_NOT_SUPPORTED = 7;
 const ADDRESS_NOT_SUPPORTED = 8;
 
@@ -97,16 +97,19 @@ export async function take(socket: Socket, count: number): Promise<Buffer | null
     }
     if (missing === 0) return Buffer.concat(parts);
     if (socket.destroyed || socket.readableEnded) return null;
-    const over = new AbortController();
-    try {
-      await Promise.race(['readable', 'end', 'close'].map((event) => once(socket, event, { signal: over.signal })));
-    } catch {
-      // The connection has failed.
-      return null;
-    } finally {
-      over.abort();
-    }
+    await change(socket);
   }
+}
+
+/** Resolves when bytes may have come, or the connection has ended or failed. */
+function change(socket: Socket): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      for (const event of CHANGES) socket.off(event, done);
+      resolve();
+    };
+    for (const event of CHANGES) socket.on(event, done);
+  });
 }
 
 function refuse(end: SocksOptions['end'], code: number): null {

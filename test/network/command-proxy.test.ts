@@ -230,6 +230,34 @@ describe('limits and ends', () => {
     }
   });
 
+  test('a tunnel on which nothing moves for ten minutes is closed', async () => {
+    const clock = new FakeClock();
+    const echo = await startEcho();
+    const { port, sockets } = await startProxy({ clock });
+    const client = connect({ port, host: '127.0.0.1' });
+    onTestFinished(() => void client.destroy());
+    client.write(`CONNECT 127.0.0.1:${echo.port} HTTP/1.1\r\n\r\n`);
+    await once(client, 'data');
+    clock.advance(599_999);
+    client.write('still here');
+    await once(client, 'data');
+    clock.advance(1);
+    expect(sockets.size).toBe(2);
+    const closed = once(client.on('error', () => {}).resume(), 'close');
+    clock.advance(600_000);
+    await closed;
+  });
+
+  test('a name that is not resolved in time is an error of the gateway', async () => {
+    const clock = new FakeClock();
+    const { port } = await startProxy({ clock, resolve: () => new Promise(() => {}) });
+    const dialed = clock.timerOf(30_000);
+    const answer = exchange(port, 'CONNECT a.example:443 HTTP/1.1\r\n\r\n');
+    await dialed;
+    clock.advance(30_000);
+    expect(String(await answer)).toMatch(/^HTTP\/1\.1 504 /);
+  });
+
   test('closing the proxy ends connections, and aborts what waits for a decision', async () => {
     const echo = await startEcho();
     let aborted = false;

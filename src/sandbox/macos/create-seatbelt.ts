@@ -3,16 +3,24 @@ import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import { realBounds } from '../places/real-bounds.ts';
 import { type Installation, serverPlaces } from '../places/server-places.ts';
 import { SandboxUnavailableError } from '../processes/processes.ts';
+import { proxyEnvironment } from '../proxy-environment.ts';
 import { requirePlainPaths } from '../require-plain-paths.ts';
 import type { ConfinedCommand, Confinement, Sandbox } from '../sandbox.ts';
 import { sandboxProgram } from '../sandbox-program.ts';
 import { splitEnvironment } from '../split-environment.ts';
+import { listenForCommand } from './listen-for-command.ts';
 import { seatbeltProfile } from './seatbelt-profile.ts';
 
 const PROBLEM = 'Commands cannot be sandboxed: /usr/bin/sandbox-exec is missing. It is a part of macOS.';
 
+export interface SeatbeltDeps {
+  installation: Installation;
+  /** Replaces the program of the system. */
+  program?: string;
+}
+
 /** Returns the sandbox of macOS. */
-export function createSeatbelt({ installation }: { installation: Installation }): Sandbox {
+export function createSeatbelt({ installation, program = sandboxProgram('darwin')?.path }: SeatbeltDeps): Sandbox {
   let found: readonly string[] | null = null;
   const places = () => {
     found ??= serverPlaces(installation);
@@ -20,7 +28,7 @@ export function createSeatbelt({ installation }: { installation: Installation })
   };
   return {
     async available() {
-      return sandboxProgram('darwin') !== null ? { name: 'seatbelt' } : { problem: PROBLEM };
+      return program !== undefined ? { name: 'seatbelt' } : { problem: PROBLEM };
     },
     async prepare() {},
     async tidy() {},
@@ -29,9 +37,16 @@ export function createSeatbelt({ installation }: { installation: Installation })
       return (path) => places().some((place) => isWithin(path, place));
     },
     async confine(command, bounds) {
-      const program = sandboxProgram('darwin');
-      if (program === null) throw new SandboxUnavailableError(PROBLEM);
-      return confine(program.path, { command, bounds, places: places() });
+      if (program === undefined) throw new SandboxUnavailableError(PROBLEM);
+      requirePlainPaths(command, bounds);
+      const { serve } = command;
+      const proxy = bounds.managedNetwork === true && serve !== undefined ? await listenForCommand(serve) : null;
+      try {
+        return confine(program, { command, bounds, places: places(), proxy });
+      } catch (error) {
+        proxy?.close();
+        throw error;
+      }
     },
   };
 }
@@ -40,16 +55,17 @@ interface ConfineOptions {
   command: ConfinedCommand;
   bounds: SandboxBounds;
   places: readonly string[];
+  /** Null: it has none. */
+  proxy: Awaited<ReturnType<typeof listenForCommand>> | null;
 }
 
-function confine(program: string, { command, bounds, places }: ConfineOptions): Confinement {
-  requirePlainPaths(command, bounds);
-  const { kept, moved } = splitEnvironment(command.env);
+function confine(program: string, { command, bounds, places, proxy }: ConfineOptions): Confinement {
+  const { kept, moved } = splitEnvironment({ ...command.env, ...(proxy === null ? {} : proxyEnvironment(proxy)) });
   const set = moved.length === 0 ? [] : ['/usr/bin/env', ...moved.map(([name, value]) => `${name}=${value}`)];
   return {
     argv: [program, '-p', seatbeltProfile(realBounds(bounds).bounds, places), ...set, ...command.argv],
     env: kept,
     files: [],
-    release: async () => {},
+    release: async () => proxy?.close(),
   };
 }
