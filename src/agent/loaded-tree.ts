@@ -11,11 +11,11 @@ import { Guardian } from './guardian/guardian.ts';
 import type { LoadedThread } from './loaded-thread.ts';
 import { confined } from './settings/confined-settings.ts';
 import { AgentEnds } from './sub-agents/agent-ends.ts';
-import { isAgentOf, isOpen, parentOf } from './sub-agents/agent-record.ts';
 import { agentState } from './sub-agents/agent-state.ts';
 import { type AgentLimits, AgentRefused, type AgentTree, type NewAgent, type StartedAgent } from './sub-agents/agent-tree.ts';
 import { AgentsUsage } from './sub-agents/agents-usage.ts';
 import { IdleAgents } from './sub-agents/idle-agents.ts';
+import { isAgentOf, isOpen, parentOf } from './sub-agents/parent-of.ts';
 import { pickNickname } from './sub-agents/pick-nickname.ts';
 import { type Reservation, Reservations } from './sub-agents/reservations.ts';
 import { SubAgents } from './sub-agents/sub-agents.ts';
@@ -171,7 +171,7 @@ export class LoadedTree implements AgentTree {
   }
 
   async interruptBelow(ownerId: string, cause: InterruptCause): Promise<void> {
-    await Promise.all(this.loadedBelow(ownerId).map((id) => this.#deps.threads.find(id)?.interruptAndWait(cause)));
+    await Promise.all(this.loadedBelow(ownerId).map(async (id) => this.#deps.threads.find(id)?.interruptAndWait(cause)));
   }
 
   /** The ids of the loaded agents below a thread. */
@@ -261,7 +261,10 @@ export class LoadedTree implements AgentTree {
       (id) => store.updateThread(id, { agentClosedAtMs: clock.now() }),
       ({ agentClosedAtMs }) => agentClosedAtMs === null,
     );
-    for (const { threadId, wasLoaded } of closed) if (wasLoaded) clients.publish('everyone', 'thread/closed', { threadId });
+    for (const { threadId } of closed.filter(({ wasLoaded }) => wasLoaded)) {
+      clients.publish({ threadId }, 'thread/status/changed', { threadId, status: { type: 'notLoaded' } });
+      clients.publish('everyone', 'thread/closed', { threadId });
+    }
   }
 
   #noteIfIdle(agentId: string): void {

@@ -8,9 +8,9 @@ import { LoadedThread } from './loaded-thread.ts';
 import type { LoadedTree } from './loaded-tree.ts';
 import { newAgentThread } from './new-agent-thread.ts';
 import { configureThread, type NewThread, newThread, type ThreadRequest } from './new-thread.ts';
+import { isBeforeAll } from './reverting-patch.ts';
 import { keptSettings } from './settings/resolve-settings.ts';
 import type { NewAgent } from './sub-agents/agent-tree.ts';
-import { isBeforeAll } from './turn-points.ts';
 
 /** A thread with its writer. `above`: the threads above it, the nearest first; none if it is no agent. */
 export interface Loading {

@@ -12,12 +12,12 @@ import type { LoadedThread } from './loaded-thread.ts';
 import { LoadedTree } from './loaded-tree.ts';
 import { configureThread, type NewThread, type ThreadRequest } from './new-thread.ts';
 import { PromptBudget } from './prompt/prompt-budget.ts';
+import { checkTurn, hasTurn, revertingPatch } from './reverting-patch.ts';
 import { AgentRefused, type NewAgent } from './sub-agents/agent-tree.ts';
 import { sweepAgents } from './sub-agents/sweep-agents.ts';
 import { ThreadLoader } from './thread-loader.ts';
 import { threadView } from './thread-view.ts';
 import { revertedPatch, type TurnPart } from './turn/turn-part.ts';
-import { checkTurn, hasTurn, revertingPatch } from './turn-points.ts';
 
 /** How long a loaded thread without followers stays in memory after its last turn. */
 const IDLE_MS_MAX = 30 * 60 * 1000;

@@ -81,5 +81,7 @@ test('agents cannot start agents by default, and unknown agents are not found', 
     wait: { status: { [nobody]: 'not_found' }, timed_out: false },
     send: `There is no agent ${nobody} that you have started.`,
   });
+  const notFound = { status: 'failed', receiverThreadIds: [nobody], agentsStates: { [nobody]: { status: 'notFound', message: null } } };
+  expect(collabs(server).slice(1)).toMatchObject([notFound, notFound]);
   expect(server.agents.of('child')[0]?.tools.map(({ name }) => name)).not.toContain('spawn_agent');
 });

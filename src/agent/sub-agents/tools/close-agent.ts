@@ -1,7 +1,7 @@
 import type { Tool } from '../../../tools/tool.ts';
 import { stateForModel } from '../agent-state.ts';
-import { agentId, fields } from './agent-arguments.ts';
 import type { AgentToolDeps } from './agent-tool-deps.ts';
+import { agentId, fields } from './bad-arguments.ts';
 import { agentTool, collabAction } from './collab-action.ts';
 
 /** `close_agent`: ends an agent and all agents below it. */
@@ -21,7 +21,8 @@ export function closeAgent({ tree, threadId, told }: AgentToolDeps): Tool {
     },
     (given, context) => {
       const target = agentId(fields(given), ['target', 'id']);
-      return collabAction(context, { tool: 'closeAgent', receiverThreadIds: [target] }, async () => {
+      const statesOf = (ids: readonly string[]) => tree.states(threadId, ids);
+      return collabAction(context, { tool: 'closeAgent', receiverThreadIds: [target], statesOf }, async () => {
         const before = await tree.states(threadId, [target]);
         await tree.close(threadId, target);
         const states = await tree.states(threadId, [target]);

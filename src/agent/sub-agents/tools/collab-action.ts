@@ -7,12 +7,15 @@ import { type Action, type ActionHost, type ActionOutcome, failed, UNCONFINED } 
 import { refusalText } from '../../../tools/denial.ts';
 import type { CallContext, Tool } from '../../../tools/tool.ts';
 import { AgentRefused } from '../agent-tree.ts';
-import { BadArguments } from './agent-arguments.ts';
+import { BadArguments } from './bad-arguments.ts';
 
 export type CollabItem = Extract<ThreadItem, { type: 'collabAgentToolCall' }>;
 
 /** A call that concerns agents, as clients see it. */
 type Shown = Pick<CollabItem, 'tool'> & Partial<Pick<CollabItem, 'receiverThreadIds' | 'prompt' | 'model' | 'reasoningEffort'>>;
+
+/** The states of agents now, by their ids. */
+type States = (agentIds: readonly string[]) => Promise<ReadonlyMap<string, CollabAgentState>>;
 
 /** What such a call has done. */
 export interface Collaborated {
@@ -20,10 +23,16 @@ export interface Collaborated {
   /** The fields of the item that are known now. */
   shown?: Partial<Pick<CollabItem, 'receiverThreadIds' | 'model' | 'reasoningEffort'>>;
   states?: ReadonlyMap<string, CollabAgentState>;
+  /** Whether the item shows a failure, though the model gets the output. Default: false. */
+  isFailed?: boolean;
 }
 
 /** An action that starts, reaches or ends agents, with its item. The agents' own actions are judged in their threads. */
-export function collabAction({ threadId, itemId }: CallContext, shown: Shown, work: (host: ActionHost) => Promise<Collaborated>): Action {
+export function collabAction(
+  { threadId, itemId }: CallContext,
+  { statesOf, ...shown }: Shown & { statesOf?: States },
+  work: (host: ActionHost) => Promise<Collaborated>,
+): Action {
   const item: CollabItem = {
     type: 'collabAgentToolCall',
     id: itemId,
@@ -43,13 +52,15 @@ export function collabAction({ threadId, itemId }: CallContext, shown: Shown, wo
     judge: () => ({ run: UNCONFINED }),
     perform: async (_permit, _open, host) => {
       try {
-        const { output, shown: known, states } = await work(host);
+        const { output, shown: known, states, isFailed = false } = await work(host);
         const agentsStates = Object.fromEntries(states ?? []);
-        return { output: JSON.stringify(output), success: true, item: { ...item, ...known, status: 'completed', agentsStates } };
+        const status = isFailed ? 'failed' : 'completed';
+        return { output: JSON.stringify(output), success: true, item: { ...item, ...known, status, agentsStates } };
       } catch (error) {
         const isExpected = [AgentRefused, ConfigError, RpcError, StoreError].some((kind) => error instanceof kind);
-        if (isExpected && error instanceof Error) return unsuccessful(error.message);
-        throw error;
+        if (!isExpected || !(error instanceof Error)) throw error;
+        const states = await statesOf?.(item.receiverThreadIds).catch(() => null);
+        return { ...failed(error.message), item: { ...item, status: 'failed', agentsStates: Object.fromEntries(states ?? []) } };
       }
     },
     refused: (denial) => unsuccessful(refusalText(denial)),

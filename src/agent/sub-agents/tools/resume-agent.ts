@@ -1,7 +1,7 @@
 import type { Tool } from '../../../tools/tool.ts';
 import { stateForModel } from '../agent-state.ts';
-import { agentId, fields } from './agent-arguments.ts';
 import type { AgentToolDeps } from './agent-tool-deps.ts';
+import { agentId, fields } from './bad-arguments.ts';
 import { agentTool, collabAction } from './collab-action.ts';
 
 /** `resume_agent`: opens an agent again that was closed. */
@@ -21,7 +21,8 @@ export function resumeAgent({ tree, threadId, limits }: AgentToolDeps): Tool {
     },
     (given, context) => {
       const id = agentId(fields(given), ['id', 'target']);
-      return collabAction(context, { tool: 'resumeAgent', receiverThreadIds: [id] }, async () => {
+      const statesOf = (ids: readonly string[]) => tree.states(threadId, ids);
+      return collabAction(context, { tool: 'resumeAgent', receiverThreadIds: [id], statesOf }, async () => {
         await tree.reopen(threadId, id, limits);
         const states = await tree.states(threadId, [id]);
         return { output: { status: stateForModel(states.get(id) ?? { status: 'notFound' }) }, states };

@@ -1,6 +1,6 @@
 import type { Tool } from '../../../tools/tool.ts';
-import { agentId, fields, message, optionalFlag } from './agent-arguments.ts';
 import type { AgentToolDeps } from './agent-tool-deps.ts';
+import { agentId, fields, message, optionalFlag } from './bad-arguments.ts';
 import { agentTool, collabAction } from './collab-action.ts';
 
 /** `send_input`: gives an agent a further message. It begins a turn of the agent, or joins the running one. */
@@ -26,7 +26,8 @@ export function sendInput({ tree, threadId, limits }: AgentToolDeps): Tool {
       const target = agentId(args, ['target', 'id']);
       const prompt = message(args);
       const interrupt = optionalFlag(args, 'interrupt');
-      return collabAction(context, { tool: 'sendInput', receiverThreadIds: [target], prompt }, async () => {
+      const statesOf = (ids: readonly string[]) => tree.states(threadId, ids);
+      return collabAction(context, { tool: 'sendInput', receiverThreadIds: [target], prompt, statesOf }, async () => {
         const turnId = await tree.send(threadId, target, { input: [{ type: 'text', text: prompt, text_elements: [] }], interrupt, limits });
         return { output: { submission_id: turnId }, states: await tree.states(threadId, [target]) };
       });

@@ -3,8 +3,8 @@ import type { Tool } from '../../../tools/tool.ts';
 import { agentChoices } from '../agent-choices.ts';
 import type { NewAgent } from '../agent-tree.ts';
 import { knownRoles } from '../known-roles.ts';
-import { BadArguments, fields, message, optionalFlag, optionalText } from './agent-arguments.ts';
 import type { AgentToolDeps } from './agent-tool-deps.ts';
+import { BadArguments, fields, message, optionalFlag, optionalText } from './bad-arguments.ts';
 import { agentTool, collabAction } from './collab-action.ts';
 
 /** `spawn_agent`: starts an agent with a task. Returns its id and its nickname at once; it works beside the one that started it. */

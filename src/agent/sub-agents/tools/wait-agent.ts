@@ -5,8 +5,8 @@ import type { CollabAgentState } from '../../../protocol/generated/types.ts';
 import type { Tool } from '../../../tools/tool.ts';
 import { isAtRest, stateForModel } from '../agent-state.ts';
 import { AgentRefused, type AgentTree } from '../agent-tree.ts';
-import { BadArguments, fields } from './agent-arguments.ts';
 import type { AgentToolDeps } from './agent-tool-deps.ts';
+import { BadArguments, fields } from './bad-arguments.ts';
 import { agentTool, collabAction } from './collab-action.ts';
 
 /** Each wait that ends without a result costs a model request with the whole prompt, so waits are long. */
@@ -49,7 +49,8 @@ export function waitAgent({ tree, threadId, clock, told }: AgentToolDeps): Tool 
         const { states, timedOut } = await waitFor(targets, { tree, threadId, clock, ms, signal: AbortSignal.any([signal, newInput]) });
         told(states);
         const status = Object.fromEntries([...states].map(([id, state]) => [id, stateForModel(state)]));
-        return { output: { status, timed_out: timedOut }, shown: { receiverThreadIds: [...targets] }, states };
+        const isFailed = [...states.values()].some((state) => state.status === 'notFound');
+        return { output: { status, timed_out: timedOut }, shown: { receiverThreadIds: [...targets] }, states, isFailed };
       });
     },
   );
