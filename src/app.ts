@@ -215,7 +215,13 @@ function createModels(given: Model | null, deps: ProviderModelDeps) {
   const windows = new Map<string, Promise<ReadonlyMap<string, number>>>();
   const listedWindows = (provider: ProviderConfig) => {
     const key = JSON.stringify([provider.id, provider.baseUrl]);
-    const listed = windows.get(key) ?? import('./model/http/installed-models.ts').then((listing) => listing.listedWindows(provider, deps));
+    const ask = async () => {
+      const { listedWindows: list } = await import('./model/http/installed-models.ts');
+      const listed = await list(provider, deps);
+      if (listed === null) windows.delete(key);
+      return listed ?? new Map<string, number>();
+    };
+    const listed = windows.get(key) ?? ask();
     windows.set(key, listed);
     return listed;
   };

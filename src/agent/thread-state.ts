@@ -26,6 +26,8 @@ export class ThreadState {
   status: 'idle' | 'active' | 'systemError' = 'idle';
   /** The running turn; null between turns. */
   turn: ActiveTurn | null = null;
+  /** Whether the provider told no usage for the thread's last response, so that the last one that it told says nothing about the prompt. */
+  #isUncounted = false;
   /** How many questions of each kind are open. */
   readonly #waiting = new Map<ThreadActiveFlag, number>();
   readonly #agents: AgentTree['usage'];
@@ -42,6 +44,12 @@ export class ThreadState {
 
   get settings(): ThreadSettings {
     return this.record.settings;
+  }
+
+  /** The tokens that the provider counted for the thread's last response; null: unknown, as after a compaction. */
+  get lastUsage(): TokenUsageBreakdown | null {
+    const last = this.record.tokenUsage?.usage.last ?? null;
+    return this.#isUncounted || last?.inputTokens === 0 ? null : last;
   }
 
   /** The status as clients see it. */
@@ -77,9 +85,15 @@ export class ThreadState {
    */
   tokensStep(turn: TurnContext, used: TokenUsageBreakdown, { isAside }: { isAside: boolean }): UsageStep {
     this.#agents.used(this.id, used);
+    if (!isAside) this.#isUncounted = false;
     const before = this.record.tokenUsage?.usage ?? null;
     const counted = { total: addUsage(before?.total ?? null, used), last: isAside ? (before?.last ?? NO_USAGE) : used };
     return this.#usageStep(turn.id, counted, isAside ? this.settings.model : turn.settings.model);
+  }
+
+  /** Notes at once that a response has come whose usage is unknown. */
+  noteUncounted(): void {
+    this.#isUncounted = true;
   }
 
   /** Notes at once how long the thread's prompt has become without a response. Returns the step that stores and announces it. */

@@ -22,8 +22,9 @@ export function summaryRequest(prompt: string | null): ResponseItem {
 
 /** The message with the conversation as text, for a request that cannot have it as it was. `isCut`: the oldest part is missing. */
 export function transcriptMessage(transcript: string, { isCut }: { isCut: boolean }): ResponseItem {
-  const note = isCut ? 'The oldest part is missing, because it does not fit.\n' : '';
-  return contextMessage('user', [`<conversation>\n${note}${transcript}\n</conversation>`]);
+  const cut = isCut ? ' The oldest part is missing, because it does not fit.' : '';
+  const note = `The conversation, the oldest first. Each line is one message, call or output, as JSON.${cut}`;
+  return contextMessage('user', [`<conversation>\n${note}\n${transcript}\n</conversation>`]);
 }
 
 /** Stands for an earlier part of the conversation. `isCut`: the summary does not cover the oldest part. */
@@ -31,8 +32,8 @@ export function summaryMessage(summary: string, { isCut }: { isCut: boolean }): 
   const cut = isCut ? ' The oldest part was too long to be summarized, and is missing.' : '';
   return contextMessage('user', [
     `<conversation_summary>
-The conversation so far was replaced by this summary, which you wrote from it.${cut} The user's own messages before it are quoted, the
-latest ones in full. Files and processes are as the work so far has left them.
+The conversation so far was replaced by this summary.${cut} The user's latest messages are quoted before it; older ones, and the middle of
+a very long one, may be missing. Files and processes are as the work so far has left them.
 
 ${summary.replaceAll('</conversation_summary>', '')}
 </conversation_summary>`,

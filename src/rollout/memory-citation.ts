@@ -5,9 +5,13 @@ import type { MemoryCitation } from '../protocol/generated/types.ts';
 const ENTRY = /^(.+):(\d+)-(\d+)\|note=\[(.*)\]$/;
 const LINE_MAX = 2 ** 32 - 1;
 
-/** Splits a message that streams into its text and the citations of memories in it, which clients do not read as text. */
+/**
+ * Splits a message that streams into its text and the citations of memories in it, which clients do not read as text. A message may also
+ * speak about the tag: it counts only before the lists of a citation.
+ */
 export function citationSplitter(): TagSplitter {
-  return new TagSplitter({ open: '<oai-mem-citation>', close: '</oai-mem-citation>' });
+  const before = ['<citation_entries>', '<rollout_ids>', '<thread_ids>'];
+  return new TagSplitter({ open: '<oai-mem-citation>', close: '</oai-mem-citation>', before });
 }
 
 /** A whole message without its citations, and what they cite; null: nothing. Lines that are no entries are left out. */

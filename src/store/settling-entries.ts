@@ -1,4 +1,4 @@
-import { cutOffMessage } from './cut-off-message.ts';
+import { cutOffMessage, reviewCutOffMessage } from './cut-off-message.ts';
 import type { LateItem } from './history-entry.ts';
 import { isBlank, settleItem } from './settle-item.ts';
 import type { LogEntry, StoredItem } from './thread-store.ts';
@@ -36,6 +36,11 @@ const WHY: Record<Cut, string> = {
   forked: 'This thread is a copy that was made while the previous turn ran in the original thread. Here, that turn was cut off.',
 };
 
+const REVIEW_WHY: Record<Cut, string> = {
+  killed: 'the server ended without closing the thread',
+  forked: 'this thread is a copy that was made while the review ran in the original thread',
+};
+
 /**
  * The entries that end a turn that was cut off: its unfinished items as they were last saved, a message for the model, and the turn's
  * end. The time of the cut is unknown, so the turn ends at the last known write: `lastWriteMs`, or the last save of an item.
@@ -58,7 +63,8 @@ export function settlingEntries(
     }),
   );
   const durationMs = endedAtMs - turn.startedAtMs;
-  const told: LogEntry = { kind: 'model', turnId: turn.turnId, item: cutOffMessage(WHY[cut]), author: 'server' };
+  const item = turn.isReview ? reviewCutOffMessage(REVIEW_WHY[cut]) : cutOffMessage(WHY[cut]);
+  const told: LogEntry = { kind: 'model', turnId: turn.turnId, item, author: 'server' };
   return [
     ...items,
     ...(turn.isReview ? [leftReviewMode(turn.turnId, endedAtMs)] : []),

@@ -61,6 +61,22 @@ test('in plan mode, a citation does not hide the tag of a plan that follows it o
   expect(items.find(({ type }) => type === 'agentMessage')).toMatchObject({ text: 'Look:\n', memoryCitation: { threadIds: ['t1'] } });
 });
 
+test('a message about the tag of citations streams whole, whatever its pieces', async () => {
+  const server = await startServer();
+  await server.client.request('thread/start', {});
+  const source = 'Write <oai-mem-citation> <b> and <oai-mem-citation>\n <cit, or `<oai-mem-citation>`: <oai-mem-citation>';
+  const cited = `${source}\n${block('a:1-2|note=[x]', 't1')}.`;
+  for (const size of [1, 5, 1_000]) {
+    server.model.push(response(message(cited, { deltas: cited.match(new RegExp(`[\\s\\S]{1,${size}}`, 'g')) ?? [] })));
+    await server.client.turn(idOf(1), 'hi');
+    const { item } = server.client.notifications('item/completed').at(-1) ?? {};
+    expect(item).toMatchObject({ text: `${source}\n.`, memoryCitation: { threadIds: ['t1'] } });
+    const { itemId } = server.client.notifications('item/agentMessage/delta').at(-1) ?? {};
+    const shown = server.client.notifications('item/agentMessage/delta').filter((each) => each.itemId === itemId);
+    expect(shown.map(({ delta }) => delta).join('')).toBe(`${source}\n.`);
+  }
+});
+
 const one = { path: 'a', lineStart: 1, lineEnd: 2, note: 'x' };
 
 test.each([
@@ -72,6 +88,13 @@ test.each([
     { entries: [one, one], threadIds: ['t1', 't2'] },
   ],
   ['without an end', `x ${block('a:1-2|note=[x]', 't1').slice(0, 80)}`, 'x ', { entries: [one], threadIds: [] }],
+  [
+    'that the message only speaks about',
+    'Use `<oai-mem-citation>` around `<citation_entries>`, then `</oai-mem-citation>`. <oai-mem-citation> x',
+    'Use `<oai-mem-citation>` around `<citation_entries>`, then `</oai-mem-citation>`. <oai-mem-citation> x',
+    null,
+  ],
+  ['that begins and has nothing', 'x <oai-mem-citation>\n', 'x <oai-mem-citation>\n', null],
   ['that never begins', 'x <oai-mem-cit', 'x <oai-mem-cit', null],
   ['that is empty', 'x <oai-mem-citation></oai-mem-citation>', 'x ', null],
   [

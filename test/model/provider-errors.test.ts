@@ -67,7 +67,7 @@ const refusals: [string, Reply, string, CodexErrorInfo][] = [
   ['407', refusing(407), 'P (URL) answered HTTP 407. A proxy on the way requires its own credentials.', http(407)],
   ['402 insufficient_quota', refusing(402, error('insufficient_quota')), `P (URL) answered HTTP 402. why.${USED_UP}`, 'usageLimitExceeded'],
   ['409', refusing(409), 'P (URL) answered HTTP 409.', http(409)],
-  ['413, a page', refusing(413, '<h1>\n Too  large</h1>'), 'P (URL) answered HTTP 413. <h1> Too large</h1>.', http(413)],
+  ['413, a page', refusing(413, '<h1>\n Too  large</h1>'), 'P (URL) answered HTTP 413. <h1> Too large</h1>.', 'contextWindowExceeded'],
   [
     '429',
     refusing(429, { error: { message: 'slow' } }),

@@ -163,6 +163,13 @@ export function asked(text: string): Extract<ResponseItem, { type: 'message' }> 
   return { type: 'message', role: 'user', content: [{ type: 'input_text', text }] };
 }
 
+/** Whether a request asks for a summary of its thread. */
+export function isForSummary({ input }: Pick<ModelRequest, 'input'>): boolean {
+  const last = input.at(-1);
+  const [part] = last?.type === 'message' ? last.content : [];
+  return part !== undefined && 'text' in part && part.text.startsWith('Stop here, and do not continue the work.');
+}
+
 /** The input of a request without the context: the messages, calls and outputs in order. */
 export function conversation({ input }: ModelRequest): ResponseItem[] {
   return input.filter((item) => !isContext(item));

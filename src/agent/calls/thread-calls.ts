@@ -2,6 +2,7 @@ import { contextMessage } from '../../instructions/context-message.ts';
 import type { Grants } from '../../policy/permissions/grants.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
+import { StoreError } from '../../store/store-error.ts';
 import type { LogEntry, StoredItem } from '../../store/thread-store.ts';
 import { UNCONFINED } from '../../tools/action.ts';
 import type { UserCommand } from '../../tools/command/user-command.ts';
@@ -10,6 +11,7 @@ import type { AgentDeps } from '../agent-deps.ts';
 import { Guardian } from '../guardian/guardian.ts';
 import { ThreadItems } from '../items/thread-items.ts';
 import type { Outbox } from '../outbox.ts';
+import type { Prompt } from '../prompt/ordered-prompt.ts';
 import type { ThreadState } from '../thread-state.ts';
 import type { ActiveTurn } from '../turn/active-turn.ts';
 import type { TurnParts } from '../turn/turn-parts.ts';
@@ -45,7 +47,8 @@ export class ThreadCalls {
   readonly questions: ClientQuestions;
   readonly #items: ThreadItems;
   readonly #itemIds = new Set<string>();
-  #knowsHistory = false;
+  /** Whether the ids of all items are known. Null: of none that were stored before the thread was loaded. */
+  #knowsAll: boolean | null = null;
 
   constructor(deps: ThreadCallsDeps) {
     const { state, agent, outbox, parts, grants, announce } = deps;
@@ -72,6 +75,7 @@ export class ThreadCalls {
    */
   async run(calls: readonly ToolCall[], { tools, turn, withoutOwn }: CallsOfTurn): Promise<void> {
     const { agent, outbox } = this.#deps;
+    await this.#learnIds(calls);
     await runToolCalls(
       calls,
       {
@@ -101,10 +105,25 @@ export class ThreadCalls {
   }
 
   /** Remembers the ids of the calls in the history, so that no new item gets one of them. Does so once. */
-  know(history: readonly ResponseItem[]): void {
-    if (this.#knowsHistory) return;
-    this.#knowsHistory = true;
-    for (const item of history) if (isToolCall(item)) this.#itemIds.add(item.call_id);
+  know({ items, isPart }: Prompt): void {
+    if (this.#knowsAll !== null) return;
+    this.#knowsAll = !isPart;
+    for (const item of items) if (isToolCall(item)) this.#itemIds.add(item.call_id);
+  }
+
+  /** Asks the store for the ids of these calls, if the calls of the history are not all known. Rejects with the store's error. */
+  async #learnIds(calls: readonly ToolCall[]): Promise<void> {
+    if (this.#knowsAll !== false) return;
+    const { agent, state } = this.#deps;
+    for (const { call_id: fromItemId } of calls) {
+      if (this.#itemIds.has(fromItemId)) continue;
+      try {
+        await agent.store.listItems(state.id, { fromItemId, direction: 'asc', limit: 1 });
+        this.#itemIds.add(fromItemId);
+      } catch (error) {
+        if (!(error instanceof StoreError) || error.code !== 'item_not_found') throw error;
+      }
+    }
   }
 
   /** The unfinished items of a turn that ends. From now on they complete as late items, after its end. */

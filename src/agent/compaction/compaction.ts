@@ -1,12 +1,11 @@
-import { orAborted } from '../../base/or-aborted.ts';
-import { isReviewMessage } from '../../instructions/review-message.ts';
 import { cutMessage, summaryMessage } from '../../instructions/summary-message.ts';
+import type { ToolSpec } from '../../model/model.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { ThreadItem, TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
+import { authorOf } from '../../rollout/author-of.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
-import { estimatedTokens } from '../prompt/check-window.ts';
-import { itemSize } from '../prompt/item-size.ts';
-import type { Prompt } from '../prompt/ordered-prompt.ts';
+import type { ThreadRecord } from '../../store/thread-store.ts';
+import { CHARS_PER_TOKEN, itemSize } from '../prompt/item-size.ts';
 import type { PromptState } from '../prompt/prompt-history.ts';
 import { PromptItems } from '../prompt/prompt-items.ts';
 import { cutMiddle } from '../prompt/without-bulk.ts';
@@ -14,29 +13,19 @@ import { mergedSteps, type Step, type StepAddition } from '../step.ts';
 import { otherError } from '../turn/turn-deps.ts';
 import { authored } from '../turn/turn-input.ts';
 import type { DueTurn, TurnContext, TurnPart, TurnPartDeps } from '../turn/turn-part.ts';
-import { type DividedPrompt, dividedPrompt, isConversation } from './divided-prompt.ts';
-import { isOutage } from './is-outage.ts';
+import { type DividedPrompt, dividedPrompt, isConversation, toldAgain } from './divided-prompt.ts';
 import { keptUserMessages, recentItems } from './kept-user-messages.ts';
-import { lossOf, type Summary, summarize } from './summarize.ts';
+import { PromptLimit } from './prompt-limit.ts';
+import { lossOf, type Summary, summarize, withReason } from './summarize.ts';
 
-/** A prompt that takes this part of the context window is compacted before the next request. */
-const WINDOW_SHARE = 0.9;
-/** After a model refused a prompt as too long, this part of its length is the limit. */
-const REFUSED_SHARE = 0.8;
-/** No model has a shorter window. The estimated length of a refused prompt can be less. */
-const REFUSED_TOKENS_MIN = 4_096;
-/** The same for the part of the bytes that are sent at most. */
-const BYTES_SHARE = 0.5;
 /** The user's messages, the summary and the latest items each take at most this part of the limit, but at least KEPT_TOKENS_MIN. */
 const KEPT_SHARE = 0.25;
 const KEPT_TOKENS_MIN = 1_000;
 const KEPT_TOKENS_MAX = 20_000;
-const CHARS_PER_TOKEN = 4;
+/** A model with less room is asked for a summary without tools. */
+const TOOLS_ROOM_MIN = 32_000;
 /** How many times in one turn the model is asked again because its context window was exceeded. */
 const RETRIES_MAX = 2;
-
-/** Shorter prompts fit into every context window. */
-const UNKNOWN_WINDOW_TOKENS_MAX = 4_000;
 
 /** Why a thread is compacted: a client asked for it, the prompt is near its limit, or it was refused as too long. */
 type Cause = 'requested' | 'limit' | 'exceeded';
@@ -47,24 +36,25 @@ interface Begun {
   startedAtMs: number;
 }
 
+/** The result of a compaction. If nothing was replaced: the error if a client asked for it, and a warning for clients. */
+type Outcome = { isCompacted: true } | { isCompacted: false; error: TurnError | null; warning: string | null };
+
 /**
  * Compacts a thread: what the model has read so far is replaced by a summary and the user's own messages. The log keeps everything. If
- * there is no summary, the oldest part is cut instead, so that the thread can always go on.
+ * there is no summary and the prompt does not fit, the oldest part is cut instead, so that the thread can always go on.
  */
 export class Compaction implements TurnPart {
   readonly #deps: TurnPartDeps;
+  readonly #limit: PromptLimit;
   #isRequested = false;
-  /** The model whose context window the provider was asked for. */
-  #asked: string | null = null;
   /** Whether the last request was refused as too long. Null: not known since the thread was loaded. */
   #isExceeded: boolean | null = null;
-  /** The length of the shortest prompt that this model has refused. */
-  #refused: { model: string; tokens: number } | null = null;
-  /** The running turn: its requests, and how often the model was asked again. */
+  /** The running turn: its requests, how often the model was asked again, and the length of its last prompt. */
   #turn = { id: '', requests: 0, retries: 0, tokens: 0 };
 
   constructor(deps: TurnPartDeps) {
     this.#deps = deps;
+    this.#limit = new PromptLimit(deps);
   }
 
   /** Makes a turn due that compacts the thread. */
@@ -80,34 +70,33 @@ export class Compaction implements TurnPart {
 
   async beforeRequest(turn: TurnContext): Promise<Record<string, never>> {
     if (this.#turn.id !== turn.id) this.#turn = { id: turn.id, requests: 0, retries: 0, tokens: 0 };
+    // An interrupt ends the wait for this work, and the next turn may begin meanwhile.
+    const own = this.#turn;
     const cause = await this.#cause(turn);
     if (cause !== null) await this.#compact(turn, cause);
-    this.#turn.requests++;
-    this.#turn.tokens = await this.#tokens();
+    own.requests++;
+    own.tokens = await this.#tokens();
     return {};
   }
 
   requestFailed(error: TurnError, turn: TurnContext): { again?: boolean } {
     if (error.codexErrorInfo !== 'contextWindowExceeded') return {};
-    const { model } = turn.settings;
-    const { tokens } = this.#turn;
     this.#isExceeded = true;
-    if (this.#refused?.model !== model || tokens < this.#refused.tokens) this.#refused = { model, tokens };
+    this.#limit.refused(turn.settings.model, this.#turn.tokens);
     if (this.#turn.requests < 2 || this.#turn.retries >= RETRIES_MAX) return {};
     this.#turn.retries++;
     return { again: true };
   }
 
-  /** A model that reads so many tokens did not refuse for the length. */
   tokensUsed({ settings }: TurnContext, { inputTokens }: TokenUsageBreakdown): StepAddition {
-    if (this.#refused?.model === settings.model && inputTokens >= this.#refused.tokens) this.#refused = null;
+    this.#limit.read(settings.model, inputTokens);
     return {};
   }
 
   async endWork(): Promise<void> {
     this.#isRequested = false;
     this.#isExceeded = null;
-    this.#refused = null;
+    this.#limit.forget();
   }
 
   async #open(turn: TurnContext): Promise<TurnError | null> {
@@ -115,8 +104,6 @@ export class Compaction implements TurnPart {
       return await this.#compact(turn, 'requested');
     } finally {
       turn.steerRefusal = null;
-      // Input that came meanwhile may have changed them, and nothing of it was answered yet.
-      turn.settings = this.#deps.record().settings;
     }
   }
 
@@ -124,56 +111,25 @@ export class Compaction implements TurnPart {
   async #cause(turn: TurnContext): Promise<Cause | null> {
     const prompt = await this.#deps.history.prompt();
     if (prompt === null) return null;
-    await this.#learnWindow(turn, prompt);
+    await this.#limit.learnWindow(turn, prompt);
     this.#isExceeded ??= await this.#wasExceeded(turn);
     if (this.#isExceeded) return 'exceeded';
-    const isLong = estimatedTokens(prompt, this.#lastUsage) >= this.#limit(turn);
-    const isLarge = prompt.isShrunk || prompt.bytes >= this.#deps.promptBudget.promptBytesMax * BYTES_SHARE;
+    const { isReached, warning } = this.#limit.reached(turn, prompt);
+    if (warning !== null) await this.#deps.outbox.announce(this.#warnings(warning));
     // Input that the model has not answered yet cannot be summarized.
-    return (isLong || isLarge) && prompt.tokensOfModel > 0 ? 'limit' : null;
+    return isReached && prompt.tokensOfModel > 0 ? 'limit' : null;
   }
 
-  /** Asks the provider, once, for the context window of a model that nothing is known about, when the thread has grown. */
-  async #learnWindow({ settings: { model }, signal }: TurnContext, prompt: Prompt): Promise<void> {
-    const configuration = this.#deps.configuration();
-    if (this.#asked === model || configuration.contextWindow(model).isKnown) return;
-    if (estimatedTokens(prompt, this.#lastUsage) < UNKNOWN_WINDOW_TOKENS_MAX) return;
-    this.#asked = model;
-    await orAborted(configuration.learnContextWindows(), signal);
-  }
-
-  /**
-   * Whether the turn before this one, which another process may have run, failed because its prompt was too long. The prompt of a review is
-   * not the thread's.
-   */
+  /** Whether the turn before this one, which another process may have run, failed because its prompt was too long. */
   async #wasExceeded(turn: TurnContext): Promise<boolean> {
     const state = await this.#deps.history.state();
-    const before = state?.read.findLast(({ turnId }) => turnId !== turn.id);
-    if (before === undefined || isReviewMessage(before.item)) return false;
+    if (state?.read.some(({ turnId }) => turnId !== turn.id) !== true) return false;
     return (await this.#deps.lastTurnError())?.codexErrorInfo === 'contextWindowExceeded';
   }
 
   async #tokens(): Promise<number> {
     const prompt = await this.#deps.history.prompt();
-    return prompt === null ? 0 : estimatedTokens(prompt, this.#lastUsage);
-  }
-
-  get #lastUsage() {
-    return this.#deps.record().tokenUsage?.usage.last ?? null;
-  }
-
-  /** The length of a prompt, in tokens, from which it is compacted. */
-  #limit({ settings: { model } }: TurnContext): number {
-    const { contextWindow, compactionLimit } = this.#deps.configuration();
-    const limit = Math.min(compactionLimit ?? Number.POSITIVE_INFINITY, contextWindow(model).tokens * WINDOW_SHARE, this.#room(model));
-    return Math.floor(limit);
-  }
-
-  /** How many tokens a request may have. */
-  #room(model: string): number {
-    const { tokens } = this.#deps.configuration().contextWindow(model);
-    if (this.#refused?.model !== model) return tokens;
-    return Math.min(tokens, Math.max(REFUSED_TOKENS_MIN, this.#refused.tokens * REFUSED_SHARE));
+    return prompt === null ? 0 : this.#limit.tokens(prompt);
   }
 
   /** Compacts the thread. Returns the error if a client asked for it and it failed; the thread is then as it was. */
@@ -186,17 +142,21 @@ export class Compaction implements TurnPart {
     if (cause !== 'requested' && (isEmpty || this.#isTailTooLong(turn, parts))) return null;
     const end = await promptBudget.requesting(history, turn.signal);
     try {
+      if (turn.signal.aborted) return null;
       const begun = await this.#begin(turn);
-      return isEmpty ? await this.#completeEmpty(begun) : await this.#replace(begun, { state, parts, cause });
+      const outcome = isEmpty ? await this.#completeEmpty(begun) : await this.#replace(begun, { state, parts, cause });
+      if (outcome.isCompacted) return null;
+      // The end of an interrupted turn removes its unfinished items.
+      if (!turn.signal.aborted) await this.#drop(begun, outcome.warning);
+      return outcome.error;
     } finally {
       end();
     }
   }
 
   /** Whether the turn's input alone exceeds the context window, so that a compaction would not help. */
-  #isTailTooLong(turn: TurnContext, { tail }: DividedPrompt): boolean {
-    const window = this.#deps.configuration().contextWindow(turn.settings.model);
-    return window.isKnown && tail.reduce((sum, { item }) => sum + itemSize(item).tokens, 0) > window.tokens;
+  #isTailTooLong({ settings: { model } }: TurnContext, { tail }: DividedPrompt): boolean {
+    return this.#limit.isTooLong(model, tokensOf(tail));
   }
 
   async #begin(turn: TurnContext): Promise<Begun> {
@@ -211,44 +171,48 @@ export class Compaction implements TurnPart {
   }
 
   /** For a thread without anything to summarize. */
-  async #completeEmpty(begun: Begun): Promise<null> {
+  async #completeEmpty(begun: Begun): Promise<Outcome> {
     await this.#deps.outbox.commit(this.#completion(begun));
-    return null;
+    return { isCompacted: true };
   }
 
-  async #replace(
-    begun: Begun,
-    { state, parts, cause }: { state: PromptState; parts: DividedPrompt; cause: Cause },
-  ): Promise<TurnError | null> {
+  async #replace(begun: Begun, { state, parts, cause }: { state: PromptState; parts: DividedPrompt; cause: Cause }): Promise<Outcome> {
     const { turn } = begun;
     const { log, threadId } = this.#deps;
     const made = await this.#summary(turn, parts, cause);
     const summary = 'text' in made ? { ...made, isCut: made.isCut || state.isCut } : made;
-    if (turn.signal.aborted) return null;
-    if ('error' in summary) log.warn({ threadId, turnId: turn.id, error: summary.error?.message }, 'a thread could not be summarized');
-    if ('error' in summary && cause === 'requested') return summary.error;
-    if ('error' in summary && cause === 'limit' && isOutage(summary.error) && !this.#isTooLong(turn, state)) {
-      await this.#giveUp(begun, summary.error);
-      return null;
+    if (turn.signal.aborted) return UNCHANGED;
+    if ('error' in summary) {
+      log.warn({ threadId, turnId: turn.id, error: summary.error?.message }, 'a thread could not be summarized');
+      if (cause === 'requested') return { ...UNCHANGED, error: summary.error };
+      if (cause === 'limit' && !this.#hasToBeCut(turn, state, summary.error)) {
+        this.#limit.failed(turn, state.prompt);
+        return { ...UNCHANGED, warning: keptWarning(summary.error) };
+      }
     }
-    const isReplaced = await this.#commit(begun, {
-      state,
-      tail: parts.tail,
-      items: this.#replacement(turn, parts, summary),
-      warning: lossOf(summary),
-    });
-    if (isReplaced) this.#isExceeded = false;
-    return isReplaced || turn.signal.aborted || cause !== 'requested' ? null : otherError('The history changed during the compaction.');
+    const items = this.#replacement(turn, parts, summary);
+    const isReplaced = await this.#commit(begun, { state, tail: parts.tail, items, warning: lossOf(summary) });
+    if (isReplaced) {
+      this.#isExceeded = false;
+      this.#limit.compacted();
+      return { isCompacted: true };
+    }
+    if (cause !== 'requested' || turn.signal.aborted) return UNCHANGED;
+    return { ...UNCHANGED, error: otherError('The history changed during the compaction. Compact the thread again.') };
   }
 
-  #summary(turn: TurnContext, { body }: DividedPrompt, cause: Cause): Promise<Summary> {
+  /** Whether a prompt without a summary cannot be sent as it is: it does not fit, or the model has just refused to read it. */
+  #hasToBeCut({ settings: { model } }: TurnContext, { prompt }: PromptState, error: TurnError | null): boolean {
+    return error?.codexErrorInfo === 'contextWindowExceeded' || this.#limit.isTooLong(model, this.#limit.tokens(prompt));
+  }
+
+  async #summary(turn: TurnContext, { body }: DividedPrompt, cause: Cause): Promise<Summary> {
     const { threadId, clock, outbox } = this.#deps;
     const configuration = this.#deps.configuration();
     const { settings } = turn;
     const request = {
       model: settings.model,
       instructions: configuration.instructions.base(settings),
-      tools: [],
       effort: settings.effort,
       summary: null,
       outputSchema: null,
@@ -256,18 +220,33 @@ export class Compaction implements TurnPart {
       verbosity: configuration.verbosity,
       promptCacheKey: threadId,
     };
-    const room = this.#room(settings.model);
-    const tokens = body.reduce((sum, { item }) => sum + itemSize(item).tokens, 0);
+    const room = this.#limit.room(settings.model);
+    const tokens = tokensOf(body);
     return summarize(
       { model: configuration.model, clock, onUsage: (usage) => outbox.commit(this.#deps.tokensStep(turn, usage)) },
-      { items: body, request, prompt: configuration.compactPrompt, room, isTooLong: cause === 'exceeded' || tokens > room },
+      {
+        items: body,
+        request,
+        tools: await this.#tools(turn, room),
+        prompt: configuration.compactPrompt,
+        room,
+        tokens,
+        isTooLong: cause === 'exceeded' || tokens > room,
+      },
       turn.signal,
     );
   }
 
+  /** The specs of the tools of a turn's own request; none where a summary needs their room. */
+  async #tools({ signal }: TurnContext, room: number): Promise<ToolSpec[]> {
+    if (room < TOOLS_ROOM_MIN) return [];
+    const tools = await this.#deps.tools(signal);
+    return tools.filter(({ offered }) => offered !== false).map(({ spec }) => spec);
+  }
+
   /** The messages that replace the body in the prompt, without the context. */
   #replacement(turn: TurnContext, { body }: DividedPrompt, summary: Summary): AuthoredItem[] {
-    const tokensMax = Math.min(KEPT_TOKENS_MAX, Math.max(KEPT_TOKENS_MIN, Math.floor(this.#limit(turn) * KEPT_SHARE)));
+    const tokensMax = Math.min(KEPT_TOKENS_MAX, Math.max(KEPT_TOKENS_MIN, Math.floor(this.#limit.limit(turn.settings.model) * KEPT_SHARE)));
     if ('text' in summary) {
       const text = cutMiddle(summary.text, tokensMax * CHARS_PER_TOKEN);
       return [...keptUserMessages(body, tokensMax), ...authored('server', [summaryMessage(text, summary)])];
@@ -276,23 +255,14 @@ export class Compaction implements TurnPart {
     return [...keptUserMessages(body.slice(0, older), tokensMax), ...authored('server', [cutMessage()]), ...recent];
   }
 
-  /** Leaves the thread as it is. The compaction is tried again before the next request. */
-  async #giveUp({ turn, item, startedAtMs }: Begun, error: TurnError | null): Promise<void> {
-    await this.#deps.outbox.commit({
-      dropped: [{ turnId: turn.id, item, startedAtMs, completedAtMs: null }],
-      announce: this.#warnings(
-        `The thread is near its limit and could not be summarized; it stays as it is for now. ${error?.message ?? ''}`,
-      ),
-    });
+  /** Removes the item of a compaction that has replaced nothing. */
+  async #drop({ turn, item, startedAtMs }: Begun, warning: string | null): Promise<void> {
+    const dropped = [{ turnId: turn.id, item, startedAtMs, completedAtMs: null }];
+    await this.#deps.outbox.commit({ dropped, announce: this.#warnings(warning) });
   }
 
   #warnings(message: string | null): Announcement[] {
     return message === null ? [] : [{ method: 'warning', params: { threadId: this.#deps.threadId, message } }];
-  }
-
-  #isTooLong({ settings: { model } }: TurnContext, { prompt }: PromptState): boolean {
-    const window = this.#deps.configuration().contextWindow(model);
-    return window.isKnown && estimatedTokens(prompt, this.#lastUsage) > window.tokens;
   }
 
   /** Stores and announces the compaction. Returns false if the turn was interrupted or the history has changed in other ways. */
@@ -301,25 +271,36 @@ export class Compaction implements TurnPart {
     { state, tail, items, warning }: { state: PromptState; tail: AuthoredItem[]; items: AuthoredItem[]; warning: string | null },
   ): Promise<boolean> {
     const { turn } = begun;
-    const { outbox, clock, granted } = this.#deps;
+    const { outbox, clock, granted, keep, record } = this.#deps;
     const { instructions } = this.#deps.configuration();
     const context = await instructions.contextUpdate({ settings: turn.settings, granted: granted(), told: null, now: clock.now() });
-    return outbox.commitMade(() => {
-      const added = turn.signal.aborted ? null : state.addedSince();
-      if (added === null) return null;
-      const read = [...authored('context', context.messages), ...this.#deps.compacted(turn), ...items, ...tail, ...added];
-      const entry = { items: read.map(({ item }) => item), authors: read.map(({ author }) => author) };
-      const prompt = new PromptItems();
-      prompt.begin(entry.items);
-      const usage = this.#deps.promptStep(turn, prompt.tokens);
-      const patch = { told: context.told };
-      this.#deps.keep(patch);
-      return mergedSteps([
-        { entries: [{ kind: 'compacted', turnId: turn.id, ...entry }], patch, announce: this.#warnings(warning) },
-        usage,
-        this.#completion(begun),
-      ]);
-    });
+    let before: Pick<ThreadRecord, 'told' | 'tokenUsage'> | null = null;
+    try {
+      return await outbox.commitMade(() => {
+        const added = turn.signal.aborted ? null : state.addedSince();
+        if (added === null) return null;
+        const { told, tokenUsage } = record();
+        before = { told, tokenUsage };
+        const isToldAgain = toldAgain(context.messages);
+        const input = [...tail, ...added].filter((each) => authorOf(each) !== 'context' || !isToldAgain(each.item));
+        const read = [...authored('context', context.messages), ...this.#deps.compacted(turn), ...items, ...input];
+        const entry = { items: read.map(({ item }) => item), authors: read.map(({ author }) => author) };
+        const prompt = new PromptItems();
+        prompt.begin(entry.items);
+        const usage = this.#deps.promptStep(turn, prompt.tokens);
+        const patch = { told: context.told };
+        keep(patch);
+        return mergedSteps([
+          { entries: [{ kind: 'compacted', turnId: turn.id, ...entry }], patch, announce: this.#warnings(warning) },
+          usage,
+          this.#completion(begun),
+        ]);
+      });
+    } catch (error) {
+      // The prompt is still the long one, and the model was told nothing.
+      if (before !== null) keep(before);
+      throw error;
+    }
   }
 
   #completion({ turn, item, startedAtMs }: Begun): Step {
@@ -333,4 +314,14 @@ export class Compaction implements TurnPart {
       ],
     };
   }
+}
+
+const UNCHANGED = { isCompacted: false, error: null, warning: null } as const;
+
+function keptWarning(error: TurnError | null): string {
+  return withReason('The thread is near its limit and could not be summarized; it stays as it is for now.', error);
+}
+
+function tokensOf(items: readonly AuthoredItem[]): number {
+  return items.reduce((sum, { item }) => sum + itemSize(item).tokens, 0);
 }

@@ -1,3 +1,4 @@
+import type { ResponseItem } from '../../protocol/generated/types.ts';
 import { authorOf } from '../../rollout/author-of.ts';
 import type { AuthoredItem, ReadItem } from '../../store/model-items.ts';
 import type { PromptState } from '../prompt/prompt-history.ts';
@@ -17,6 +18,14 @@ export function dividedPrompt({ read, replaced }: Pick<PromptState, 'read' | 're
 
 function isInput(read: ReadItem | undefined, turnId: string): boolean {
   return read?.turnId === turnId && read.item.type === 'message' && read.item.role !== 'assistant';
+}
+
+/** Returns whether a message has nothing that is not in these messages of the server as well. */
+export function toldAgain(context: readonly ResponseItem[]): (item: ResponseItem) => boolean {
+  const keys = (item: ResponseItem) =>
+    item.type === 'message' ? item.content.map((part) => ('text' in part ? `${item.role}:${part.text}` : null)) : [null];
+  const told = new Set(context.flatMap(keys));
+  return (item) => keys(item).every((key) => key !== null && told.has(key));
 }
 
 /** Whether an item is a part of the conversation, or stands for one. Other items are context, which the model is told again. */

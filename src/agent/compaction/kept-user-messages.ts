@@ -1,10 +1,11 @@
+import { messageText } from '../../model/message-text.ts';
 import { authorOf } from '../../rollout/author-of.ts';
-import { messageText } from '../../rollout/begin-item.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
-import { itemSize } from '../prompt/item-size.ts';
+import { CHARS_PER_TOKEN, itemSize } from '../prompt/item-size.ts';
 import { cutMiddle, withoutBulk } from '../prompt/without-bulk.ts';
 
-const CHARS_PER_TOKEN = 4;
+/** One item takes at most this part, so that a huge one does not displace all others. */
+const ITEM_SHARE = 0.25;
 /** A message of which less would be left is left out. */
 const CUT_CHARS_MIN = 200;
 
@@ -32,13 +33,13 @@ export function keptUserMessages(items: readonly AuthoredItem[], tokensMax: numb
   return kept.toReversed();
 }
 
-/** The newest items, without images and huge outputs, as many as fit into so many tokens; and how many of `items` are older. */
+/** The newest items, without images and huge texts, as many as fit into so many tokens; and how many of `items` are older. */
 export function recentItems(items: readonly AuthoredItem[], tokensMax: number): { recent: AuthoredItem[]; older: number } {
   const recent: AuthoredItem[] = [];
   let tokens = 0;
   let older = items.length;
   for (const source of items.toReversed()) {
-    const item = withoutBulk(source.item);
+    const item = withoutBulk(source.item, tokensMax * CHARS_PER_TOKEN * ITEM_SHARE);
     if (item !== null) {
       tokens += itemSize(item).tokens;
       if (tokens > tokensMax) break;

@@ -1,19 +1,22 @@
 import type { Clock } from '../../base/clock.ts';
 import { summaryRequest, transcriptMessage } from '../../instructions/summary-message.ts';
-import type { Model, ModelRequest } from '../../model/model.ts';
+import type { Model, ModelRequest, ToolSpec } from '../../model/model.ts';
 import type { ResponseItem, TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
 import { askAside } from '../aside/ask-aside.ts';
+import { isToolCall } from '../calls/run-tool-calls.ts';
+import { CHARS_PER_TOKEN } from '../prompt/item-size.ts';
 import { PromptItems } from '../prompt/prompt-items.ts';
 import { otherError } from '../turn/turn-deps.ts';
+import { REFUSED_TOKENS_MIN } from './prompt-limit.ts';
 import { transcript } from './transcript.ts';
 
 /** How long the summary may take, with all its requests. */
 const SUMMARY_MS_MAX = 5 * 60 * 1000;
-/** How many requests are made for one summary. Only the first has the whole conversation. */
+/** How many requests are made for one summary. */
 const REQUESTS_MAX = 5;
-const CHARS_PER_TOKEN = 4;
-/** The first transcript takes this part of the room; each further one half of the one before. */
+const UNPROCESSABLE = 422;
+/** The first transcript takes this part of the room, and of a prompt that was refused as too long; each further one half of the one before. */
 const TRANSCRIPT_SHARE = 0.7;
 
 interface SummaryDeps {
@@ -26,10 +29,17 @@ interface SummaryDeps {
 interface SummaryOptions {
   /** The messages to summarize. */
   items: readonly AuthoredItem[];
-  /** The request without its input. */
-  request: Omit<ModelRequest, 'input'>;
+  /** The request without its input and tools. */
+  request: Omit<ModelRequest, 'input' | 'tools'>;
+  /**
+   * The tools of the thread's own requests, which come before the input: with them, the provider finds most of the first request in its
+   * cache. A model that calls one has not answered.
+   */
+  tools: ToolSpec[];
   /** The user's own prompt; null: the server's. */
   prompt: string | null;
+  /** The approximate length of the items. */
+  tokens: number;
   /** How many tokens a request may have. */
   room: number;
   /** Whether the items are known to be too long for one request. */
@@ -40,8 +50,8 @@ interface SummaryOptions {
 export type Summary = { text: string; isCut: boolean } | { error: TurnError | null };
 
 /**
- * Asks a model to summarize items: as they are, and if that is too long for it, as text, of which less is sent each time. Never rejects
- * unless `onUsage` does.
+ * Asks a model to summarize items: first as they are; as text, if it refuses them; and with less of the text each time that it is too
+ * long. Never rejects unless `onUsage` does.
  */
 export async function summarize(deps: SummaryDeps, options: SummaryOptions, signal: AbortSignal): Promise<Summary> {
   const tooLate = new AbortController();
@@ -57,44 +67,90 @@ export async function summarize(deps: SummaryDeps, options: SummaryOptions, sign
 }
 
 async function attempts(deps: SummaryDeps, options: SummaryOptions, signal: AbortSignal): Promise<Summary> {
-  let last: Summary = { error: null };
-  for (let attempt = 0; attempt < REQUESTS_MAX && !signal.aborted; attempt++) {
-    const { items, isCut } = input(options, options.isTooLong ? attempt + 1 : attempt);
-    const answer = await askAside(deps.model, { ...options.request, input: [...items, summaryRequest(options.prompt)] }, signal);
-    if ('text' in answer) {
-      if (answer.usage !== null) await deps.onUsage(answer.usage);
-      const text = answer.text.trim();
-      return text === '' ? { error: otherError('The model answered without a summary.') } : { text, isCut };
-    }
-    last = answer;
-    if (answer.error?.codexErrorInfo !== 'contextWindowExceeded') return last;
+  const { items, tokens, room, isTooLong } = options;
+  if (isTooLong) return ofTranscripts(deps, options, { tokensMax: roomBelow(tokens, room), requestsMax: REQUESTS_MAX }, signal);
+  const summary = await attempt(deps, options, { input: asPrompt(items), tools: options.tools, isCut: false }, signal);
+  if ('text' in summary) return summary;
+  if (isExceeded(summary))
+    return ofTranscripts(deps, options, { tokensMax: roomBelow(tokens, room), requestsMax: REQUESTS_MAX - 1 }, signal);
+  if (!mayBeForItems(summary.error)) return summary;
+  const ofText = await ofTranscripts(deps, options, { tokensMax: room, requestsMax: REQUESTS_MAX - 1 }, signal);
+  return 'text' in ofText || isExceeded(ofText) ? ofText : summary;
+}
+
+interface Transcripts {
+  /** The first transcript takes a part of so many tokens. */
+  tokensMax: number;
+  requestsMax: number;
+}
+
+/** Asks with the items as text, and with half as much each time that it is too long. */
+async function ofTranscripts(
+  deps: SummaryDeps,
+  options: SummaryOptions,
+  { tokensMax, requestsMax }: Transcripts,
+  signal: AbortSignal,
+): Promise<Summary> {
+  let summary: Summary = { error: null };
+  for (let request = 0; request < requestsMax && !signal.aborted; request++) {
+    const charsMax = (tokensMax * TRANSCRIPT_SHARE * CHARS_PER_TOKEN) / 2 ** request;
+    summary = await attempt(deps, options, { ...asText(options.items, charsMax), tools: [] }, signal);
+    if (!isExceeded(summary)) return summary;
   }
-  return last;
+  return summary;
 }
 
-/** The input of a request: the first has the items as they are, each further one a shorter transcript. */
-function input({ items, room }: SummaryOptions, attempt: number): { items: ResponseItem[]; isCut: boolean } {
-  if (attempt === 0) return { items: asPrompt(items), isCut: false };
-  return asText(items, (room * TRANSCRIPT_SHARE * CHARS_PER_TOKEN) / 2 ** (attempt - 1));
+async function attempt(
+  deps: SummaryDeps,
+  { request, prompt }: SummaryOptions,
+  { input, tools, isCut }: { input: ResponseItem[]; tools: ToolSpec[]; isCut: boolean },
+  signal: AbortSignal,
+): Promise<Summary> {
+  const answer = await askAside(deps.model, { ...request, tools, input: [...input, summaryRequest(prompt)] }, signal);
+  if ('error' in answer) return answer;
+  if (answer.usage !== null) await deps.onUsage(answer.usage);
+  const text = answer.items.some(isToolCall) ? '' : answer.text.trim();
+  return text === '' ? { error: otherError('The model answered without a summary. Compact the thread again.') } : { text, isCut };
 }
 
-/** The items as they were sent before, so that the provider finds them in its cache. */
+function isExceeded(summary: Summary): boolean {
+  return 'error' in summary && summary.error?.codexErrorInfo === 'contextWindowExceeded';
+}
+
+/** The room for items of which so many tokens were refused as too long. The room may be a guess. */
+function roomBelow(tokens: number, room: number): number {
+  return Math.min(room, Math.max(REFUSED_TOKENS_MIN, tokens));
+}
+
+/** Whether a model may have refused the items for what they are, such as calls or images. It can read the text whatever they are. */
+function mayBeForItems(error: TurnError | null): boolean {
+  const info = error?.codexErrorInfo ?? null;
+  if (info === null || typeof info === 'string') return info === 'other' || info === 'badRequest';
+  return 'httpConnectionFailed' in info && info.httpConnectionFailed.httpStatusCode === UNPROCESSABLE;
+}
+
+/** The items as they were sent before. */
 function asPrompt(items: readonly AuthoredItem[]): ResponseItem[] {
   const prompt = new PromptItems();
   for (const { item } of items) prompt.add(item);
   return prompt.list();
 }
 
-function asText(items: readonly AuthoredItem[], charsMax: number): { items: ResponseItem[]; isCut: boolean } {
+function asText(items: readonly AuthoredItem[], charsMax: number): { input: ResponseItem[]; isCut: boolean } {
   const { text, isCut } = transcript(items, charsMax);
-  return { items: [transcriptMessage(text, { isCut })], isCut };
+  return { input: [transcriptMessage(text, { isCut })], isCut };
 }
 
 /** The warning for clients about a compaction that lost something; null: nothing was lost. */
 export function lossOf(summary: Summary): string | null {
   if ('error' in summary) {
     const cut = 'The conversation became too long and could not be summarized, so its oldest part was cut from what the model reads.';
-    return `${cut} The history keeps it. ${summary.error?.message ?? ''}`;
+    return withReason(`${cut} The history keeps it.`, summary.error);
   }
   return summary.isCut ? 'The conversation was too long to be summarized as a whole: the summary does not cover its oldest part.' : null;
+}
+
+/** A text for clients, with the error that it is about. */
+export function withReason(text: string, error: TurnError | null): string {
+  return error === null ? text : `${text} ${error.message}`;
 }

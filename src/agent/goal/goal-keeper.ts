@@ -173,7 +173,7 @@ export class GoalKeeper implements GoalAccess, TurnPart {
     this.#turn = null;
     if (goal?.status !== 'active') return this.#step(before, { goal, turnId: id });
     let warning: string | null = null;
-    if (status === 'failed' && kind !== 'compact') {
+    if (status === 'failed' && kind !== 'compact' && kind !== 'review') {
       goal = { ...goal, status: error?.codexErrorInfo === 'usageLimitExceeded' ? 'usageLimited' : 'blocked' };
     } else if (status === 'interrupted') {
       // If the server interrupts the turn, for example to archive the thread, the goal stays as it is.

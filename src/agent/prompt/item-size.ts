@@ -1,6 +1,8 @@
 import type { ResponseItem } from '../../protocol/generated/types.ts';
 
-const BYTES_PER_TOKEN = 4;
+/** A token has about so many characters of English or code. */
+export const CHARS_PER_TOKEN = 4;
+const BYTES_PER_TOKEN = CHARS_PER_TOKEN;
 /** An image takes about as many tokens as its pixels need, whatever the length of its data. */
 const IMAGE_TOKENS = 1_600;
 /** Encrypted content is base64. */

@@ -13,7 +13,12 @@ export interface Prompt {
   tokensOfModel: number;
   /** Whether the history was too large, and is here without its images and huge outputs. */
   isShrunk: boolean;
+  /** Whether an earlier part of the history is not here: it was compacted, or was too large. */
+  isPart: boolean;
 }
+
+/** An item that is shrunk takes at most about this part, so that one huge item does not displace all others. */
+const ITEM_SHARE = 0.25;
 
 /** The items of a prompt, as entries bring them. */
 export class OrderedPrompt {
@@ -42,7 +47,8 @@ export class OrderedPrompt {
     const all = deferred.length === 0 ? this.items : this.items.copy();
     for (const { item } of deferred) all.add(item);
     const isShrunk = this.#shrunkBytes !== null;
-    return { items: all.list(), bytes: all.bytes, tokens: all.tokens, tokensOfModel: all.tokensOfModel, isShrunk };
+    const isPart = this.isCut || this.replaced > 0;
+    return { items: all.list(), bytes: all.bytes, tokens: all.tokens, tokensOfModel: all.tokensOfModel, isShrunk, isPart };
   }
 
   #take(read: ReadItem): void {
@@ -70,7 +76,7 @@ export class OrderedPrompt {
     let bytes = 0;
     for (const { item, author, turnId } of this.read.toReversed()) {
       const isInput = turnId !== null && turnId === lastTurnId && item.type === 'message' && item.role !== 'assistant';
-      const kept = isInput ? item : withoutBulk(item);
+      const kept = isInput ? item : withoutBulk(item, bytesMax * ITEM_SHARE);
       if (kept !== null && !isInput) bytes += itemSize(kept).bytes;
       this.isCut ||= bytes > bytesMax;
       if (kept !== null && (isInput || bytes <= bytesMax)) shrunk.push({ item: kept, author, turnId });

@@ -24,7 +24,8 @@ export interface KeptPrompt {
 export class PromptBudget {
   /** Least recently used first, with the bytes that were last counted. */
   readonly #kept = new Map<KeptPrompt, number>();
-  readonly #inUse = new Set<KeptPrompt>();
+  /** How many requests use a prompt. */
+  readonly #inUse = new Map<KeptPrompt, number>();
   readonly #reads = new ByteBudget(READS_MAX);
   #bytes = 0;
   #requests: ByteBudget | null = null;
@@ -77,14 +78,20 @@ export class PromptBudget {
    * Waits while the requests of other turns take the whole budget, unless the signal aborts.
    */
   async requesting(prompt: KeptPrompt, signal: AbortSignal): Promise<() => void> {
-    this.#inUse.add(prompt);
+    this.#use(prompt, 1);
     this.#requests ??= new ByteBudget(this.#bytesMax);
     const taken = this.#requests.take(prompt.bytes * REQUEST_COPIES);
     const release = await orAborted(taken, signal);
     return () => {
-      this.#inUse.delete(prompt);
+      this.#use(prompt, -1);
       if (release !== null) release();
       else void taken.then((late) => late());
     };
+  }
+
+  #use(prompt: KeptPrompt, by: 1 | -1): void {
+    const count = (this.#inUse.get(prompt) ?? 0) + by;
+    if (count === 0) this.#inUse.delete(prompt);
+    else this.#inUse.set(prompt, count);
   }
 }

@@ -1,23 +1,29 @@
 import { cutText } from '../../base/text/cut-text.ts';
 import type { ContentItem, ResponseItem } from '../../protocol/generated/types.ts';
 
+type Message = Extract<ResponseItem, { type: 'message' }>;
+
 /** The most characters that a call, or the output of one, keeps. */
 const PART_CHARS_MAX = 8_000;
 const IMAGE_NOTE = '[An image was here.]';
 const AUDIO_NOTE = '[A recording was here.]';
 
-/** Returns an item without images, recordings and huge texts; null if nothing is left that is of use later, as of reasoning. */
-export function withoutBulk(item: ResponseItem): ResponseItem | null {
+/**
+ * Returns an item without images, recordings and huge texts; null if nothing is left that is of use later, as of reasoning. With
+ * `charsMax`, no text stays longer than that, also of messages: the middle is cut out.
+ */
+export function withoutBulk(item: ResponseItem, charsMax = Number.POSITIVE_INFINITY): ResponseItem | null {
+  const partMax = Math.min(PART_CHARS_MAX, Math.floor(charsMax));
   switch (item.type) {
     case 'message':
-      return { ...item, content: item.content.map(textOf) };
+      return { ...item, content: shortContent(item, Math.floor(charsMax)) };
     case 'function_call':
-      return item.arguments.length <= PART_CHARS_MAX ? item : { ...item, arguments: JSON.stringify({ cut: cutMiddle(item.arguments) }) };
+      return item.arguments.length <= partMax ? item : { ...item, arguments: JSON.stringify({ cut: cutMiddle(item.arguments, partMax) }) };
     case 'custom_tool_call':
-      return { ...item, input: cutMiddle(item.input) };
+      return { ...item, input: cutMiddle(item.input, partMax) };
     case 'function_call_output':
     case 'custom_tool_call_output':
-      return { ...item, output: cutMiddle(outputText(item.output)) };
+      return { ...item, output: cutMiddle(outputText(item.output), partMax) };
     case 'local_shell_call':
       return item;
     default:
@@ -33,11 +39,19 @@ export function outputText(output: Extract<ResponseItem, { type: 'function_call_
 }
 
 /** Cuts the middle out of a text that is longer than `charsMax`. */
-export function cutMiddle(text: string, charsMax = PART_CHARS_MAX): string {
+export function cutMiddle(text: string, charsMax: number): string {
   if (text.length <= charsMax) return text;
   const half = Math.floor(charsMax / 2);
   const end = text.slice(text.length - half).replace(/^[\uDC00-\uDFFF]/, '');
   return `${cutText(text, half)}\n[… ${text.length - 2 * half} characters were cut …]\n${end}`;
+}
+
+/** The parts of a message as text; one part if they are too long together. */
+function shortContent({ role, content }: Message, charsMax: number): ContentItem[] {
+  const parts = content.map(textOf);
+  const texts = parts.map((part) => ('text' in part && typeof part.text === 'string' ? part.text : ''));
+  if (texts.reduce((sum, { length }) => sum + length, 0) <= charsMax) return parts;
+  return [{ type: role === 'assistant' ? 'output_text' : 'input_text', text: cutMiddle(texts.join('\n'), charsMax) }];
 }
 
 function textOf(part: ContentItem): ContentItem {

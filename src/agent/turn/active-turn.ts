@@ -4,6 +4,7 @@ import type { NonSteerableTurnKind, ThreadItem } from '../../protocol/generated/
 import type { AuthoredItem } from '../../store/model-items.ts';
 import type { ThreadSettings } from '../../store/thread-store.ts';
 import type { InterruptCause } from '../../tools/denial.ts';
+import type { TurnOverrides } from '../settings/resolve-settings.ts';
 import type { TurnContext, TurnKind } from './turn-part.ts';
 
 /** Input of a user that is stored: the item for clients, and the items for the model. */
@@ -36,7 +37,11 @@ export class ActiveTurn implements TurnContext {
   readonly startedMs: number;
   /** The settings of its next model request. Changes of the thread's settings count from the next turn on. */
   settings: ThreadSettings;
-  readonly outputSchema: JsonValue;
+  outputSchema: JsonValue;
+  /** Whether work runs before the model is asked. Input that joins the turn meanwhile is answered with its own settings and schema. */
+  isOpening = false;
+  /** What clients have changed for this turn only. */
+  readonly changes: TurnOverrides[] = [];
   /** A review takes no other input either. A compaction only refuses to be steered, and only until it has ended. */
   steerRefusal: NonSteerableTurnKind | null;
   /** Resolves when the turn's end has been announced. */

@@ -112,9 +112,11 @@ function take(run: RunningTurn, event: ModelEvent, { items, previews, calls }: T
     case 'callDelta':
       previews.take(event);
       return null;
-    case 'completed':
-      if (event.usage !== null) commit(run, run.deps.tokensStep(run.turn, event.usage));
+    case 'completed': {
+      const counted = run.deps.tokensStep(run.turn, event.usage);
+      if (counted !== null) commit(run, counted);
       return { ended: 'completed', calls };
+    }
     case 'failed':
       return { ended: 'failed', error: event.error };
     case 'itemCompleted':

@@ -54,10 +54,15 @@ async function begin({ deps, turn }: RunningTurn, step: StepAddition): Promise<v
   await deps.outbox.commit(mergedSteps([{ announce }, step]));
 }
 
-/** Runs the opening, and asks the model only if input has arrived meanwhile. Without input, the turn fails if the opening failed. */
+/**
+ * Runs the opening, and asks the model only if input has arrived meanwhile, with the settings of that input. Without input, the turn
+ * fails if the opening failed.
+ */
 async function openWith(run: RunningTurn, opening: TurnOpening): Promise<Ending> {
   const error = await opening(run.turn);
   const ending = await ended(run);
+  run.turn.isOpening = false;
+  if (ending === null) await run.deps.tellContext(run.turn);
   if (error === null || ending?.status === 'interrupted') return ending ?? converse(run);
   if (ending !== null) return { status: 'failed', error };
   // The input that has arrived is answered, whatever became of the opening.

@@ -9,6 +9,9 @@ import type { ThreadState } from '../thread-state.ts';
 import type { TurnContext, TurnPartDeps } from './turn-part.ts';
 import { TurnParts } from './turn-parts.ts';
 
+/** How many turns are read to find the last one that was not a review. */
+const TURNS_READ_MAX = 8;
+
 interface ThreadPartsDeps {
   state: ThreadState;
   outbox: Outbox;
@@ -38,13 +41,20 @@ export function threadParts({ state, outbox, agent, history, grants, turnBegun }
     configuration: () => state.configuration,
     keep: (patch: ThreadPatch) => state.keep(patch),
     granted: () => grants.permissions,
+    lastUsage: () => state.lastUsage,
     tokensStep: (turn: TurnContext, usage: TokenUsageBreakdown) =>
-      mergedSteps([state.tokensStep(turn, usage, { isAside: false }), parts.tokensUsed(turn, usage)]),
+      mergedSteps([state.tokensStep(turn, usage, { isAside: true }), parts.tokensUsed(turn, usage)]),
     promptStep: (turn: TurnContext, tokens: number) => state.promptStep(turn, tokens),
+    tools: (signal: AbortSignal) => parts.tools(signal),
     compacted: (turn: TurnContext) => parts.compacted(turn),
     lastTurnError: async () => {
-      const { data } = await store.listTurns(state.id, { direction: 'desc', limit: 2, view: 'notLoaded' });
-      return data.find(({ status }) => status !== 'inProgress')?.error ?? null;
+      const { data } = await store.listTurns(state.id, { direction: 'desc', limit: TURNS_READ_MAX, view: 'notLoaded' });
+      for (const turn of data) {
+        if (turn.status === 'inProgress') continue;
+        const { data: items } = await store.listItems(state.id, { turnId: turn.id, direction: 'asc', limit: 1 });
+        if (items[0]?.item.type !== 'enteredReviewMode') return turn.error;
+      }
+      return null;
     },
     turnBegun,
     modelFor,

@@ -30,8 +30,13 @@ export interface TurnDeps {
   request(turn: ActiveTurn, tools: readonly Tool[]): Promise<PreparedRequest | TurnError>;
   /** The thread's token usage so far; null: unknown. */
   tokenUsage(): ThreadTokenUsage | null;
-  /** Adds to the thread's token usage at once, and returns the step that stores and announces it. */
-  tokensStep(turn: ActiveTurn, usage: TokenUsageBreakdown): StepAddition;
+  /**
+   * Adds the usage of a response to the thread's token usage at once, and returns the step that stores and announces it. Null: the provider
+   * did not tell it, and there is nothing to store.
+   */
+  tokensStep(turn: ActiveTurn, usage: TokenUsageBreakdown | null): StepAddition | null;
+  /** Stores the context of the turn's settings for the model, as far as it was not told. Rejects with the store's error. */
+  tellContext(turn: ActiveTurn): Promise<void>;
   /** Changes the thread's status at once, and returns the step that stores and announces it. */
   statusStep(status: 'active' | 'idle' | 'systemError'): StepAddition & Required<Pick<Step, 'announce'>>;
   /** Ends the grants that were given for the turn. */

@@ -130,13 +130,17 @@ export interface TurnPartDeps {
   keep(patch: ThreadPatch): void;
   /** The permissions that users have granted for the session. */
   granted(): readonly GrantedPermissions[];
-  /** Adds to the thread's token usage at once, and returns the step that stores and announces it. */
+  /** The tokens that the provider counted for the thread's last response; null: unknown. */
+  lastUsage(): TokenUsageBreakdown | null;
+  /** Adds the usage of a request aside to the thread's token usage at once, and returns the step that stores and announces it. */
   tokensStep(turn: TurnContext, usage: TokenUsageBreakdown): StepAddition;
   /** Notes at once how many tokens the thread's prompt has now, and returns the step that stores and announces it. */
   promptStep(turn: TurnContext, tokens: number): Required<Pick<StepAddition, 'patch' | 'announce'>>;
+  /** The tools that all parts offer for the thread's next request. */
+  tools(signal: AbortSignal): Promise<readonly Tool[]>;
   /** The messages that all parts tell the model again in a turn in which it has forgotten what it read. */
   compacted(turn: TurnContext): AuthoredItem[];
-  /** The error of the thread's last turn that has ended; null: there is none. Reads the store. */
+  /** The error of the thread's last turn that has ended and was not a review; null: there is none. Reads the store. */
   lastTurnError(): Promise<TurnError | null>;
   /** The agents that threads have started. */
   readonly agents: AgentTree;

@@ -9,6 +9,7 @@ import type { ActiveTurn } from './active-turn.ts';
 import type { PreparedRequest } from './conversation.ts';
 import { runTurn, type TurnBeginning } from './run-turn.ts';
 import type { TurnDeps } from './turn-deps.ts';
+import { modelEntries } from './turn-input.ts';
 
 interface TurnRunnerDeps extends ThreadCallsDeps {
   history: PromptHistory;
@@ -33,17 +34,28 @@ export class TurnRunner {
 
   async #request(turn: ActiveTurn, tools: readonly Tool[]): Promise<PreparedRequest | TurnError> {
     const { history } = this.#deps;
-    const { id, configuration, record } = this.#deps.state;
+    const { id, configuration, lastUsage: last } = this.#deps.state;
     const { promptBudget } = this.#deps.agent;
     const prompt = await history.prompt();
     if (prompt === null) return promptTooLarge(promptBudget.promptBytesMax);
     const { model } = turn.settings;
     const contextWindow = configuration.contextWindow(model);
-    const error = checkWindow(prompt, { model, contextWindow, last: record.tokenUsage?.usage.last ?? null });
+    const error = checkWindow(prompt, { model, contextWindow, last });
     if (error !== null) return error;
-    this.calls.know(prompt.items);
+    this.calls.know(prompt);
     const end = await promptBudget.requesting(history, turn.signal);
     return { request: modelRequest(turn, { threadId: id, configuration, input: prompt.items, tools }), end };
+  }
+
+  async #tellContext({ id, settings }: ActiveTurn): Promise<void> {
+    const { state, agent, outbox, grants } = this.#deps;
+    const { told: before } = state.record;
+    const { instructions } = state.configuration;
+    const now = agent.clock.now();
+    const { told, messages } = await instructions.contextUpdate({ settings, granted: grants.permissions, told: before, now });
+    if (messages.length === 0) return;
+    await outbox.commit({ entries: modelEntries(id, messages, 'context'), patch: { told } });
+    state.keep({ told });
   }
 
   #turnDeps(): TurnDeps {
@@ -63,8 +75,13 @@ export class TurnRunner {
       drained: () => clients.drained({ threadId: state.id }),
       tokenUsage: () => state.record.tokenUsage?.usage ?? null,
       request: (turn, tools) => this.#request(turn, tools),
-      tokensStep: (turn, usage) =>
-        mergedSteps([state.tokensStep(turn, usage, { isAside: turn.kind === 'review' }), parts.tokensUsed(turn, usage)]),
+      tokensStep: (turn, usage) => {
+        const isAside = turn.kind === 'review';
+        if (usage !== null) return mergedSteps([state.tokensStep(turn, usage, { isAside }), parts.tokensUsed(turn, usage)]);
+        if (!isAside) state.noteUncounted();
+        return null;
+      },
+      tellContext: (turn) => this.#tellContext(turn),
       statusStep: (status) => state.statusStep(status, clock.now()),
       endGrants: () => grants.endTurn(),
     };

@@ -7,6 +7,7 @@ import type { LogEntry, ThreadPatch, ThreadSettings } from '../../store/thread-s
 import type { AgentDeps } from '../agent-deps.ts';
 import type { Outbox } from '../outbox.ts';
 import { threadPreview } from '../prompt/thread-preview.ts';
+import { withTurnOverrides } from '../settings/resolve-settings.ts';
 import { settingsChange } from '../settings/settings-change.ts';
 import { mergedSteps, type StepAddition } from '../step.ts';
 import type { ThreadState } from '../thread-state.ts';
@@ -85,9 +86,10 @@ export class TurnStarter {
       kind: due?.kind ?? (opening === null ? 'user' : 'shell'),
       startedAtMs: now,
       startedMs,
-      settings: params.serviceTierForTurn ? { ...settings, serviceTier: params.serviceTierForTurn } : settings,
+      settings: ofTurn(settings, params),
       outputSchema: (params.outputSchema ?? null) as JsonValue,
     });
+    turn.isOpening = (due?.opening ?? opening) !== null;
     if (input !== null) turn.reserveInput()?.deliver(input);
     state.turn = turn;
     state.status = 'active';
@@ -135,12 +137,22 @@ export class TurnStarter {
       throw error;
     }
     state.keep(change.patch);
+    if (turn.isOpening && !('expectedTurnId' in params)) this.#answerWith(turn, params);
     const afterAnswer = () => {
       this.#announce(change.announcements);
       if (input === null) reservation.release();
       else reservation.deliver(input);
     };
     return { turn: turnView({ id: turn.id, status: 'inProgress', startedAtMs: null }), afterAnswer };
+  }
+
+  /** The turn has not asked the model yet: it does so with the settings and the schema of this input, and with its own changes. */
+  #answerWith(turn: ActiveTurn, params: TurnStartParams): void {
+    const { state, agent } = this.#deps;
+    const sources = { serverCwd: agent.cwd, config: state.configuration.config };
+    const changed = [...turn.changes, params].reduce((all, overrides) => withTurnOverrides(all, overrides, sources), state.settings);
+    turn.settings = ofTurn(changed, params);
+    turn.outputSchema = (params.outputSchema ?? turn.outputSchema) as JsonValue;
   }
 
   /** The patch and the announcements that replace the thread's settings by these. */
@@ -153,4 +165,9 @@ export class TurnStarter {
     const { state, agent } = this.#deps;
     for (const { method, params } of announcements) agent.clients.publish({ threadId: state.id }, method, params);
   }
+}
+
+/** The settings of a turn that begins with this request: those of the thread, and the tier for this turn only. */
+function ofTurn(settings: ThreadSettings, { serviceTierForTurn }: TurnStartParams): ThreadSettings {
+  return serviceTierForTurn ? { ...settings, serviceTier: serviceTierForTurn } : settings;
 }

@@ -7,6 +7,8 @@ export interface TagSpan {
 interface Tags {
   open: string;
   close: string;
+  /** An opening tag counts only before one of these texts or the closing tag, after spaces. Default: always. */
+  before?: readonly string[];
 }
 
 /** Splits a text that comes in pieces at its tags, which may be split between pieces. Text without tags is all outside. */
@@ -25,15 +27,16 @@ export class TagSplitter {
     for (;;) {
       const tag = this.#isInside ? this.#tags.close : this.#tags.open;
       const at = this.#rest.indexOf(tag);
-      if (at === -1) {
-        const keep = longestTagStart(this.#rest, tag);
+      const counts = at === -1 ? null : this.#counts(at + tag.length);
+      if (counts === null) {
+        const keep = at === -1 ? longestTagStart(this.#rest, tag) : this.#rest.length - at;
         this.#emit(spans, this.#rest.slice(0, this.#rest.length - keep));
         this.#rest = this.#rest.slice(this.#rest.length - keep);
         return spans;
       }
-      this.#emit(spans, this.#rest.slice(0, at));
+      this.#emit(spans, this.#rest.slice(0, counts ? at : at + tag.length));
       this.#rest = this.#rest.slice(at + tag.length);
-      this.#isInside = !this.#isInside;
+      if (counts) this.#isInside = !this.#isInside;
     }
   }
 
@@ -43,6 +46,16 @@ export class TagSplitter {
     this.#emit(spans, this.#rest);
     this.#rest = '';
     return spans;
+  }
+
+  /** Whether a tag that ends here is one, and not text about it. Null: the text that decides it has not come yet. */
+  #counts(end: number): boolean | null {
+    const { before, close } = this.#tags;
+    if (this.#isInside || before === undefined) return true;
+    const next = this.#rest.slice(end).trimStart();
+    const allowed = [...before, close];
+    if (allowed.some((text) => next.startsWith(text))) return true;
+    return allowed.some((text) => text.startsWith(next)) ? null : false;
   }
 
   #emit(spans: TagSpan[], text: string): void {

@@ -1,6 +1,6 @@
 /**
  * The context windows of well-known models, in tokens: what a prompt and its response may have together, or where a maker limits
- * prompts by themselves, that limit. The first pattern that fits the name counts. Names may have a vendor before them.
+ * prompts by themselves, that limit. The first pattern that fits the name counts. Names may have a vendor and a region before them.
  */
 const WINDOWS: readonly [pattern: RegExp, tokens: number][] = [
   [/^gpt-4\.1/, 1_047_576],
@@ -9,10 +9,11 @@ const WINDOWS: readonly [pattern: RegExp, tokens: number][] = [
   [/^gpt-5(\.\d+)?-chat/, 128_000],
   [/^gpt-5/, 272_000],
   [/^codex-mini/, 200_000],
+  [/^o1-(mini|preview)/, 128_000],
   [/^o[134](-|$)/, 200_000],
   [/^claude/, 200_000],
   [/^gemini-(2|3)/, 1_048_576],
-  [/^grok-4-fast|^grok-4\.\d+-fast/, 2_000_000],
+  [/^grok-4([.-]\d+)?-fast/, 2_000_000],
   [/^grok-(4|code-fast)/, 256_000],
   [/^grok-3/, 131_072],
   [/^deepseek-(chat|reasoner|v3|r1)/, 128_000],
@@ -28,8 +29,14 @@ const WINDOWS: readonly [pattern: RegExp, tokens: number][] = [
   [/^llama-?(3\.[123])/, 131_072],
 ];
 
+/** A fine-tuned model, or the region and the vendor in the names of Amazon Bedrock. */
+const PREFIX = /^ft:|^(?:(?:us|us-gov|eu|apac|jp|au|ca|global)\.)?(?:anthropic|openai|meta|mistral|qwen|deepseek)\./;
+
 /** Returns the context window of a well-known model in tokens, or null. */
 export function knownContextWindow(model: string): number | null {
-  const name = model.slice(model.lastIndexOf('/') + 1).toLowerCase();
+  const name = model
+    .slice(model.lastIndexOf('/') + 1)
+    .toLowerCase()
+    .replace(PREFIX, '');
   return WINDOWS.find(([pattern]) => pattern.test(name))?.[1] ?? null;
 }

@@ -38,7 +38,7 @@ export class ChatTranslator implements EventTranslator {
   constructor(endpoint: Endpoint, request: ModelRequest) {
     this.#endpoint = endpoint;
     const customNames = new Set(request.tools.filter(({ type }) => type === 'custom').map(({ name }) => name));
-    // A thread's input grows with every response, so no id is made twice.
+    // The input grows with every response until it is compacted, so an id is not made twice within one prompt.
     this.#calls = new ChatToolCalls({ customNames, makeId: (number) => `call_${request.input.length}_${number}` });
   }
 

@@ -2,8 +2,10 @@ import { isObject, parsedJson } from '../../base/json-value.ts';
 import { cutText } from '../../base/text/cut-text.ts';
 import type { TurnError } from '../../protocol/generated/types.ts';
 import { redact } from '../../secrets/redact.ts';
+import { isTooLong } from '../is-too-long.ts';
 import { type ModelFailure, modelFailure } from '../model-failure.ts';
 import type { Endpoint } from './endpoint.ts';
+
 import { refusalAdvice } from './refusal-advice.ts';
 import { retryAfterMs, waitInTextMs } from './retry-after-ms.ts';
 import { RETRY_WAIT_MS_MAX } from './retry-plan.ts';
@@ -18,7 +20,6 @@ interface ErrorMeaning {
 
 /** The meaning of providers' error codes. An unknown code in a stream may be retried. */
 const CODES = new Map<string, ErrorMeaning>([
-  ['context_length_exceeded', { info: 'contextWindowExceeded', passes: false }],
   ['insufficient_quota', { info: 'usageLimitExceeded', passes: false }],
   ['usage_limit_reached', { info: 'usageLimitExceeded', passes: false }],
   ['usage_not_included', { info: 'usageLimitExceeded', passes: false }],
@@ -32,6 +33,7 @@ const CODES = new Map<string, ErrorMeaning>([
   ['invalid_api_key', { info: 'other', passes: false }],
   ['model_not_found', { info: 'other', passes: false }],
 ]);
+const TOO_LONG: ErrorMeaning = { info: 'contextWindowExceeded', passes: false };
 /** Codes that say less than the HTTP status of the response. */
 const CODES_BEHIND_STATUS = new Set(['rate_limit_exceeded', 'invalid_request_error', 'invalid_api_key', 'model_not_found']);
 
@@ -56,7 +58,8 @@ export interface HttpRefusal {
 export function httpFailure(endpoint: Endpoint, refusal: HttpRefusal): ModelFailure {
   const { status, headers, body } = refusal;
   const stated = statedError(body, endpoint.secrets);
-  const known = knownMeaning(stated.codes.filter((code) => !CODES_BEHIND_STATUS.has(code)));
+  const codes = stated.codes.filter((code) => !CODES_BEHIND_STATUS.has(code));
+  const known = knownMeaning({ status, codes, text: stated.text });
   const meaning = known ?? statusMeaning(status);
   const said = stated.text === '' ? '' : ` ${sentence(stated.text)}`;
   const quotaIsUsedUp = meaning.info === 'usageLimitExceeded';
@@ -75,7 +78,7 @@ function finalRetry(status: number, { body, text }: { body: string; text: string
 /** Makes the failure for an error inside a stream, in `response.failed` or an `error` event. */
 export function streamFailure(source: Pick<Endpoint, 'label' | 'secrets'>, error: unknown): ModelFailure {
   const stated = statedError({ error }, source.secrets);
-  const meaning = knownMeaning(stated.codes) ?? { info: 'other', passes: true };
+  const meaning = knownMeaning({ status: null, ...stated }) ?? { info: 'other', passes: true };
   const said = stated.text === '' ? stated.codes.join(', ') : stated.text;
   const message = `${source.label} could not answer${said === '' ? '.' : `: ${sentence(said)}`}`;
   const failure = modelFailure(redact(message, source.secrets), meaning.info, meaning.passes ? 'stream' : 'never');
@@ -87,9 +90,10 @@ export function wholeFailure(endpoint: Endpoint, { body, model }: { body: unknow
   const value = typeof body === 'string' ? parsedJson(body) : body;
   if (!isObject(value) || value.error === undefined || value.error === null) return null;
   const stated = statedError(value, endpoint.secrets);
-  const meaning = knownMeaning(stated.codes) ?? { info: 'other', passes: false };
+  const status = statedStatus(value.error);
+  const meaning = knownMeaning({ ...stated, status }) ?? { info: 'other', passes: false };
   const quotaIsUsedUp = meaning.info === 'usageLimitExceeded';
-  const refused = { ...stated, status: statedStatus(value.error), location: undefined, model, quotaIsUsedUp };
+  const refused = { ...stated, status, location: undefined, model, quotaIsUsedUp };
   const advice = refusalAdvice(endpoint, refused) || (stated.text === '' ? ' Check base_url of the provider.' : '');
   const message = `${endpoint.label} answered with an error: ${sentence(stated.text || 'no reason given')}${advice}`;
   return modelFailure(redact(message, endpoint.secrets), meaning.info, meaning.passes ? 'request' : 'never');
@@ -101,8 +105,9 @@ function statedStatus(error: unknown): number {
   return Number.isInteger(code) && code >= 400 && code < 600 ? code : 200;
 }
 
-function knownMeaning(codes: string[]): ErrorMeaning | undefined {
-  return codes.map((code) => CODES.get(code)).find((meaning) => meaning !== undefined);
+function knownMeaning(refusal: Parameters<typeof isTooLong>[0]): ErrorMeaning | undefined {
+  if (isTooLong(refusal)) return TOO_LONG;
+  return refusal.codes.map((code) => CODES.get(code)).find((meaning) => meaning !== undefined);
 }
 
 function statusMeaning(status: number): ErrorMeaning {

@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { isObject, type JsonObject, parsedJson } from '../../base/json-value.ts';
 import type { Log } from '../../base/log.ts';
+import { parseLongJson } from '../../base/parse-long-json.ts';
 import type { ProviderConfig } from '../../config/providers/provider-config.ts';
 import { redact } from '../../secrets/redact.ts';
 import { type Endpoint, resolveEndpoint } from './endpoint.ts';
@@ -11,8 +12,10 @@ import { unansweredFailure } from './unanswered-failure.ts';
 
 /** How long a local server may take to list its models. */
 export const LISTING_MS_MAX = 1_000;
-const LIMITS = { connectMsMax: LISTING_MS_MAX, idleMsMax: LISTING_MS_MAX };
 const LISTING_CHARS_MAX = 1024 * 1024;
+/** Gateways list hundreds of models, each with a long description. */
+const WINDOWS_MS_MAX = 5_000;
+const WINDOWS_CHARS_MAX = 16 * 1024 * 1024;
 const MODELS_MAX = 200;
 const SUCCESS = 200;
 /** Embedding models are listed too, but cannot hold a conversation. */
@@ -30,21 +33,29 @@ export type InstalledModels = string[] | { problem: string };
 
 /** Asks a provider which models it has, and leaves out embedding models. Never rejects. */
 export async function installedModels(provider: ProviderConfig, deps: ListingDeps): Promise<InstalledModels> {
-  const listing = await askListing(provider, deps);
+  const listing = await askListing(provider, deps, { msMax: LISTING_MS_MAX, charsMax: LISTING_CHARS_MAX });
   if ('problem' in listing) return listing;
   const { endpoint, body } = listing;
-  const ids = modelIds(body);
+  const ids = modelIds(parsedJson(body));
   if (ids !== null) return ids.map((id) => redact(id, endpoint.secrets));
   const told = wholeFailure(endpoint, { body, model: 'NAME' });
   return { problem: told?.error.message ?? `${endpoint.label} did not answer with a list of models. Check base_url of the provider.` };
 }
 
-/** Asks a provider for the context windows of its models, in tokens, by their ids. Not every provider lists them. Never rejects. */
-export async function listedWindows(provider: ProviderConfig, deps: ListingDeps): Promise<ReadonlyMap<string, number>> {
-  const listing = await askListing(provider, deps);
-  const entries = 'problem' in listing ? null : listedModels(listing.body);
+/**
+ * Asks a provider for the context windows of its models, in tokens, by their ids. Not every provider lists them. Null: it did not answer
+ * with a list, and may do so later. Never rejects.
+ */
+export async function listedWindows(provider: ProviderConfig, deps: ListingDeps): Promise<ReadonlyMap<string, number> | null> {
+  const listing = await askListing(provider, deps, { msMax: WINDOWS_MS_MAX, charsMax: WINDOWS_CHARS_MAX });
+  const entries = 'problem' in listing ? null : listedModels(await parseLongJson(listing.body));
+  if (entries === null) {
+    const problem = 'problem' in listing ? listing.problem : 'The answer is not a list of models, or it is too long.';
+    deps.log.info({ provider: provider.id, problem }, 'the context windows of models could not be asked for');
+    return null;
+  }
   return new Map(
-    (entries ?? []).flatMap((entry): [string, number][] => {
+    entries.flatMap((entry): [string, number][] => {
       const tokens = WINDOW_FIELDS.map((field) => entry[field]).find((value) => Number.isSafeInteger(value) && Number(value) > 0);
       return tokens === undefined ? [] : [[entry.id, Number(tokens)]];
     }),
@@ -56,45 +67,55 @@ const WINDOW_FIELDS = ['context_length', 'max_model_len', 'context_window', 'max
 
 type Listing = { endpoint: Endpoint; body: string } | { problem: string };
 
-async function askListing(provider: ProviderConfig, deps: ListingDeps): Promise<Listing> {
+interface ListingLimits {
+  msMax: number;
+  charsMax: number;
+}
+
+async function askListing(provider: ProviderConfig, deps: ListingDeps, limits: ListingLimits): Promise<Listing> {
   const endpoint = resolveEndpoint(provider, 'models', deps);
   if ('message' in endpoint) return { problem: endpoint.message };
   const { url, headers } = endpoint;
   const tooLate = new AbortController();
-  const timer = deps.clock.setTimer(() => tooLate.abort(), LISTING_MS_MAX);
+  const timer = deps.clock.setTimer(() => tooLate.abort(), limits.msMax);
   const httpRequest = {
     method: 'GET' as const,
     url,
     headers: { ...headers, accept: 'application/json' },
     body: null,
-    ...LIMITS,
+    connectMsMax: limits.msMax,
+    idleMsMax: limits.msMax,
   };
   const exchange = await new HttpClient(deps).ask(httpRequest, tooLate.signal);
   try {
-    return await readListing(endpoint, exchange, deps.clock.now());
+    return await readListing(endpoint, exchange, { ...limits, now: deps.clock.now() });
   } finally {
     timer.clear();
     exchange.close();
   }
 }
 
-async function readListing(endpoint: Endpoint, exchange: HttpExchange, now: number): Promise<Listing> {
+async function readListing(
+  endpoint: Endpoint,
+  exchange: HttpExchange,
+  { now, ...limits }: ListingLimits & { now: number },
+): Promise<Listing> {
   const head = await exchange.head();
-  if ('broken' in head) return { problem: unansweredText(endpoint, head) };
-  const body = await wholeBody(exchange);
+  if ('broken' in head) return { problem: unansweredText(endpoint, head, limits) };
+  const body = await wholeBody(exchange, limits);
   if (head.status !== SUCCESS) return { problem: httpFailure(endpoint, { ...head, body, model: 'NAME', now }).error.message };
   return { endpoint, body };
 }
 
-function unansweredText(endpoint: Endpoint, why: Break): string {
-  if (why.broken === 'network') return unansweredFailure(endpoint, why, LIMITS).error.message;
-  return `${endpoint.label} did not answer within ${LISTING_MS_MAX / 1_000} s. ${startAdvice(endpoint.localServer)}`;
+function unansweredText(endpoint: Endpoint, why: Break, { msMax }: ListingLimits): string {
+  if (why.broken === 'network') return unansweredFailure(endpoint, why, { connectMsMax: msMax, idleMsMax: msMax }).error.message;
+  return `${endpoint.label} did not answer within ${msMax / 1_000} s. ${startAdvice(endpoint.localServer)}`;
 }
 
 /** The whole body; empty if it is too long or breaks off. */
-async function wholeBody(exchange: HttpExchange): Promise<string> {
+async function wholeBody(exchange: HttpExchange, { charsMax }: ListingLimits): Promise<string> {
   let text = '';
-  while (text.length < LISTING_CHARS_MAX) {
+  while (text.length < charsMax) {
     const chunk = await exchange.read();
     if (chunk === null) return text;
     if (typeof chunk !== 'string') break;
@@ -104,15 +125,14 @@ async function wholeBody(exchange: HttpExchange): Promise<string> {
 }
 
 /** The ids of a listing, null if it has another form. */
-function modelIds(text: string): string[] | null {
-  const entries = listedModels(text);
+function modelIds(listing: unknown): string[] | null {
+  const entries = listedModels(listing);
   if (entries === null) return null;
   return [...new Set(entries.map(({ id }) => id))].filter((id) => !EMBEDS.test(id)).slice(0, MODELS_MAX);
 }
 
 /** The models in `{data: [{id}]}`, null if the body has another form. A server without models may send null as `data`. */
-function listedModels(text: string): (JsonObject & { id: string })[] | null {
-  const listing = parsedJson(text);
+function listedModels(listing: unknown): (JsonObject & { id: string })[] | null {
   if (!isObject(listing) || listing.data === undefined) return null;
   const entries: unknown[] = Array.isArray(listing.data) ? listing.data : [];
   return entries.filter(

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import { idOf } from '../../support/counting-ids.ts';
+import { Gate } from '../../support/gate.ts';
 import { failed, functionCall, message, response } from '../../support/test-model.ts';
 import { startServer, type TestServer } from '../../support/test-server.ts';
+import { afterDeathOf } from '../after-death-of.ts';
 
 const threadId = idOf(1);
 const completed = { status: 'completed', error: null };
@@ -51,4 +53,30 @@ test('the report of a review is summarized, and does not come back as a message 
   const input = JSON.stringify(server.model.request(5).input);
   expect(input).toContain('SUMMARY');
   expect(input).not.toContain('REPORT');
+});
+
+test('a review that was killed is told as such: the turn before it ended well', async () => {
+  const server = await oneTurn();
+  server.model.push([new Gate()]);
+  await server.client.request('review/start', { threadId, target: { type: 'uncommittedChanges' } });
+  await server.model.asked(3);
+  const next = await afterDeathOf(server);
+  await next.client.request('thread/resume', { threadId });
+  next.model.push(response(message('second')));
+  await next.client.turn(threadId, 'two');
+  const input = JSON.stringify(next.model.request(1).input);
+  expect(input).toContain('<review>\\nThe user started a review. It has no result, because the server ended without closing the thread.');
+  expect(input).not.toContain('<turn_interrupted>');
+});
+
+test('a review that fails leaves the goal of the thread as it is', async () => {
+  const server = await oneTurn();
+  const gate = new Gate();
+  server.model.push([gate, failed('no review')], response(functionCall('update_goal', { status: 'complete' })), response(message('done')));
+  const { turn } = await server.client.request('review/start', { threadId, target: { type: 'uncommittedChanges' } });
+  await server.client.request('thread/goal/set', { threadId, objective: 'all green' });
+  gate.open();
+  expect(await server.client.turnCompleted(turn.id)).toMatchObject({ status: 'failed' });
+  await server.client.waitFor('thread/goal/updated', ({ goal }) => goal.status === 'complete');
+  expect(server.client.notifications('thread/goal/updated').map(({ goal }) => goal.status)).not.toContain('blocked');
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ModelRequest } from '../../../src/model/model.ts';
-import type { ResponseItem, Turn } from '../../../src/protocol/generated/types.ts';
+import type { ResponseItem, Turn, TurnError } from '../../../src/protocol/generated/types.ts';
 import { idOf } from '../../support/counting-ids.ts';
 import { Gate } from '../../support/gate.ts';
 import { type TestClient, text } from '../../support/test-client.ts';
@@ -61,7 +61,8 @@ test('thread/compact/start replaces what the model has read by a summary and the
   const turn = await compact(server);
   expect(turn).toMatchObject({ status: 'completed', items: [] });
   const request = lastRequest(server);
-  expect(request.tools).toEqual([]);
+  expect(request.tools).toEqual(server.model.request(2).tools);
+  expect(request.tools.length).toBeGreaterThan(0);
   expect(texts(request).slice(0, -1)).toEqual(['one', 'first', 'two', 'second']);
   server.model.push(response(message('third')));
   expect(await server.client.turn(threadId, 'three')).toMatchObject(answered);
@@ -149,7 +150,7 @@ test('images and huge outputs do not come back', async () => {
   await compact(server);
   server.model.push(response(message('done')));
   await server.client.turn(threadId, 'go on');
-  expect(texts(lastRequest(server))).toEqual(['look[An image was here.]', 'conversation_summary', 'go on']);
+  expect(texts(lastRequest(server))).toEqual(['look\n[An image was here.]', 'conversation_summary', 'go on']);
 });
 
 test('a thread without a conversation is compacted without a request, and so is one with nothing new', async () => {
@@ -264,11 +265,19 @@ test('compact_prompt replaces the prompt for summaries', async () => {
   expect(texts(server.model.request(2)).at(-1)).toBe('in short, please');
 });
 
-test('if there is no summary, the oldest part is cut, clients are told, and the turn is answered', async () => {
-  const server = await overLimit();
-  server.model.push([failed('no summary today')], response(message('second')));
-  expect(await server.client.turn(threadId, 'two')).toMatchObject(answered);
-  expect(texts(server.model.request(3))).toEqual(['conversation_cut', 'one', 'first', 'two']);
+/** A thread whose model has refused a prompt as too long, in a turn of its own. */
+async function refused(options: TestServerOptions = {}): Promise<TestServer> {
+  const server = await twoTurns(options);
+  server.model.push([failed('too long', 'contextWindowExceeded')]);
+  expect(await server.client.turn(threadId, 'refused')).toMatchObject({ status: 'failed' });
+  return server;
+}
+
+test('if the prompt does not fit and there is no summary, the oldest part is cut, clients are told, and the turn is answered', async () => {
+  const server = await refused();
+  server.model.push([failed('no summary today')], response(message('third')));
+  expect(await server.client.turn(threadId, 'three')).toMatchObject(answered);
+  expect(texts(lastRequest(server))).toEqual(['conversation_cut', 'one', 'first', 'two', 'second', 'refused', 'three']);
   expect(server.client.notifications('warning').map(({ message }) => message)).toEqual([
     expect.stringMatching(/its oldest part was cut from what the model reads\. The history keeps it\. no summary today/),
   ]);
@@ -277,21 +286,37 @@ test('if there is no summary, the oldest part is cut, clients are told, and the 
 test('what is cut is bounded: long parts of the conversation are left out, the newest stay', async () => {
   const server = await startServer({ config: config('model_auto_compact_token_limit = 10000') });
   await server.client.request('thread/start', {});
-  server.model.push(response(message(words(4_000))), counted('newest', 12_000), [failed('no')], response(message('done')));
-  await server.client.turn(threadId, 'one');
-  await server.client.turn(threadId, 'two');
-  expect(await server.client.turn(threadId, 'three')).toMatchObject(answered);
-  expect(texts(server.model.request(4))).toEqual(['one', 'conversation_cut', 'two', 'newest', 'three']);
+  const long = (name: string) => response(message(`${name} ${words(2_000)} END`));
+  server.model.push(long('A'), long('B'), long('C'), long('D'), [failed('too long', 'contextWindowExceeded')]);
+  for (const question of ['one', 'two', 'three', 'four', 'refused']) await server.client.turn(threadId, question);
+  server.model.push([failed('no')], response(message('done')));
+  expect(await server.client.turn(threadId, 'five')).toMatchObject(answered);
+  const read = texts(lastRequest(server)).map((said) => said.replace(/^([A-D]) .*(\[.*\]).* END$/s, '$1'));
+  expect(read).toEqual(['one', 'conversation_cut', 'two', 'B', 'three', 'C', 'four', 'D', 'refused', 'five']);
 });
 
-test('while the provider cannot answer, nothing is cut, and the compaction is tried again with the next request', async () => {
+test.each<[string, TurnError['codexErrorInfo'], number]>([
+  ['overloaded', 'serverOverloaded', 1],
+  ['HTTP 500', 'internalServerError', 1],
+  ['budget', 'sessionBudgetExceeded', 1],
+  ['garbage', 'other', 2],
+])('while the prompt fits, nothing is cut (%s), and the next turn compacts', async (text, info, requests) => {
   const server = await overLimit();
-  const outage = failed('overloaded', 'serverOverloaded');
-  server.model.push([outage], [outage], response(message('SUMMARY')), response(message('second')));
-  expect(await server.client.turn(threadId, 'two')).toMatchObject({ status: 'failed' });
-  expect(texts(server.model.request(3))).toEqual(['one', 'first', 'two']);
-  expect(await server.client.turn(threadId, 'three')).toMatchObject(answered);
-  expect(texts(server.model.request(5))).toEqual(['one', 'two', 'conversation_summary', 'three']);
+  const failure = Array.from({ length: requests }, () => [failed(text, info)]);
+  const { model, client } = server;
+  const calls = (callId: string) => response(functionCall('exec_command', { cmd: 'true', login: false }, { callId }));
+  model.push(...failure, calls('call_1'), calls('call_2'), response(message('second')));
+  expect(await client.turn(threadId, 'two')).toMatchObject(answered);
+  expect(texts(lastRequest(server)).slice(0, 3)).toEqual(['one', 'first', 'two']);
+  expect(client.notifications('warning').map(({ message }) => message)).toEqual([
+    `The thread is near its limit and could not be summarized; it stays as it is for now. ${text}`,
+  ]);
+  const { thread } = await client.request('thread/read', { threadId, includeTurns: true });
+  expect(thread.turns[1]?.items.map(({ type }) => type)).not.toContain('contextCompaction');
+  model.push(counted('third', 12_000), response(message('SUMMARY')), response(message('fourth')));
+  await client.turn(threadId, 'three');
+  expect(await client.turn(threadId, 'four')).toMatchObject(answered);
+  expect(texts(lastRequest(server))).toEqual(['one', 'two', 'three', 'conversation_summary', 'four']);
 });
 
 test('after contextWindowExceeded the next turn compacts first, also after a restart', async () => {
@@ -306,7 +331,7 @@ test('after contextWindowExceeded the next turn compacts first, also after a res
     }
     server.model.push(response(message('SUMMARY')), response(message('fourth')));
     expect(await server.client.turn(threadId, 'four')).toMatchObject(answered);
-    expect(texts(server.model.request(4))[0]).toMatch(/^<conversation>\n\[/);
+    expect(texts(server.model.request(4))[0]).toMatch(/^<conversation>\n.*\n\{"from":"user","text":"one"\}\n/);
     expect(texts(server.model.request(5))).toEqual(['one', 'two', 'three', 'conversation_summary', 'four']);
   }
 });
@@ -340,26 +365,29 @@ test('input that alone exceeds the window fails its own turn only: it does not e
   expect(await server.client.turn(threadId, words(21_000))).toMatchObject({ error: { codexErrorInfo: 'contextWindowExceeded' } });
   server.model.push(response(message('SUMMARY')), response(message('second')));
   expect(await server.client.turn(threadId, 'two')).toMatchObject(answered);
+  const summarized = texts(server.model.request(2))[0] ?? '';
+  expect(summarized).toContain('{"from":"user","text":"one"}\n{"from":"assistant","text":"first"}\n{"from":"user","text":"abc abc');
+  expect(summarized).toContain('characters were cut');
   expect(texts(lastRequest(server)).slice(-2)).toEqual(['conversation_summary', 'two']);
 });
 
 test('a summary without text, and one without an end, count as none', async () => {
   for (const answer of [response(), response(message('  '))]) {
     const server = await overLimit();
-    server.model.push(answer, response(message('second')));
+    server.model.push(answer, answer, response(message('second')));
     expect(await server.client.turn(threadId, 'two')).toMatchObject(answered);
-    expect(texts(lastRequest(server))).toEqual(['conversation_cut', 'one', 'first', 'two']);
+    expect(texts(lastRequest(server))).toEqual(['one', 'first', 'two']);
   }
 });
 
-test('a model that says nothing gets five minutes, and then the oldest part is cut', async () => {
-  const server = await overLimit();
-  server.model.push([new Gate()], response(message('second')));
-  const turn = server.client.turn(threadId, 'two');
-  await server.model.asked(2);
+test('a model that says nothing gets five minutes, and then the turn goes on without a summary', async () => {
+  const server = await refused();
+  server.model.push([new Gate()], response(message('third')));
+  const turn = server.client.turn(threadId, 'three');
+  await server.model.asked(4);
   server.clock.advance(5 * 60 * 1000);
   expect(await turn).toMatchObject(answered);
-  expect(texts(lastRequest(server))).toEqual(['conversation_cut', 'one', 'first', 'two']);
+  expect(texts(lastRequest(server))[0]).toBe('conversation_cut');
 });
 
 test('a very long summary is cut in its middle', async () => {

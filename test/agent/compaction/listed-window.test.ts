@@ -20,8 +20,34 @@ test.each([
   const windows = server.client.notifications('thread/tokenUsage/updated').map(({ tokenUsage }) => tokenUsage.modelContextWindow);
   expect(windows[0]).toBe(258_400);
   expect(windows.at(-1)).toBe(window);
-  // 9,500 tokens are more than nine tenths of the listed window.
+  // 9,500 tokens are more than nine tenths of the listed window. After one compaction that does not help, no further one is tried.
   const compactions = server.client.notifications('thread/compacted').length;
-  expect(compactions).toBe(window === 10_000 ? 2 : 0);
+  expect(compactions).toBe(window === 10_000 ? 1 : 0);
+  await provider[Symbol.asyncDispose]();
+});
+
+test('a provider whose list is long, or does not come at first, is heard all the same', async () => {
+  const entry = (id: string) => ({ id, description: 'x'.repeat(10_000), context_length: id === 'm' ? 100_000 : 5 });
+  const data = [...Array.from({ length: 300 }, (_, index) => entry(`other-${index}`)), entry('m')];
+  let asked = 0;
+  let tokens = 10_000;
+  const provider = await ProviderServer.start((res, req, body) => {
+    if (req.method === 'GET') return (asked++ === 0 ? refusing(503) : refusing(200, { data }))(res, req, body);
+    const response = { id: 'resp_1', usage: { ...usage, input_tokens: tokens, total_tokens: tokens + 5 } };
+    return streaming(created, ...message('an answer'), { ...completed, response })(res, req, body);
+  });
+  const config = `model = "m"\nmodel_provider = "p"\n[model_providers.p]\nbase_url = "http://127.0.0.1:${provider.port}/v1"\nrequest_max_retries = 0\nstream_max_retries = 0\n`;
+  const server = await startServer({ config, model: null });
+  await server.client.request('thread/start', {});
+  const window = async (question: string) => {
+    await server.client.turn(idOf(1), question);
+    return server.client.notifications('thread/tokenUsage/updated').at(-1)?.tokenUsage.modelContextWindow;
+  };
+  await window('one');
+  expect(await window('two')).toBe(258_400);
+  tokens = 50_000;
+  await window('three');
+  expect(asked).toBe(1);
+  expect(await window('four')).toBe(100_000);
   await provider[Symbol.asyncDispose]();
 });

@@ -6,6 +6,7 @@ import { EventLoopYield } from '../../../src/base/event-loop-yield.ts';
 import { messageText } from '../../../src/model/message-text.ts';
 import type { ModelRequest } from '../../../src/model/model.ts';
 import type { ResponseItem } from '../../../src/protocol/generated/types.ts';
+import { inertRedactor, jsonRedactor } from '../../../src/secrets/json-redactor.ts';
 import { functionCall, message, response } from '../../support/test-model.ts';
 import { THREAD } from '../../tools/command-server.ts';
 import { ACTION_SET, type ReviewCase } from './action-set.ts';
@@ -21,9 +22,9 @@ exclude_tmpdir_env_var = true
 const REQUEST_CHARS_MAX = 150_000;
 
 /** The transcript of a history whose authors nobody has noted. */
-function transcriptOf(history: readonly ResponseItem[], charsMax = 100_000): Promise<string> {
+function transcriptOf(history: readonly ResponseItem[], charsMax = 100_000, masks = MASKS): Promise<string> {
   const read = history.map((item) => ({ item, author: null }));
-  return transcript(read, { masks: MASKS, charsMax, goal: null, known: new WeakMap(), breaks: new EventLoopYield() });
+  return transcript(read, { masks, charsMax, goal: null, known: new WeakMap(), breaks: new EventLoopYield() });
 }
 
 interface Line {
@@ -125,4 +126,29 @@ test('the oldest entries are left out first, and a flood of output does not disp
   expect(lines[1]).toEqual({ from: 'user', text: 'Do not push.' });
   expect(lines.at(-2)).toMatchObject({ from: 'tool', call: 'c999' });
   expect(shown.length).toBeLessThan(110_000);
+});
+
+test('no part of a secret is left where a long text loses its middle', async () => {
+  const lines = Array.from({ length: 50 }, (_, index) => `KEYLINE${String(index).padStart(2, '0')}${'A'.repeat(55)}`);
+  const key = ['-----BEGIN RSA PRIVATE KEY-----', ...lines, '-----END RSA PRIVATE KEY-----'].join('\n');
+  const token = `eyJhbGciOiJIUzI1NiJ9.eyJ${'B'.repeat(1_500)}.SIGNATURE_OF_THE_TOKEN_0123456789`;
+  const code = inertRedactor({});
+  const data = jsonRedactor({});
+  const masks = { code, data: (text: string) => String(data(text)) };
+  for (const before of [3_000, 15_000, 17_000, 17_900, 50_000]) {
+    for (const secret of [key, token, lines.join('\n')]) {
+      const output = `${'x '.repeat(before)}${secret}\n${'tail '.repeat(150)}${secret === token ? '' : 'y '.repeat(8_000)}`;
+      const shown = await transcriptOf([{ type: 'function_call_output', call_id: 'x', output }], 100_000, masks);
+      expect(shown).not.toMatch(/KEYLINE|SIGNATURE/);
+    }
+  }
+});
+
+test('a list of words and the arguments of a call are masked in the transcript, too', async () => {
+  const args = JSON.stringify({ command: ['mycli', '--token', 's3cr3tvalue99', 'deploy'] });
+  const shown = await transcriptOf([{ type: 'function_call', call_id: 'x', name: 'shell', arguments: args }], 100_000, {
+    ...MASKS,
+    code: inertRedactor({}),
+  });
+  expect(JSON.parse(JSON.parse(shown).text)).toEqual({ command: ['mycli', '--token', '[hidden]', 'deploy'] });
 });

@@ -44,3 +44,31 @@ test('it cannot read other files, also not through links, and its calls are limi
   ]);
   expect(reviewsCompleted(server)).toMatchObject([{ review: { status: 'approved' } }]);
 });
+
+test("a relative path is one in the action's working directory, and the guardian reads where the file is", async () => {
+  const server = await guarded(
+    { turns: [response(runsAs('c1', 'sh run.sh', { workdir: 'sub' })), ends], reviews: [reads('run.sh', 'conf.env'), assesses(ALLOW)] },
+    {
+      files: { 'work/run.sh': 'echo harmless', 'work/sub/run.sh': 'touch ../marker', 'work/sub/conf.env': 'DB_PASSWORD=p$ss(1)\nHOST=a\n' },
+    },
+  );
+  await server.client.turn(THREAD, 'go');
+  expect(outputs(server)).toEqual([
+    `The file ${join(server.cwd, 'sub/run.sh')}:\ntouch ../marker`,
+    `The file ${join(server.cwd, 'sub/conf.env')}:\nDB_PASSWORD=[hidden]\nHOST=a\n`,
+  ]);
+});
+
+test('a private key that the end of what is shown cuts off is hidden', async () => {
+  const lines = Array.from({ length: 50 }, (_, index) => `KEYLINE${String(index).padStart(2, '0')}${'A'.repeat(55)}`);
+  const key = ['-----BEGIN RSA PRIVATE KEY-----', ...lines, '-----END RSA PRIVATE KEY-----'].join('\n');
+  const server = await guarded(
+    { turns: [response(runsAs('c1', 'sh run.sh')), ends], reviews: [reads('run.sh', 'key.pem'), assesses(ALLOW)] },
+    { files: { 'work/run.sh': `${'#'.repeat(15_000)}\n${key}`, 'work/key.pem': `${'#'.repeat(15_000)}\n${key}\n${'#'.repeat(30_000)}` } },
+  );
+  await server.client.turn(THREAD, 'go');
+  const [script, cut] = outputs(server);
+  expect(`${script}${cut}`).not.toContain('KEYLINE');
+  expect(script).toContain('[hidden]');
+  expect(cut).toMatch(/\[… cut: the file has \d+ bytes …\]$/);
+});

@@ -38,6 +38,12 @@ test('a denied command does not run: the model reads why, and the turn goes on',
   expect(server.client.notifications('turn/completed')).toMatchObject([{ turn: { status: 'completed' } }]);
 });
 
+test('the reason that the model reads ends with a full stop', async () => {
+  const server = await guarded({ turns: [touches, ends], reviews: [assesses({ outcome: 'deny', rationale: 'far too risky' })] });
+  await server.client.turn(THREAD, 'go');
+  expect(toldOf(server.model)).toContain('Reason: far too risky. Do not try');
+});
+
 test('the reviewer of a turn is that of its settings: the person without it, the guardian with it, and it sticks', async () => {
   const server = await guarded(
     { turns: [touches, ends, response(runsAs('call_2', 'touch b')), ends], reviews: [assesses(ALLOW)] },

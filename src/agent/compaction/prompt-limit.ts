@@ -1,0 +1,125 @@
+import { orAborted } from '../../base/or-aborted.ts';
+import { estimatedTokens } from '../prompt/check-window.ts';
+import type { Prompt } from '../prompt/ordered-prompt.ts';
+import type { TurnContext, TurnPartDeps } from '../turn/turn-part.ts';
+
+/** A prompt that takes this part of the context window is compacted before the next request. */
+const WINDOW_SHARE = 0.9;
+/** A prompt that takes this part of the bytes that are sent at most is compacted too. */
+const BYTES_SHARE = 0.5;
+/** After a model refused a prompt as too long, this part of its length is the limit. */
+const REFUSED_SHARE = 0.8;
+/** No model has a shorter window. The estimated length of a refused prompt can be less. */
+export const REFUSED_TOKENS_MIN = 4_096;
+/** Shorter prompts fit into every context window. */
+const UNKNOWN_WINDOW_TOKENS_MAX = 4_000;
+/** The provider is asked again for an unknown window when the prompt has become so many times as long. */
+const ASK_AGAIN_FACTOR = 4;
+/** After a compaction that did not help, or failed, the next one waits until the prompt has grown by this part of the limit. */
+const GROWTH_SHARE = 0.25;
+const GROWTH_TOKENS_MIN = 1_000;
+
+/** How long the prompts of a thread may become: what is configured, what is known of the model, and what it has refused. */
+export class PromptLimit {
+  readonly #deps: TurnPartDeps;
+  /** The model whose context window the provider was asked for, and the length of the prompt then. */
+  #asked: { model: string; tokens: number } | null = null;
+  /** The length of the shortest prompt that this model has refused. */
+  #refused: { model: string; tokens: number } | null = null;
+  /** Shorter prompts are not compacted at the limit: in this turn; null: in any. */
+  #pause: { turnId: string | null; tokens: number } | null = null;
+  /** Whether no response since the last compaction has shown how long the prompt still is. */
+  #isUnproven = false;
+
+  constructor(deps: TurnPartDeps) {
+    this.#deps = deps;
+  }
+
+  /** The approximate length of the next request, in tokens. */
+  tokens(prompt: Prompt): number {
+    return estimatedTokens(prompt, this.#deps.lastUsage());
+  }
+
+  /** The length of a prompt, in tokens, from which it is compacted. */
+  limit(model: string): number {
+    const { contextWindow, compactionLimit } = this.#deps.configuration();
+    const limit = Math.min(compactionLimit ?? Number.POSITIVE_INFINITY, contextWindow(model).tokens * WINDOW_SHARE, this.room(model));
+    return Math.floor(limit);
+  }
+
+  /** How many tokens a request may have. */
+  room(model: string): number {
+    const { tokens } = this.#deps.configuration().contextWindow(model);
+    if (this.#refused?.model !== model) return tokens;
+    return Math.min(tokens, Math.max(REFUSED_TOKENS_MIN, this.#refused.tokens * REFUSED_SHARE));
+  }
+
+  /** Whether so many tokens are known to be more than the model can read. */
+  isTooLong(model: string, tokens: number): boolean {
+    const window = this.#deps.configuration().contextWindow(model);
+    return window.isKnown && tokens > window.tokens;
+  }
+
+  /** Whether a prompt is to be compacted now. `warning`: for clients, once, if compactions do not help. */
+  reached({ id, settings: { model } }: TurnContext, prompt: Prompt): { isReached: boolean; warning: string | null } {
+    const limit = this.limit(model);
+    const warning = this.#prove(prompt, limit);
+    const tokens = this.tokens(prompt);
+    const isLarge = prompt.isShrunk || prompt.bytes >= this.#deps.promptBudget.promptBytesMax * BYTES_SHARE;
+    const isPaused = this.#pause !== null && (this.#pause.turnId ?? id) === id && tokens < this.#pause.tokens;
+    return { isReached: (tokens >= limit || isLarge) && (!isPaused || this.isTooLong(model, tokens)), warning };
+  }
+
+  /** The prompt was replaced by a shorter one. */
+  compacted(): void {
+    this.#isUnproven = true;
+    this.#pause = null;
+  }
+
+  /** A compaction has failed, and the prompt stays as it is. In this turn, it is not tried again for each request. */
+  failed({ id, settings: { model } }: TurnContext, prompt: Prompt): void {
+    this.#pause = { turnId: id, tokens: this.tokens(prompt) + this.#growth(this.limit(model)) };
+  }
+
+  /** The model has refused a prompt of so many tokens as too long; 0: it was too large to be sent, and nothing was refused. */
+  refused(model: string, tokens: number): void {
+    if (tokens > 0 && (this.#refused?.model !== model || tokens < this.#refused.tokens)) this.#refused = { model, tokens };
+  }
+
+  /** The model has read so many tokens. If it refused no more than that before, it was not for the length. */
+  read(model: string, tokens: number): void {
+    if (this.#refused?.model === model && tokens >= this.#refused.tokens) this.#refused = null;
+  }
+
+  forget(): void {
+    this.#refused = null;
+    this.#pause = null;
+    this.#isUnproven = false;
+  }
+
+  /** Asks the provider for the context window of a model that nothing is known about, when the thread has grown. */
+  async learnWindow({ settings: { model }, signal }: TurnContext, prompt: Prompt): Promise<void> {
+    const configuration = this.#deps.configuration();
+    if (configuration.contextWindow(model).isKnown) return;
+    const tokens = this.tokens(prompt);
+    const from = this.#asked?.model === model ? this.#asked.tokens * ASK_AGAIN_FACTOR : UNKNOWN_WINDOW_TOKENS_MAX;
+    if (tokens < from) return;
+    this.#asked = { model, tokens };
+    await orAborted(configuration.learnContextWindows(), signal);
+  }
+
+  /** After the first response since a compaction: if the prompt is still over the limit, the next compaction waits until it has grown. */
+  #prove({ tokensOfModel }: Prompt, limit: number): string | null {
+    if (!this.#isUnproven || tokensOfModel === 0) return null;
+    this.#isUnproven = false;
+    const read = this.#deps.lastUsage()?.inputTokens ?? tokensOfModel;
+    if (read < limit) return null;
+    this.#pause = { turnId: null, tokens: read + this.#growth(limit) };
+    const about = `Compactions hardly shorten this thread: the model still reads ${read} tokens, and the limit is ${limit}.`;
+    return `${about} Instructions, tools and context stay as they are. Raise model_auto_compact_token_limit, or use a model that reads more.`;
+  }
+
+  #growth(limit: number): number {
+    return Math.max(GROWTH_TOKENS_MIN, Math.floor(limit * GROWTH_SHARE));
+  }
+}
