@@ -11,10 +11,4 @@ export function reviewMessage(hint: string, ended: { report: string } | 'interru
   return contextMessage('user', [`${OPEN}\n${begin} The reviewer reported:\n\n${escapeTags(ended.report)}\n</review>`]);
 }
 
-/** Whether this is such a message. */
-export function isReviewMessage(item: ResponseItem): boolean {
-  const [part] = item.type === 'message' && item.role === 'user' ? item.content : [];
-  return part !== undefined && 'text' in part && part.text.startsWith(OPEN);
-}
-
 const WHY = { interrupted: 'was interrupted', failed: 'failed' };

@@ -133,11 +133,6 @@ function missingOutput(item: ResponseItem): MissingOutput | null {
   }
 }
 
-/** Whether an item of a prompt replaces an output that is not there yet. */
-export function isMissingOutput(item: ResponseItem): boolean {
-  return isOutput(item) && item.output === CALL_CUT_OFF;
-}
-
 type Output = Extract<ResponseItem, { type: 'function_call_output' | 'custom_tool_call_output' }>;
 
 function isOutput(item: ResponseItem): item is Output {
