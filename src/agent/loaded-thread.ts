@@ -170,10 +170,7 @@ export class LoadedThread {
     return injectModelItems(items, { author, turn: this.turn, outbox: this.#outbox });
   }
 
-  /**
-   * Begins a turn, or adds the input to the running one. The input is stored when this resolves. `onJoining` is called when it is certain
-   * that the running turn takes the input.
-   */
+  /** Begins a turn, or adds the input to the running one. Stored when this resolves. `onJoining`: the running turn takes the input. */
   async startTurn(params: TurnStartParams, onJoining: () => void, author: 'user' | 'parent' = 'user'): Promise<Joined> {
     checkInput(params.input, { required: false });
     return this.#beginnings.begin(async () => {

@@ -174,6 +174,12 @@ export class LoadedTree implements AgentTree {
     await Promise.all(this.loadedBelow(ownerId).map(async (id) => this.#deps.threads.find(id)?.interruptAndWait(cause)));
   }
 
+  /** For the user: interrupts the turns of all agents below a thread, once its own turn has ended. */
+  async interruptAfter(turnEnd: Promise<void> | undefined, threadId: string): Promise<void> {
+    await turnEnd;
+    await this.interruptBelow(threadId, 'parent');
+  }
+
   /** The ids of the loaded agents below a thread. */
   loadedBelow(ownerId: string): string[] {
     return [...this.#above].flatMap(([id, above]) => (above.includes(ownerId) ? [id] : []));

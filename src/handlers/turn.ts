@@ -43,11 +43,11 @@ export function turnMethods({ threads }: ThreadDeps) {
       handle({ threadId, turnId }, { after }) {
         const thread = threads.require(threadId);
         const interrupt = thread.interrupt(turnId);
-        const isIdle = turnId === '' && thread.turn === null;
+        const { turn } = thread;
         after(() => {
           interrupt();
-          // No end of a turn ends the agents of a thread without one.
-          if (isIdle) void threads.agents.interruptBelow(threadId, 'parent');
+          // The end of a turn that is interrupted ends its agents. Here there is none, or it may have been ending by itself.
+          if (turn !== null || turnId === '') void threads.agents.interruptAfter(turn?.finished, threadId);
         });
         return {};
       },

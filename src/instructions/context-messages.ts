@@ -1,12 +1,11 @@
 import type { CollaborationMode, MultiAgentMode, Personality, ResponseItem } from '../protocol/generated/types.ts';
 import type { AgentsMd } from './agents-md.ts';
-import { collaborationModeText } from './collaboration-mode-text.ts';
+import { collaborationModeText, multiAgentText } from './collaboration-mode-text.ts';
 import { contextMessage } from './context-message.ts';
 import { type Environment, environmentText } from './environment-text.ts';
-import type { Skill } from './skills/find-skills.ts';
-import { multiAgentText } from './multi-agent-text.ts';
 import { type PermissionsInput, permissionsText } from './permissions-text.ts';
 import { personalityText } from './personality-text.ts';
+import type { Skill } from './skills/find-skills.ts';
 import { skillsText } from './skills/skills-text.ts';
 
 /**

@@ -160,7 +160,7 @@ describe('roles of a project', () => {
       { name: 'x', description: '', nicknames: [], config: { model: 'm' } },
     ]);
     expect(problems).toMatchObject([
-      { role: 'b', isProjects: true, summary: expect.stringContaining('expected a file of the same .codex/agents') },
+      { role: 'b', isProjects: true, summary: expect.stringContaining('expected a file of agents/ beside this file') },
     ]);
   });
 

@@ -102,5 +102,5 @@ for (let first = 0; first < TREES; first += TREES_A_TEST) {
         throw new Error(`seed ${seed}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
       });
     }
-  }, 180_000);
+  }, 300_000);
 }

@@ -6,7 +6,7 @@ import type { Layer } from '../layers/layer.ts';
 import { SETTING_NAMES } from '../settings.ts';
 import { KNOWN_KEYS, suggestKey } from '../suggest-key.ts';
 import type { AgentRole, AgentRoles, RoleProblem } from './agent-role.ts';
-import { ownParts, pick, projectParts, type RolePart, type RoleSources, UNUSABLE } from './role-parts.ts';
+import { ownParts, pick, projectParts, type RolePart, type RoleSources, UNUSABLE } from './role-part.ts';
 import { ROLE_SETTINGS } from './role-settings.ts';
 
 const KNOWN_ROLE_KEYS = [...KNOWN_KEYS, ...Object.keys(ROLE_SETTINGS)];

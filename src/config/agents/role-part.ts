@@ -83,7 +83,7 @@ export function projectParts({ layers, roleFiles, toml }: RoleSources): Parts {
       const path = fileOf(layer);
       const named = path === null ? null : inForce.find((file) => file.path === resolve(folderOf(layer), path));
       if (named === undefined)
-        throw new ConfigError('config_file: expected a file of the same .codex/agents that is in force', layer.locate(['config_file']));
+        throw new ConfigError('config_file: expected a file of agents/ beside this file that is in force', layer.locate(['config_file']));
       return [...(named === null ? [] : [{ role, layer: read(named) }]), { role, layer: narrowed(layer) }];
     });
   }
