@@ -14,7 +14,7 @@ import { ProxyRefusal, REFUSAL_FORMS } from './proxy-refusal.ts';
 import { relay } from './relay.ts';
 import { GRANTED, SOCKS_VERSION, socksHandshake, socksReply, take } from './socks-handshake.ts';
 
-/** What a command asks its proxy for. */
+/** A request of a command to its proxy. */
 export interface ProxyRequest {
   target: NetworkTarget;
   /** The method of a plain request. Null: a tunnel. */

@@ -36,7 +36,7 @@ interface RefusalForm {
 
 const [GENERAL, NOT_ALLOWED, HOST_UNREACHABLE, REFUSED] = [1, 2, 4, 5];
 
-/** What programs read about a refusal, in each protocol. */
+/** The texts and codes of refusals for programs, in each protocol. */
 export const REFUSAL_FORMS: Readonly<Record<RefusalCode, RefusalForm>> = {
   denied: { status: 403, header: 'blocked-by-denylist', socks: NOT_ALLOWED },
   notAllowed: { status: 403, header: 'blocked-by-allowlist', socks: NOT_ALLOWED },

@@ -1,4 +1,4 @@
-/** Where a command reaches its proxy. */
+/** The address at which a command reaches its proxy. */
 export interface ProxyAddress {
   port: number;
   /** The user and password that the proxy asks for, as they stand in a URL. Null: none. */

@@ -68,7 +68,7 @@ export interface PlannedAction {
   shown: GuardianApprovalReviewAction;
   /** Everything that will be done, for a model. The same action has the same JSON. */
   planned: JsonObject;
-  /** What the agent and policy say about the action, which may differ each time. */
+  /** Statements of the agent and of policy about the action, which may differ each time. */
   claims?: JsonObject;
   /** The item of a running command that the action concerns, if the action has no item of its own. */
   item?: OpenItem;

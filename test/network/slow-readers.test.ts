@@ -5,7 +5,7 @@ import { startEcho, startProxy, startWebServer } from './proxied.ts';
 
 /** More than what the system's buffers of all connections hold. */
 const BODY = Buffer.alloc(32_000_000, 'abcdefg');
-/** What the proxy may hold of one connection, in both directions and at both ends. */
+/** The bytes that the proxy may hold of one connection, in both directions and at both ends. */
 const HELD_BYTES_MAX = 256 * 1024;
 
 function held(sockets: ReadonlySet<Socket>): number {

@@ -6,9 +6,9 @@ import { sandboxBounds } from '../../src/policy/permissions/sandbox-bounds.ts';
 import { stricterApprovals } from '../../src/policy/permissions/stricter-approvals.ts';
 import type { AskForApproval, ReadOnlyAccess, SandboxPolicy } from '../../src/protocol/generated/types.ts';
 
-const FOLDERS = ['/work', '/work/a', '/work/a/b', '/other', '/other/c', '/tmp/x', '/temp'];
+const FOLDERS = ['/project', '/project/a', '/project/a/b', '/other', '/other/c', '/tmp/x', '/temp'];
 const PATHS = [...FOLDERS, '/tmp', '/', '/usr/bin/x', '/otherwise'].map((folder) => `${folder}/file`);
-const folders = { cwd: '/work', workspaceRoots: [], tempDir: '/temp', home: '/home/heddle' };
+const folders = { cwd: '/project', workspaceRoots: [], tempDir: '/temp', home: '/home/heddle' };
 
 const roots = fc.option(fc.uniqueArray(fc.constantFrom(...FOLDERS), { maxLength: 3 }));
 const flag = fc.option(fc.boolean());
@@ -48,7 +48,7 @@ function allowed(of: SandboxPolicy) {
 test('the narrower of two sandboxes allows nothing that one of them does not allow', () => {
   fc.assert(
     fc.property(policy, policy, (one, other) => {
-      const both = allowed(narrowerSandbox(one, other, ['/work']));
+      const both = allowed(narrowerSandbox(one, other, ['/project']));
       for (const each of [allowed(one), allowed(other)]) {
         expect(each.written).toEqual(expect.arrayContaining(both.written));
         expect(each.read).toEqual(expect.arrayContaining(both.read));
@@ -63,9 +63,9 @@ test('the narrower of two sandboxes allows nothing that one of them does not all
 test('a sandbox that is narrower already stays as it is, but for defaults that are written out', () => {
   fc.assert(
     fc.property(policy, policy, (one, other) => {
-      const both = narrowerSandbox(narrowerSandbox(one, other, ['/work']), other, ['/work']);
-      expect(narrowerSandbox(both, other, ['/work'])).toEqual(both);
-      expect(narrowerSandbox(one, one, ['/work'])).toEqual(one);
+      const both = narrowerSandbox(narrowerSandbox(one, other, ['/project']), other, ['/project']);
+      expect(narrowerSandbox(both, other, ['/project'])).toEqual(both);
+      expect(narrowerSandbox(one, one, ['/project'])).toEqual(one);
     }),
     { numRuns: 2_000 },
   );

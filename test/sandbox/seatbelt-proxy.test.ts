@@ -33,7 +33,7 @@ async function confine(bounds: Partial<SandboxBounds>) {
   return createSeatbelt({ installation, program: '/usr/bin/sandbox-exec' }).confine(command, world.bounds(bounds));
 }
 
-/** What curl prints, and its exit code. */
+/** Returns the output of curl, and its exit code. */
 function curl(url: string, proxy: string): Promise<string> {
   return new Promise((resolve) => {
     execFile('curl', ['-s', '-o', '/dev/null', '-w', '%{http_code}', '--noproxy', '', '-x', proxy, url], (error, stdout) =>

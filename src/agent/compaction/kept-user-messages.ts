@@ -10,7 +10,7 @@ const ITEM_SHARE = 0.25;
 const CUT_CHARS_MIN = 200;
 
 /**
- * What the user wrote and approved, or the agent that started this one wrote, among items, without images: the newest messages, as many as fit into so many tokens. The last that
+ * Returns the messages that the user wrote or approved, or that the agent that started this one wrote, without images: the newest, as many as fit into so many tokens. The last that
  * fits may be cut.
  */
 export function keptUserMessages(items: readonly AuthoredItem[], tokensMax: number): AuthoredItem[] {

@@ -67,7 +67,7 @@ interface Masks extends AnswerMasks {
   planned(value: JsonObject): JsonObject;
 }
 
-/** What a review is about, and how long the texts for the model may be together. */
+/** The subject of a review, and the greatest length of the texts for the model together. */
 interface Subject {
   history: readonly AuthoredItem[];
   /** The action that is planned, without secrets. */

@@ -32,7 +32,7 @@ export interface AgentLimits {
   open: number;
 }
 
-/** What an agent got. */
+/** An agent that was started. */
 export interface StartedAgent {
   id: string;
   nickname: string;

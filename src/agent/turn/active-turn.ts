@@ -40,7 +40,7 @@ export class ActiveTurn implements TurnContext {
   outputSchema: JsonValue;
   /** Whether work runs before the model is asked. Input that joins the turn meanwhile is answered with its own settings and schema. */
   isOpening = false;
-  /** What clients have changed for this turn only. */
+  /** The changes of clients for this turn only. */
   readonly changes: TurnOverrides[] = [];
   /** A review takes no other input either. A compaction only refuses to be steered, and only until it has ended. */
   steerRefusal: NonSteerableTurnKind | null;

@@ -1,7 +1,7 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
 /**
- * Where an address leads: `public`, to the internet; `private`, to this machine or a private network; `reserved`, to anything else,
+ * The kind of an address: `public`, to the internet; `private`, to this machine or a private network; `reserved`, to anything else,
  * such as the link itself, the metadata of a cloud, or a group of machines.
  */
 export type AddressKind = 'public' | 'private' | 'reserved';

@@ -1,6 +1,6 @@
 import type { DomainPattern } from './domain-pattern.ts';
 
-/** What the configuration says about the connections of sandboxed commands. */
+/** The configuration of the connections of sandboxed commands. */
 export interface NetworkPolicy {
   /** `limited`: only plain HTTP requests that change nothing. */
   mode: 'full' | 'limited';

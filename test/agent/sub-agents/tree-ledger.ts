@@ -34,7 +34,7 @@ export class TreeLedger {
     return totals;
   }
 
-  /** What is stored is what was announced. If the client did not hear all (`isWhole` is false), it may have one response more. */
+  /** Checks that the stored sum is the announced one. If the client did not hear all (`isWhole` is false), it may have one response more. */
   stored(threadId: string, total: number, { announced, isWhole }: { announced: number; isWhole: boolean }): void {
     const ended = this.#ended.get(threadId) ?? [];
     const last = ended.length > (this.#known.get(threadId)?.ended ?? 0) ? ended.at(-1) : undefined;

@@ -17,7 +17,7 @@ type Shown = Pick<CollabItem, 'tool'> & Partial<Pick<CollabItem, 'receiverThread
 /** The states of agents now, by their ids. */
 type States = (agentIds: readonly string[]) => Promise<ReadonlyMap<string, CollabAgentState>>;
 
-/** What such a call has done. */
+/** The result of such a call. */
 export interface Collaborated {
   output: JsonValue;
   /** The fields of the item that are known now. */
