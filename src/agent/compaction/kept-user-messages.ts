@@ -10,8 +10,8 @@ const ITEM_SHARE = 0.25;
 const CUT_CHARS_MIN = 200;
 
 /**
- * Returns the messages that the user wrote or approved, or that the agent that started this one wrote, without images: the newest, as many as fit into so many tokens. The last that
- * fits may be cut.
+ * Returns the messages that the user wrote or approved, or that the agent that started this one wrote, without images: the newest, as
+ * many as fit into so many tokens. The last that fits may be cut.
  */
 export function keptUserMessages(items: readonly AuthoredItem[], tokensMax: number): AuthoredItem[] {
   const kept: AuthoredItem[] = [];
