@@ -133,8 +133,9 @@ export class CommandProxy {
       await inTime();
       const reaches = await this.#deps.decide(request, signal);
       const upstream = await this.#deps.dial(request.target, reaches, signal);
-      if (signal.aborted) upstream.destroy();
       this.#keep(upstream);
+      await inTime();
+      if (signal.aborted) upstream.destroy();
       this.#watch(upstream);
       return upstream;
     } catch (error) {

