@@ -67,7 +67,7 @@ const IMPORTED: Record<string, string> = {
   ThreadItem: 'dynamicToolCall hookPrompt mcpToolCall',
 };
 
-/** The values of items about agents that another agent has started. */
+/** The values of items about agents. `agent/sub-agents/agent-values.test.ts` compares the values that clients see with the schema. */
 const AGENTS: Record<string, string> = {
   CollabAgentStatus: 'completed errored interrupted notFound pendingInit running shutdown',
   CollabAgentTool: 'closeAgent resumeAgent sendInput spawnAgent wait',
