@@ -35,6 +35,7 @@ async function buildExecutable() {
     entryPoints: {
       heddle: 'src/main.ts',
       'store-worker': 'src/store/sqlite/worker/store-worker.ts',
+      'search-worker': 'src/search/worker/search-worker.ts',
       ...Object.fromEntries(VALIDATORS.map((name) => [name, `src/protocol/generated/${name}.js`])),
     },
     outdir: 'dist',

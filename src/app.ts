@@ -20,8 +20,6 @@ import type { ProviderConfig } from './config/providers/provider-config.ts';
 import { readRuleFiles } from './config/rules-files.ts';
 import { TrustedFiles } from './config/trust/trusted-files.ts';
 import { validOrNull } from './config/valid-or-null.ts';
-import { FileWatches } from './files/file-watches.ts';
-import { ClientProcesses } from './handlers/client-processes/client-processes.ts';
 import { methodTable } from './handlers/method-table.ts';
 import type { ProviderModelDeps } from './model/http/create-provider-model.ts';
 import type { InstalledModels } from './model/http/installed-models.ts';
@@ -34,6 +32,7 @@ import { createSandbox } from './sandbox/create-sandbox.ts';
 import type { Installation } from './sandbox/places/server-places.ts';
 import { createProcesses } from './sandbox/processes/create-processes.ts';
 import type { Processes } from './sandbox/processes/processes.ts';
+import { ClientServices } from './server/client-services.ts';
 import { Clients } from './server/clients.ts';
 import { Connection } from './server/connection.ts';
 import { Dispatcher } from './server/dispatcher.ts';
@@ -76,6 +75,8 @@ export interface AppParts {
   recordsTrust?: boolean;
   /** Has the threads. Closed with the server. */
   store: ThreadStore;
+  /** The built script of the thread in which searches rank paths. By default they do so in this thread. */
+  searchScript?: string;
   /** Called when a client's handshake has been answered. */
   onHandshake?: () => void;
   /** Connects the proxies of commands to hosts, by default as the system resolves their names. */
@@ -127,7 +128,6 @@ export function createApp(options: AppParts): App {
   const keepAlive = new KeepAlive();
   const releaseStore = protectStore(storeFileIn(storeDir));
   const clients = new Clients(log);
-  const fileWatches = createFileWatches({ clients, clock, log });
   const sandbox = createSandbox({ platform, arch: arch(), home, storeDir, clock, installation, userHome: env.HOME ?? null });
   const processes = pacing.processes(createProcesses({ ...options, sandbox }));
   const store = pacing.store(options.store);
@@ -142,14 +142,13 @@ export function createApp(options: AppParts): App {
   const modelFor = (provider: ProviderConfig) => models.get(provider);
   const server = { ...sources, clock, ids, log, keepAlive, pace: pacing, partKinds: [...TURN_PART_LIST, ...partKinds] };
   const threads = new Threads({ ...server, ...listings, store, clients, processes, sandbox, dial, modelFor }, clients);
-  const clientProcesses = new ClientProcesses({ processes, clients, clock, log, dial, isConnected: (id) => clients.has(id) });
+  const services = new ClientServices({ ...options, clients, clock, log, processes, dial, pace: pacing });
   const rows = methodTable({
     threads,
     store,
     clients,
     goals: new ThreadGoals({ threads, clients, clock, config }),
-    fileWatches,
-    clientProcesses,
+    ...services,
     env,
     cwd,
     followers: clients,
@@ -178,22 +177,21 @@ export function createApp(options: AppParts): App {
           keepAlive,
           tap: options.tap ?? null,
           onOverdue: () => {
-            if (!drain) endWorkOf(connection, clientProcesses);
+            if (!drain) services.abandon(connection);
           },
           onInputEnd: async () => {
-            await Promise.all([threads.closing, ...(drain ? [lastTurns(threads, clients), clientProcesses.ended(connection.id)] : [])]);
+            await Promise.all([threads.closing, ...(drain ? [lastTurns(threads, clients), services.ended(connection.id)] : [])]);
           },
           onRequest: (caller, method, params) => dispatcher.request(caller, method, params),
           onResponse: (caller, response) => dispatcher.answer(caller, clients.answer(response, caller.id)),
           onClosed: () => {
-            fileWatches.endConnection(connection.id);
             for (const threadId of clients.remove(connection)) threads.unloadWhenIdle(threadId);
-            void clientProcesses.kill(connection.id);
+            services.end(connection.id);
             resolve();
           },
         });
         clients.add(connection);
-        fileWatches.open(connection.id);
+        services.open(connection.id);
         connection.listen();
       });
     },
@@ -201,14 +199,8 @@ export function createApp(options: AppParts): App {
       return { turns: threads.turnsRunning, questions: clients.pendingCount, requests: dispatcher.inFlight + dispatcher.queued };
     },
     warn: (message) => clients.publish('everyone', 'warning', { message, threadId: null }),
-    close: (reason = 'shutdown') => keepAlive.during(close({ threads, clients, processes, store, models }, reason).finally(releaseStore)),
+    close: (reason) => keepAlive.during(close({ threads, clients, services, processes, store, models }, reason).finally(releaseStore)),
   };
-}
-
-/** Ends what a client's open requests wait for. */
-function endWorkOf(connection: Connection, processes: ClientProcesses): void {
-  connection.abandon();
-  void processes.kill(connection.id);
 }
 
 /** The models of the providers, created when they are needed, or the one that replaces them. */
@@ -276,25 +268,20 @@ async function tellOfStore({ nodeVersions, log }: AppParts, connection: number, 
   }
 }
 
-function createFileWatches({ clients, clock, log }: { clients: Clients; clock: Clock; log: Log }): FileWatches {
-  return new FileWatches({
-    clock,
-    log,
-    notify: (connection, changed) => clients.publish({ connection }, 'fs/changed', changed),
-    drained: (connection) => clients.drained({ connection }),
-  });
-}
-
 interface Parts {
   threads: Threads;
   clients: Clients;
+  services: ClientServices;
   processes: Processes;
   store: ThreadStore;
   models: ModelPool;
 }
 
-async function close({ threads, clients, processes, store, models }: Parts, reason: 'shutdown' | 'clientGone'): Promise<string[]> {
-  await threads.close(reason);
+async function close(
+  { threads, clients, services, processes, store, models }: Parts,
+  reason: 'shutdown' | 'clientGone' = 'shutdown',
+): Promise<string[]> {
+  await Promise.all([threads.close(reason), services.fileSearches.close()]);
   await processes.close();
   // At the same time: a client that does not read must not delay a process that wants its threads.
   await Promise.all([clients.close(), store.close()]);

@@ -97,6 +97,7 @@ export function createAppServer(options: AppServerOptions): AppServer {
       nodeVersions: process.versions,
       onRepaired: (message) => server.warn(message),
     }),
+    ...(typeof IS_BUILT === 'undefined' ? {} : { searchScript: join(root, 'bin', 'load-search.js') }),
   });
   let closing: Promise<string[]> | null = null;
   const serve = async (client: StreamPair | Transport) => {
@@ -134,7 +135,7 @@ function installed(): Pick<AppParts, 'version' | 'installation'> & { root: strin
   return { version, installation: { manifest, executable: process.execPath }, root: dirname(manifest) };
 }
 
-/** Inserted by the build, which also makes the script of the store's thread. Missing if the sources run as they are. */
+/** Inserted by the build, which also makes the scripts of the threads. Missing if the sources run as they are. */
 declare const IS_BUILT: true | undefined;
 
 function createStore(options: StoreThreadOptions): ThreadStore {

@@ -13,7 +13,7 @@ const LAYERS = [
   ['server'],
   ['handlers'],
   ['agent'],
-  ['tools'],
+  ['tools', 'search'],
   ['sandbox', 'network', 'instructions', 'rollout'],
   ['files', 'git', 'model', 'store', 'policy', 'transport'],
   ['config', 'client'],
@@ -195,7 +195,13 @@ describe('the source', () => {
   });
 
   test('names each file after one of its exports; in handlers/, a file of methods after the methods; files of errors after their subject', () => {
-    const scripts = ['src/main.ts', 'src/index.ts', 'src/client/index.ts', 'src/store/sqlite/worker/store-worker.ts'];
+    const scripts = [
+      'src/main.ts',
+      'src/index.ts',
+      'src/client/index.ts',
+      'src/store/sqlite/worker/store-worker.ts',
+      'src/search/worker/search-worker.ts',
+    ];
     const entries = [...scripts, 'src/sandbox/processes/node-pty.d.ts', 'src/store/sqlite/connect/node-sqlite.d.ts'];
     const misnamed = source.filter((path) => !entries.includes(path) && !isNamedAfterExport(path));
     const ofMethods = (path: string) => path.startsWith('src/handlers/') && methodsIn(path).length > 0;

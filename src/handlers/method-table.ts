@@ -4,6 +4,7 @@ import type { Config } from '../config/config.ts';
 import type { ProviderConfig } from '../config/providers/provider-config.ts';
 import type { FileWatches } from '../files/file-watches.ts';
 import type { InstalledModels } from '../model/http/installed-models.ts';
+import type { FileSearches } from '../search/file-searches.ts';
 import { accountMethods } from './account.ts';
 import { alwaysEmptyMethods } from './always-empty.ts';
 import type { ClientProcesses } from './client-processes/client-processes.ts';
@@ -12,6 +13,7 @@ import { commandMethods } from './command.ts';
 import { configMethods } from './config.ts';
 import { configRequirementsMethods } from './config-requirements.ts';
 import { fsMethods } from './fs.ts';
+import { fuzzyFileSearchMethods } from './fuzzy-file-search.ts';
 import { HistoryAnswers } from './history/history-answers.ts';
 import { type InitializeDeps, initializeMethods } from './initialize.ts';
 import type { MethodTable } from './method.ts';
@@ -55,6 +57,7 @@ export interface MethodDeps extends ThreadDeps {
   diagnostics: DiagnosticsDeps;
   goals: ThreadGoals;
   fileWatches: FileWatches;
+  fileSearches: FileSearches;
   clientProcesses: ClientProcesses;
   /** The server's own environment. */
   env: Env;
@@ -108,6 +111,7 @@ export function methodTable(parts: Omit<MethodDeps, 'answers'>): MethodTable {
     ...configMethods(deps),
     ...configRequirementsMethods(),
     ...fsMethods(deps),
+    ...fuzzyFileSearchMethods(deps),
     ...serverMethods(deps.diagnostics),
     ...commandMethods(clientProcessDeps),
     ...processMethods(clientProcessDeps),

@@ -942,6 +942,14 @@ export type CodexErrorInfo =
       };
     };
 export type NonSteerableTurnKind = 'review' | 'compact';
+export type FuzzyFileSearchMatchType = 'file' | 'directory';
+/**
+ * The best matches, best first, 50 at most.
+ */
+export type FuzzyFileSearchResults = FuzzyFileSearchResult[];
+export type FuzzyFileSearchSessionStartResponse = Record<string, never>;
+export type FuzzyFileSearchSessionUpdateResponse = Record<string, never>;
+export type FuzzyFileSearchSessionStopResponse = Record<string, never>;
 /**
  * The tone that the model is instructed to use.
  */
@@ -2722,6 +2730,83 @@ export interface HttpFailure {
   httpStatusCode: number | null;
 }
 /**
+ * Searches once. Clients that search as the user types use a session, which lists the files only once.
+ */
+export interface FuzzyFileSearchParams {
+  /**
+   * Words that all have to match, in any order: letters in this order anywhere in the path, whatever their case. 'word: exactly these letters; ^word: at the start; word$: at the end; !word: not in the path. Empty: nothing matches.
+   */
+  query: string;
+  /**
+   * Folders. A relative path is relative to the server's working directory. One that does not exist has no files.
+   */
+  roots: string[];
+  /**
+   * A later search of the same connection with this token ends this one, which then finds nothing.
+   */
+  cancellationToken?: string;
+}
+export interface FuzzyFileSearchResponse {
+  files: FuzzyFileSearchResults;
+}
+export interface FuzzyFileSearchResult {
+  /**
+   * The root in which it was found, as an absolute path.
+   */
+  root: string;
+  /**
+   * Relative to the root.
+   */
+  path: string;
+  match_type: FuzzyFileSearchMatchType;
+  /**
+   * The last part of the path.
+   */
+  file_name: string;
+  /**
+   * Higher is better. Comparable only within the results of one query.
+   */
+  score: number;
+  /**
+   * The characters of the path that match, from 0, in ascending order.
+   */
+  indices: number[] | null;
+}
+/**
+ * Begins a session, which lists the files once. It ends with the connection.
+ */
+export interface FuzzyFileSearchSessionStartParams {
+  /**
+   * Chosen by the client. Replaces the connection's session with this id.
+   */
+  sessionId: string;
+  roots: string[];
+}
+/**
+ * Searches for this query in place of the last one.
+ */
+export interface FuzzyFileSearchSessionUpdateParams {
+  sessionId: string;
+  query: string;
+}
+export interface FuzzyFileSearchSessionStopParams {
+  sessionId: string;
+}
+/**
+ * The matches of the last query. Sent again while files are still being listed.
+ */
+export interface FuzzyFileSearchSessionUpdatedNotification {
+  sessionId: string;
+  query: string;
+  files: FuzzyFileSearchResults;
+}
+/**
+ * The matches of the last query that were sent are complete.
+ */
+export interface FuzzyFileSearchSessionCompletedNotification {
+  sessionId: string;
+}
+/**
  * A collaboration mode with its model settings, which take precedence over those of the thread.
  */
 export interface CollaborationMode {
@@ -3963,6 +4048,10 @@ export interface ClientRequests {
   'fs/unwatch': { params: FsUnwatchParams; result: FsUnwatchResponse };
   'fs/watch': { params: FsWatchParams; result: FsWatchResponse };
   'fs/writeFile': { params: FsWriteFileParams; result: FsWriteFileResponse };
+  'fuzzyFileSearch': { params: FuzzyFileSearchParams; result: FuzzyFileSearchResponse };
+  'fuzzyFileSearch/sessionStart': { params: FuzzyFileSearchSessionStartParams; result: FuzzyFileSearchSessionStartResponse };
+  'fuzzyFileSearch/sessionStop': { params: FuzzyFileSearchSessionStopParams; result: FuzzyFileSearchSessionStopResponse };
+  'fuzzyFileSearch/sessionUpdate': { params: FuzzyFileSearchSessionUpdateParams; result: FuzzyFileSearchSessionUpdateResponse };
   'initialize': { params: InitializeParams; result: InitializeResponse };
   'memory/status': { params: MemoryStatusParams; result: MemoryStatusResponse };
   'model/list': { params: ModelListParams; result: ModelListResponse };
@@ -4039,6 +4128,8 @@ export interface ServerNotifications {
   'deprecationNotice': DeprecationNoticeNotification;
   'error': ErrorNotification;
   'fs/changed': FsChangedNotification;
+  'fuzzyFileSearch/sessionCompleted': FuzzyFileSearchSessionCompletedNotification;
+  'fuzzyFileSearch/sessionUpdated': FuzzyFileSearchSessionUpdatedNotification;
   'guardianWarning': GuardianWarningNotification;
   'item/agentMessage/delta': AgentMessageDeltaNotification;
   'item/autoApprovalReview/completed': ItemGuardianApprovalReviewCompletedNotification;

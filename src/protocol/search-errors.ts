@@ -1,0 +1,15 @@
+import { cutText } from '../base/text/cut-text.ts';
+import { type RpcError, refused, SHOWN_CHARS_MAX } from './rpc-error.ts';
+
+export function emptySearchField(field: 'sessionId' | 'roots'): RpcError {
+  return refused('empty_search_field', `${field} must not be empty`, { field });
+}
+
+export function searchSessionNotFound(sessionId: string): RpcError {
+  return refused('search_session_not_found', `fuzzy file search session not found: ${cutText(sessionId, SHOWN_CHARS_MAX)}`);
+}
+
+export function tooManySearchSessions(sessionsMax: number): RpcError {
+  const message = `a connection can have at most ${sessionsMax} search sessions: end some with fuzzyFileSearch/sessionStop`;
+  return refused('too_many_search_sessions', message, { maxSessions: sessionsMax });
+}

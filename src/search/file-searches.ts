@@ -1,0 +1,215 @@
+import { isAbsolute, resolve } from 'node:path';
+import { type Clock, sleep, type Timer } from '../base/clock.ts';
+import { KeyedQueue } from '../base/keyed-queue.ts';
+import type { Pace } from '../base/pace.ts';
+import type { FuzzyFileSearchResult, ServerNotifications } from '../protocol/generated/types.ts';
+import { emptySearchField, searchSessionNotFound, tooManySearchSessions } from '../protocol/search-errors.ts';
+import { FileSearch, type FileSearchDeps } from './file-search.ts';
+import type { PathIndex } from './path-index.ts';
+
+const SESSIONS_MAX = 32;
+/** While the files are still being listed, the matches among those that are known are sent so often. */
+const PARTIAL_MS = 200;
+/** The thread of the indexes ends when there was no search for so long. */
+const IDLE_MS = 30_000;
+
+type SearchNotification = 'fuzzyFileSearch/sessionUpdated' | 'fuzzyFileSearch/sessionCompleted';
+
+/** Makes indexes of paths. */
+interface Indexes {
+  open(roots: readonly string[]): PathIndex;
+  /** Frees what they share. */
+  close(): Promise<void>;
+}
+
+export interface FileSearchesDeps extends Omit<FileSearchDeps, 'index'> {
+  clock: Clock;
+  pace: Pace;
+  /** Folders that are relative are relative to this one. Absolute. */
+  cwd: string;
+  /** The built script of the thread that ranks paths. Null: they are ranked in this thread. */
+  script: string | null;
+  notify<Method extends SearchNotification>(connection: number, method: Method, params: ServerNotifications[Method]): void;
+  /** Null while the client keeps up with its notifications; else resolves once it has caught up. */
+  drained: (connection: number) => Promise<void> | null;
+}
+
+/** The file searches of all connections. A session belongs to its connection and ends with it. */
+export class FileSearches {
+  readonly #deps: FileSearchesDeps;
+  readonly #sessions = new Map<number, Map<string, SearchSession>>();
+  /** What ends the searches for one query that a client can end, by connection and token. */
+  readonly #cancels = new Map<string, AbortController>();
+  /** The searches for one query that run. */
+  readonly #running = new Set<FileSearch>();
+  /** A client's searches for one query run one after another. */
+  readonly #queue = new KeyedQueue();
+  #indexes: Promise<Indexes> | null = null;
+  #idle: Timer | null = null;
+
+  constructor(deps: FileSearchesDeps) {
+    this.#deps = deps;
+  }
+
+  /** Must be called before a connection can search. */
+  open(connection: number): void {
+    this.#sessions.set(connection, new Map());
+  }
+
+  /** Searches for one query. A later search of the connection with the same token ends this one, which then finds nothing. */
+  async find(connection: number, { query, roots, token }: { query: string; roots: string[]; token: string | null }) {
+    if (query.trim() === '' || roots.length === 0) return [];
+    const cancel = new AbortController();
+    const key = `${connection}:${token}`;
+    if (token !== null) {
+      this.#cancels.get(key)?.abort();
+      this.#cancels.set(key, cancel);
+    }
+    try {
+      return await this.#queue.run(`${connection}`, () => this.#find(query, roots, cancel.signal));
+    } finally {
+      if (this.#cancels.get(key) === cancel) this.#cancels.delete(key);
+    }
+  }
+
+  /** Begins a session, or replaces the one with the same id. Lists the files once. The returned function begins to notify the client. */
+  start(connection: number, sessionId: string, roots: string[]): () => void {
+    const sessions = this.#sessions.get(connection);
+    if (sessionId === '') throw emptySearchField('sessionId');
+    if (roots.length === 0) throw emptySearchField('roots');
+    // The connection has ended.
+    if (sessions === undefined) return () => {};
+    sessions.get(sessionId)?.end();
+    sessions.delete(sessionId);
+    if (sessions.size >= SESSIONS_MAX) throw tooManySearchSessions(SESSIONS_MAX);
+    const session = new SearchSession({ ...this.#deps, connection, sessionId, search: this.#search(roots) });
+    sessions.set(sessionId, session);
+    // Tells the client when the files are listed, even before its first query.
+    return () => session.query('');
+  }
+
+  /** Returns a function that begins to search for the query in place of the session's last one. */
+  update(connection: number, sessionId: string, query: string): () => void {
+    const session = this.#sessions.get(connection)?.get(sessionId);
+    if (session === undefined) throw searchSessionNotFound(sessionId);
+    return () => session.query(query);
+  }
+
+  /** Ends a session, if there is one. The client gets no more of its notifications. */
+  stop(connection: number, sessionId: string): void {
+    this.#sessions.get(connection)?.get(sessionId)?.end();
+    this.#sessions.get(connection)?.delete(sessionId);
+    this.#closeWhenIdle();
+  }
+
+  /** Ends all searches of a connection that has ended. */
+  endConnection(connection: number): void {
+    for (const session of this.#sessions.get(connection)?.values() ?? []) session.end();
+    this.#sessions.delete(connection);
+    this.#closeWhenIdle();
+  }
+
+  /** Ends all searches. */
+  async close(): Promise<void> {
+    for (const connection of [...this.#sessions.keys()]) this.endConnection(connection);
+    for (const search of this.#running) search.end();
+    await this.#closeIndexes();
+  }
+
+  async #find(query: string, roots: string[], signal: AbortSignal): Promise<FuzzyFileSearchResult[]> {
+    if (signal.aborted) return [];
+    const search = this.#search(roots);
+    this.#running.add(search);
+    signal.addEventListener('abort', () => search.end(), { once: true });
+    try {
+      await this.#deps.pace.during(search.listed);
+      const files = await this.#deps.pace.during(search.rank(query));
+      return search.hasEnded ? [] : (files ?? []);
+    } finally {
+      search.end();
+      this.#running.delete(search);
+      this.#closeWhenIdle();
+    }
+  }
+
+  #search(roots: string[]): FileSearch {
+    this.#idle?.clear();
+    const { cwd } = this.#deps;
+    this.#indexes ??= createIndexes(this.#deps.script);
+    const indexes = this.#indexes;
+    const folders = roots.map((root) => (isAbsolute(root) ? root : resolve(cwd, root)));
+    return new FileSearch(folders, { ...this.#deps, index: async (all) => (await indexes).open(all) });
+  }
+
+  #closeWhenIdle(): void {
+    this.#idle?.clear();
+    const isIdle = this.#running.size === 0 && [...this.#sessions.values()].every(({ size }) => size === 0);
+    if (isIdle) this.#idle = this.#deps.clock.setTimer(() => void this.#closeIndexes(), IDLE_MS);
+  }
+
+  async #closeIndexes(): Promise<void> {
+    this.#idle?.clear();
+    const indexes = this.#indexes;
+    this.#indexes = null;
+    await (await indexes)?.close();
+  }
+}
+
+/** The code that ranks is loaded at the first search. */
+async function createIndexes(script: string | null): Promise<Indexes> {
+  if (script !== null) {
+    const { IndexThread } = await import('./worker/index-thread.ts');
+    return new IndexThread(script);
+  }
+  const { LocalPathIndex } = await import('./path-index.ts');
+  return { open: (roots) => new LocalPathIndex(roots), close: async () => {} };
+}
+
+interface SessionOptions extends Pick<FileSearchesDeps, 'clock' | 'pace' | 'notify' | 'drained'> {
+  connection: number;
+  sessionId: string;
+  search: FileSearch;
+}
+
+class SearchSession {
+  readonly #options: SessionOptions;
+  /** Ends the work for the current query. */
+  #current = new AbortController();
+
+  constructor(options: SessionOptions) {
+    this.#options = options;
+  }
+
+  query(query: string): void {
+    this.#current.abort();
+    this.#current = new AbortController();
+    void this.#options.pace.during(this.#answer(query, this.#current.signal));
+  }
+
+  end(): void {
+    this.#current.abort();
+    this.#options.search.end();
+  }
+
+  async #answer(query: string, signal: AbortSignal): Promise<void> {
+    const { connection, sessionId, search, notify, drained } = this.#options;
+    for (let isLast = false; !isLast; ) {
+      await this.#wait(signal);
+      isLast = search.isListed;
+      const files = await search.rank(query);
+      for (let backlog = drained(connection); backlog !== null; backlog = drained(connection)) await backlog;
+      if (files === null || signal.aborted) return;
+      notify(connection, 'fuzzyFileSearch/sessionUpdated', { sessionId, query, files });
+    }
+    notify(connection, 'fuzzyFileSearch/sessionCompleted', { sessionId });
+  }
+
+  /** Waits until the files are listed, but not for long. */
+  async #wait(signal: AbortSignal): Promise<void> {
+    const { search, clock } = this.#options;
+    if (search.isListed) return;
+    const waited = new AbortController();
+    await Promise.race([search.listed, sleep(clock, PARTIAL_MS, AbortSignal.any([signal, waited.signal]))]);
+    waited.abort();
+  }
+}

@@ -1,0 +1,83 @@
+import { SHARE_ENV, Worker } from 'node:worker_threads';
+import type { FuzzyFileSearchResult } from '../../protocol/generated/types.ts';
+import type { PathIndex } from '../path-index.ts';
+import type { IndexCall, IndexReply } from './index-call.ts';
+
+/** An index that needs more memory than this ends, and not the process. */
+const HEAP_MB_MAX = 512;
+
+interface Waiting {
+  resolve: (matches: FuzzyFileSearchResult[] | null) => void;
+  reject: (error: Error) => void;
+}
+
+/** The thread that ranks paths. It starts with the first index, and ends with the last one. */
+export class IndexThread {
+  readonly #script: string;
+  readonly #waiting = new Map<number, Waiting>();
+  readonly #open = new Set<number>();
+  #worker: Worker | null = null;
+  #indexes = 0;
+  #calls = 0;
+
+  /** `script`: the built script of the thread. */
+  constructor(script: string) {
+    this.#script = script;
+  }
+
+  /** Makes an index of paths below these folders. If the thread dies, the index is lost, and its calls reject. */
+  open(roots: readonly string[]): PathIndex {
+    const worker = this.#worker ?? this.#start();
+    const index = ++this.#indexes;
+    this.#open.add(index);
+    const send = (call: IndexCall) => {
+      if (this.#open.has(index)) worker.postMessage(call);
+    };
+    send({ type: 'open', index, roots });
+    return {
+      add: (root, bytes) => send({ type: 'add', index, root, bytes: Uint8Array.from(bytes) }),
+      rank: (query) =>
+        new Promise((resolve, reject) => {
+          if (!this.#open.has(index)) return reject(new Error(LOST));
+          const id = ++this.#calls;
+          this.#waiting.set(id, { resolve, reject });
+          send({ type: 'rank', index, id, query });
+        }),
+      close: () => {
+        send({ type: 'close', index });
+        this.#open.delete(index);
+        if (this.#open.size === 0) void this.close();
+      },
+    };
+  }
+
+  /** Ends the thread. Calls that wait reject. */
+  async close(): Promise<void> {
+    const worker = this.#worker;
+    this.#forget(LOST);
+    await worker?.terminate();
+  }
+
+  #start(): Worker {
+    const worker = new Worker(this.#script, { env: SHARE_ENV, execArgv: [], resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX } });
+    worker.on('message', ({ id, matches }: IndexReply) => {
+      this.#waiting.get(id)?.resolve(matches);
+      this.#waiting.delete(id);
+    });
+    worker.on('error', (error) => {
+      if (this.#worker === worker) this.#forget(`the thread that ranks paths has died: ${error.message}`);
+    });
+    worker.unref();
+    this.#worker = worker;
+    return worker;
+  }
+
+  #forget(reason: string): void {
+    this.#worker = null;
+    this.#open.clear();
+    for (const { reject } of this.#waiting.values()) reject(new Error(reason));
+    this.#waiting.clear();
+  }
+}
+
+const LOST = 'the search has ended';

@@ -1,0 +1,61 @@
+import { FileWatches } from '../files/file-watches.ts';
+import { ClientProcesses, type ClientProcessesDeps } from '../handlers/client-processes/client-processes.ts';
+import { FileSearches, type FileSearchesDeps } from '../search/file-searches.ts';
+import type { Clients } from './clients.ts';
+import type { Connection } from './connection.ts';
+
+export interface ClientServicesDeps
+  extends Pick<FileSearchesDeps, 'clock' | 'log' | 'processes' | 'pace' | 'env' | 'cwd'>,
+    Pick<ClientProcessesDeps, 'dial'> {
+  clients: Clients;
+  /** The built script of the thread in which searches rank paths. By default they do so in this thread. */
+  searchScript?: string;
+}
+
+/** The things beside threads that a client can start, such as watches. They belong to its connection, and end with it. */
+export class ClientServices {
+  readonly fileWatches: FileWatches;
+  readonly fileSearches: FileSearches;
+  readonly clientProcesses: ClientProcesses;
+
+  constructor(deps: ClientServicesDeps) {
+    const { clients, searchScript = null } = deps;
+    const drained = (connection: number) => clients.drained({ connection });
+    this.fileWatches = new FileWatches({
+      ...deps,
+      notify: (connection, changed) => clients.publish({ connection }, 'fs/changed', changed),
+      drained,
+    });
+    this.fileSearches = new FileSearches({
+      ...deps,
+      script: searchScript,
+      notify: (connection, method, params) => clients.publish({ connection }, method, params),
+      drained,
+    });
+    this.clientProcesses = new ClientProcesses({ ...deps, isConnected: (connection) => clients.has(connection) });
+  }
+
+  /** Must be called before a connection can start anything. */
+  open(connection: number): void {
+    this.fileWatches.open(connection);
+    this.fileSearches.open(connection);
+  }
+
+  /** Resolves when the processes that a connection has started have ended. */
+  ended(connection: number): Promise<void> {
+    return this.clientProcesses.ended(connection);
+  }
+
+  /** Ends what a client's open requests wait for. */
+  abandon(connection: Connection): void {
+    connection.abandon();
+    void this.clientProcesses.kill(connection.id);
+  }
+
+  /** Ends all that a connection has started. */
+  end(connection: number): void {
+    this.fileWatches.endConnection(connection);
+    this.fileSearches.endConnection(connection);
+    void this.clientProcesses.kill(connection);
+  }
+}
