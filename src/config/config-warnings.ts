@@ -9,6 +9,7 @@ import { chooseProvider } from './providers/choose-provider.ts';
 import { definedProviders, readProvider } from './providers/read-provider.ts';
 import { SETTING_NAMES } from './settings.ts';
 import { KNOWN_KEYS, suggestKey } from './suggest-key.ts';
+import { asksForWebSearch } from './web-search.ts';
 
 const SANDBOX_KEYS = SETTING_NAMES.filter((name) => name.startsWith('sandbox_workspace_write.')).map((name) => name.split('.')[1] ?? '');
 
@@ -29,7 +30,7 @@ export async function configWarnings(sources: ConfigSources): Promise<ConfigWarn
   const { problem, path } = sources.trustedFiles;
   const ofTrust = problem === null ? [] : [{ summary: problem.message, details: null, path, range: null }];
   const ofLayers = [...projectWarnings(config), ...likelyTypos(config), ...agentWarnings(config)];
-  return [...badValues(config), ...ofTrust, ...ofLayers, ...embeddedDefault(config)];
+  return [...badValues(config), ...ofTrust, ...ofLayers, ...embeddedDefault(config), ...idleWebSearch(config)];
 }
 
 /** Returns the warnings about a project's files: those that are not in force although the user trusts the project, and ignored keys. */
@@ -99,6 +100,23 @@ function embeddedDefault(config: Config): ConfigWarningNotification[] {
     {
       summary: 'No model provider is configured: answers come from the embedded model, offline.',
       details: 'Set model_provider in config.toml, or OPENAI_API_KEY in the environment.',
+      path: null,
+      range: null,
+    },
+  ];
+}
+
+/** Says that the user has asked for web search at a provider that cannot search. */
+function idleWebSearch(config: Config): ConfigWarningNotification[] {
+  if (config.modelGiven || failureOf(() => chooseProvider(config, null)) !== null || failureOf(() => asksForWebSearch(config)) !== null)
+    return [];
+  const { provider } = chooseProvider(config, null);
+  if (provider.wireApi === 'responses' || !asksForWebSearch(config)) return [];
+  const summary = `web_search has no effect: the provider ${provider.id} does not have the Responses API.`;
+  return [
+    {
+      summary,
+      details: 'Choose a provider with wire_api = "responses" that searches the web, or remove the setting.',
       path: null,
       range: null,
     },

@@ -2,6 +2,7 @@ import { isAbsolute } from 'node:path';
 import type { JsonValue } from '../base/json-value.ts';
 import type { ApprovalsReviewer, AskForApproval, Personality, ReasoningSummary, SandboxMode } from '../protocol/generated/types.ts';
 import { isTable } from './layers/config-table.ts';
+import { WEB_SEARCH_TABLE, type WebSearchTable } from './web-search-table.ts';
 
 /** How a setting is read. */
 export interface Setting<T> {
@@ -44,6 +45,7 @@ interface SettingTypes {
   'features.exec_permission_approvals': boolean;
   'features.request_permissions_tool': boolean;
   'features.view_image_tool': boolean;
+  'features.web_search_request': boolean;
   hide_agent_reasoning: boolean;
   instructions: string | null;
   model: string | null;
@@ -74,6 +76,7 @@ interface SettingTypes {
   show_raw_agent_reasoning: boolean;
   tool_output_token_limit: number;
   'tools.view_image': boolean;
+  'tools.web_search': WebSearchTable;
   web_search: 'disabled' | 'cached' | 'indexed' | 'live' | null;
 }
 
@@ -130,6 +133,7 @@ export const SETTINGS: { readonly [N in SettingName]: Setting<SettingTypes[N]> }
   'features.shell_tool': { ...flag(), absent: true },
   'features.request_permissions_tool': flag(),
   'features.view_image_tool': { ...flag(), absent: true },
+  'features.web_search_request': flag(),
   hide_agent_reasoning: flag(),
   instructions: nullable(text()),
   model: nullable(name()),
@@ -165,6 +169,7 @@ export const SETTINGS: { readonly [N in SettingName]: Setting<SettingTypes[N]> }
   show_raw_agent_reasoning: flag(),
   tool_output_token_limit: { ...wholeNumber(1, 1_000_000), absent: OUTPUT_TOKENS_DEFAULT },
   'tools.view_image': { ...flag(), absent: true },
+  'tools.web_search': WEB_SEARCH_TABLE,
   web_search: nullable(choice(['disabled', 'cached', 'indexed', 'live'], 'disabled')),
 };
 

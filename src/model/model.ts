@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../base/json-value.ts';
+import type { WebSearch } from '../config/web-search.ts';
 import type { ReasoningSummary, ResponseItem, TokenUsageBreakdown, TurnError } from '../protocol/generated/types.ts';
 
 /** A tool as the model sees it. */
@@ -35,6 +36,8 @@ export interface ModelRequest {
   schemaIsOptional?: true;
   serviceTier: string | null;
   verbosity: string | null;
+  /** How the provider searches the web for the model, if its API can. Absent: not at all. */
+  webSearch?: WebSearch;
   /** The same for all requests of a thread. */
   promptCacheKey: string;
   /** Facts about the request for the provider, where its API takes them: the thread and the request's purpose. */

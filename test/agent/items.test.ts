@@ -188,10 +188,29 @@ describe('a web search', () => {
   test.each(searches)('%s', async (_name, action, shown) => {
     const server = await turnWith([...webSearch(action), ...message('found')]);
     expect(server.started[0]).toMatchObject({ type: 'webSearch', query: '', action: null });
-    expect(server.items[0]).toEqual({ type: 'webSearch', id: ANY_ID, ...shown });
-    const call = { type: 'web_search_call', status: 'completed', ...(action === undefined ? {} : { action }) };
+    expect(server.items[0]).toEqual({ type: 'webSearch', id: 'ws_1', ...shown });
+    const call = { type: 'web_search_call', id: 'ws_1', status: 'completed', ...(action === undefined ? {} : { action }) };
     expect(await sentBack(server)).toEqual([call, said('found')]);
   });
+});
+
+test('a web search has the id that the provider gave it, unless an item of the thread has it', async () => {
+  const action = { type: 'search', query: 'bread' } as const;
+  const search = (id: string) => response(webSearch(action, { id }), message('found'));
+  const model = new TestModel(search('ws_1'), search('ws_1'), search('ws_1'), search('ws_2'));
+  const server = await startServer({ model });
+  const { thread } = await server.client.request('thread/start', {});
+  const ids = async ({ client }: Pick<typeof server, 'client'>) => {
+    const { turns } = (await client.request('thread/read', { threadId: thread.id, includeTurns: true })).thread;
+    return turns.flatMap(({ items }) => items).flatMap((item) => (item.type === 'webSearch' ? [item.id] : []));
+  };
+  await server.client.turn(thread.id, 'one');
+  await server.client.turn(thread.id, 'two');
+  const again = await server.restart();
+  await again.client.request('thread/resume', { threadId: thread.id });
+  await again.client.turn(thread.id, 'three');
+  await again.client.turn(thread.id, 'four');
+  expect(await ids(again)).toEqual(['ws_1', expect.stringMatching(/^[0-9a-f-]{36}$/), expect.stringMatching(/^[0-9a-f-]{36}$/), 'ws_2']);
 });
 
 test('an image that the model generated', async () => {

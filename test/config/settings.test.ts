@@ -177,6 +177,7 @@ test('without settings, the defaults apply', async () => {
     'features.guardian_approval': false,
     'features.shell_tool': true,
     'features.view_image_tool': true,
+    'features.web_search_request': false,
     hide_agent_reasoning: false,
     instructions: null,
     model: null,
@@ -207,6 +208,7 @@ test('without settings, the defaults apply', async () => {
     show_raw_agent_reasoning: false,
     tool_output_token_limit: 10_000,
     'tools.view_image': true,
+    'tools.web_search': { enabled: null, contextSize: null, allowedDomains: [], location: null },
     web_search: null,
   });
 });

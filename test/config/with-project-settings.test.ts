@@ -56,6 +56,8 @@ const USERS: SettingName[] = [
   'shell_environment_policy.inherit',
   'shell_environment_policy.set',
   'show_raw_agent_reasoning',
+  'features.web_search_request',
+  'tools.web_search',
 ];
 
 test('every setting is either one that a project can set, or one of the user alone', () => {

@@ -125,6 +125,33 @@ test('credentials in base_url are sent as such', async () => {
   expect(server.requests[0]).toMatchObject({ url: '/responses', headers: { authorization: `Basic ${btoa('user:p@ss')}` } });
 });
 
+test('the tool with which the provider searches the web is sent behind the others', async () => {
+  await using server = await ProviderServer.start(answered);
+  const { model } = modelAt(server.port);
+  const none = { contextSize: null, allowedDomains: [], location: null };
+  const all = { contextSize: 'low', allowedDomains: ['a.example'], location: { country: 'DE' } } as const;
+  for (const webSearch of [
+    { mode: 'cached', ...none },
+    { mode: 'live', ...none },
+    { mode: 'indexed', ...all },
+  ] as const)
+    await collect(model.stream({ ...request, webSearch }, never));
+  expect(server.requests.map(({ body }) => (body as { tools: unknown }).tools)).toEqual([
+    [{ type: 'web_search', external_web_access: false }],
+    [{ type: 'web_search', external_web_access: true }],
+    [
+      {
+        type: 'web_search',
+        external_web_access: true,
+        indexed_web_access: true,
+        filters: { allowed_domains: ['a.example'] },
+        user_location: { type: 'approximate', country: 'DE' },
+        search_context_size: 'low',
+      },
+    ],
+  ]);
+});
+
 test('everything that a request can set is sent', async () => {
   await using server = await ProviderServer.start(answered);
   const full: ModelRequest = {

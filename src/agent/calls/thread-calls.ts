@@ -105,11 +105,19 @@ export class ThreadCalls {
     return contextMessage('user', [String(output)]);
   }
 
+  /** The id of the item for a web search: the model's own, which clients expect, unless another item of the thread may have it. */
+  searchItemId(modelId: string | null | undefined): string {
+    return modelId && this.#knowsAll === true ? this.#itemId(modelId) : this.#deps.agent.ids.next();
+  }
+
   /** Remembers the ids of the calls in the history, so that no new item gets one of them. Does so once. */
   know({ items, isPart }: Prompt): void {
     if (this.#knowsAll !== null) return;
     this.#knowsAll = !isPart;
-    for (const item of items) if (isToolCall(item)) this.#itemIds.add(item.call_id);
+    for (const item of items) {
+      if (isToolCall(item)) this.#itemIds.add(item.call_id);
+      if (item.type === 'web_search_call' && item.id) this.#itemIds.add(item.id);
+    }
   }
 
   /** Asks the store for the ids of these calls, if the calls of the history are not all known. Rejects with the store's error. */

@@ -25,6 +25,8 @@ interface ResponseItemsOptions {
   sequence: StepSequence;
   /** Items get new ids, because a model's ids are at best unique within one response. */
   newId: () => string;
+  /** The id of the item for a web search with this id. */
+  searchItemId: (modelId: string | null | undefined) => string;
   shownReasoning: ShownReasoning;
   /** In plan mode the text between the plan's tags becomes a separate item. */
   planMode: boolean;
@@ -113,10 +115,10 @@ export class ResponseItems {
   }
 
   #begin(source: ResponseItem, sourceId: string): StreamedItem | null {
-    const { newId, clock, planMode, shownReasoning, showsMessages } = this.#options;
+    const { newId, searchItemId, clock, planMode, shownReasoning, showsMessages } = this.#options;
     if (source.type === 'reasoning' && shownReasoning === 'nothing') return null;
     if (source.type === 'message' && !showsMessages) return null;
-    const item = beginItem(source, newId());
+    const item = beginItem(source, source.type === 'web_search_call' ? searchItemId(source.id) : newId());
     if (item === null) return null;
     const open: StreamedItem = {
       item,

@@ -17,6 +17,7 @@ export function modelRequest(
   { settings, outputSchema }: ActiveTurn,
   { threadId, configuration, input, tools }: ModelRequestDeps,
 ): ModelRequest {
+  const webSearch = configuration.webSearch(settings);
   return {
     model: settings.model,
     instructions: configuration.instructions.base(settings),
@@ -27,6 +28,7 @@ export function modelRequest(
     outputSchema,
     serviceTier: settings.serviceTier,
     verbosity: configuration.verbosity,
+    ...(webSearch === null ? {} : { webSearch }),
     promptCacheKey: threadId,
     clientMetadata: { thread_id: threadId },
   };

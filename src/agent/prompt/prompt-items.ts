@@ -152,11 +152,11 @@ function isNotForModels(item: ResponseItem): boolean {
 }
 
 /**
- * Removes the id, because it names something that the provider was asked not to store (a generated image keeps it, as its only
- * reference), and reduces an output to its body.
+ * Removes the id, because it names something that the provider was asked not to store, and reduces an output to its body. A generated image
+ * keeps its id, as its only reference, and a web search, because its item may have the same id.
  */
 function forModel<Item extends ResponseItem>(item: Item): Item {
-  if (item.type === 'image_generation_call') return item;
+  if (item.type === 'image_generation_call' || item.type === 'web_search_call') return item;
   const { id: _, ...rest } = item as Item & { id?: unknown };
   if (!isOutput(item)) return rest as Item;
   const { output } = item;

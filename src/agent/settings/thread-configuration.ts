@@ -2,7 +2,9 @@ import type { JsonObject } from '../../base/json-value.ts';
 import type { AgentRoles } from '../../config/agents/agent-role.ts';
 import type { Config } from '../../config/config.ts';
 import type { ContextWindow } from '../../config/providers/context-window.ts';
+import type { WebSearch } from '../../config/web-search.ts';
 import type { Model } from '../../model/model.ts';
+import type { ThreadSettings } from '../../store/thread-store.ts';
 import type { CommandSettings } from '../../tools/command/command-settings.ts';
 import type { ShownReasoning } from '../items/shown-reasoning.ts';
 import type { Instructions } from '../prompt/instructions.ts';
@@ -45,6 +47,8 @@ export interface ThreadConfiguration {
   viewImage: boolean;
   shownReasoning: ShownReasoning;
   verbosity: string | null;
+  /** How the provider searches the web in a turn with these settings; null: not at all. */
+  webSearch(settings: ThreadSettings): WebSearch | null;
   /** The context window of this model. */
   contextWindow(model: string): ContextWindow;
   /** Asks the provider for context windows. Never rejects, and takes a second at most. */

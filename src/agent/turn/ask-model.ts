@@ -35,6 +35,7 @@ export async function askModel(run: RunningTurn, tools: readonly Tool[]): Promis
     outbox: deps.outbox,
     sequence: run.sequence,
     newId: () => deps.newId(),
+    searchItemId: (modelId) => (turn.kind === 'review' ? deps.newId() : deps.calls.searchItemId(modelId)),
     shownReasoning: deps.shownReasoning,
     planMode: turn.settings.collaborationMode.mode === 'plan',
     withoutOwn: conversation.withoutOwn,

@@ -1,5 +1,6 @@
 import { type JsonText, JsonTextBuilder } from '../../base/json-text.ts';
 import type { JsonObject } from '../../base/json-value.ts';
+import type { WebSearch } from '../../config/web-search.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
 import type { BodyTools, ReasoningSent } from '../http/provider-api.ts';
 import { wireServiceTier } from '../http/wire-service-tier.ts';
@@ -54,7 +55,10 @@ function bodySettings(request: ModelRequest, reasoningSent: ReasoningSent): Json
   return {
     model: request.model,
     instructions: request.instructions,
-    tools: request.tools.map((tool) => (tool.type === 'function' ? { ...tool, strict: false } : { ...tool })),
+    tools: [
+      ...request.tools.map((tool) => (tool.type === 'function' ? { ...tool, strict: false } : { ...tool })),
+      ...(request.webSearch === undefined ? [] : [searchTool(request.webSearch)]),
+    ],
     tool_choice: 'auto',
     parallel_tool_calls: true,
     ...(Object.keys(reasoning).length > 0 ? { reasoning } : {}),
@@ -65,6 +69,18 @@ function bodySettings(request: ModelRequest, reasoningSent: ReasoningSent): Json
     prompt_cache_key: request.promptCacheKey,
     ...(reasoningSent === 'full' && request.clientMetadata !== undefined ? { client_metadata: request.clientMetadata } : {}),
     ...(Object.keys(text).length > 0 ? { text } : {}),
+  };
+}
+
+/** The tool with which the provider searches the web itself. */
+function searchTool({ mode, contextSize, allowedDomains, location }: WebSearch): JsonObject {
+  return {
+    type: 'web_search',
+    external_web_access: mode !== 'cached',
+    ...(mode === 'indexed' ? { indexed_web_access: true } : {}),
+    ...(allowedDomains.length > 0 ? { filters: { allowed_domains: [...allowedDomains] } } : {}),
+    ...(location === null ? {} : { user_location: { type: 'approximate', ...location } }),
+    ...(contextSize === null ? {} : { search_context_size: contextSize }),
   };
 }
 

@@ -1,0 +1,29 @@
+import type { Config } from './config.ts';
+import type { ProviderConfig } from './providers/provider-config.ts';
+import type { WebSearchTable } from './web-search-table.ts';
+
+/** How the provider searches the web for its model, with its own tool. */
+export interface WebSearch extends Omit<WebSearchTable, 'enabled'> {
+  /** `cached`: only what the provider has stored. `indexed`: pages in its index. `live`: every page. */
+  mode: 'cached' | 'indexed' | 'live';
+}
+
+/**
+ * Returns how this provider searches the web in a turn; null: not at all. What the user has set is in force for every provider that has
+ * the Responses API. Otherwise only OpenAI searches, since others may refuse the tool: what it has stored, or all pages if
+ * the turn has full access to the system.
+ */
+export function webSearch(config: Config, provider: ProviderConfig, { fullAccess }: { fullAccess: boolean }): WebSearch | null {
+  if (provider.wireApi !== 'responses') return null;
+  const { enabled, ...choices } = config.get('tools.web_search');
+  const older = config.get('features.web_search_request') ? 'live' : null;
+  const byDefault = enabled === true || provider.id === 'openai' ? (fullAccess ? 'live' : 'cached') : 'disabled';
+  const mode = config.get('web_search') ?? (enabled === false ? 'disabled' : (older ?? byDefault));
+  return mode === 'disabled' ? null : { mode, ...choices };
+}
+
+/** Whether the user has asked for web search. */
+export function asksForWebSearch(config: Config): boolean {
+  const mode = config.get('web_search');
+  return mode === null ? config.get('features.web_search_request') || config.get('tools.web_search').enabled === true : mode !== 'disabled';
+}
