@@ -14,6 +14,7 @@ import { type Command, type Generator, parseCommandLine, type ServeOptions } fro
 import { USAGE } from './cli/usage.ts';
 import { watchClient } from './cli/watch-client.ts';
 import type { WireLog } from './cli/wire-log.ts';
+import { editInThread } from './config/writing/edit-in-thread.ts';
 import type { Model } from './model/model.ts';
 import { ScriptError } from './model/script/script-error.ts';
 import { PROTOCOL_VERSION } from './protocol/protocol-version.ts';
@@ -29,6 +30,8 @@ declare const HEDDLE_VERSION: string;
 const CLOSE_MS_MAX = 5000;
 
 const STDOUT = 1;
+
+const TOML_EDITOR = join(__dirname, '..', 'bin', 'load-toml-editor.js');
 
 const MIGRATIONS = join(__dirname, '..', 'migrations');
 
@@ -112,7 +115,13 @@ async function startPlain(parts: CommonParts, options: ServeOptions): Promise<Se
     nodeVersions: process.versions,
     onRepaired: (message) => server.warn(message),
   });
-  const server: App = createApp({ ...parts, store, onHandshake: () => store.warmUp(), ...(model === null ? {} : { model }) });
+  const server: App = createApp({
+    ...parts,
+    store,
+    editToml: editInThread(TOML_EDITOR),
+    onHandshake: () => store.warmUp(),
+    ...(model === null ? {} : { model }),
+  });
   return { server, transport: streamTransport({ input: process.stdin, output: process.stdout, framing: options.framing }), end: () => {} };
 }
 

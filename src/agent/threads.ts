@@ -10,8 +10,9 @@ import type { InterruptCause } from '../tools/denial.ts';
 import type { AgentDeps } from './agent-deps.ts';
 import type { LoadedThread } from './loaded-thread.ts';
 import { LoadedTree } from './loaded-tree.ts';
-import { configureThread, type NewThread, type ThreadRequest } from './new-thread.ts';
+import { changesSettings, configureThread, type NewThread, type ThreadRequest } from './new-thread.ts';
 import { PromptBudget } from './prompt/prompt-budget.ts';
+import { reloadConfiguration } from './reload-configuration.ts';
 import { checkTurn, hasTurn, revertingPatch } from './reverting-patch.ts';
 import { AgentRefused, type NewAgent } from './sub-agents/agent-tree.ts';
 import { sweepAgents } from './sub-agents/sweep-agents.ts';
@@ -257,6 +258,11 @@ export class Threads {
     });
   }
 
+  /** Reads the configuration of all loaded threads in which no turn runs again, as `reloadConfiguration` does. */
+  reloadConfiguration(): Promise<void> {
+    return reloadConfiguration(this.#loaded.values(), this.#deps);
+  }
+
   /** Stops the timer that unloads the thread. */
   keepLoaded(threadId: string): void {
     this.#idle.get(threadId)?.clear();
@@ -342,8 +348,4 @@ export class Threads {
 
 function checkThreadId(threadId: string): void {
   if (!isUuid(threadId)) throw invalidThreadId(threadId);
-}
-
-function changesSettings({ overrides, config }: ThreadRequest): boolean {
-  return config !== null || Object.values(overrides).some((value) => value !== null && value !== undefined);
 }

@@ -41,8 +41,10 @@ interface SettingTypes {
   'features.multi_agent': boolean;
   'features.guardian_approval': boolean;
   'features.shell_tool': boolean;
+  'features.smart_approvals': boolean;
   'features.exec_permission_approvals': boolean;
   'features.request_permissions_tool': boolean;
+  'features.view_image': boolean;
   'features.view_image_tool': boolean;
   hide_agent_reasoning: boolean;
   instructions: string | null;
@@ -128,7 +130,9 @@ export const SETTINGS: { readonly [N in SettingName]: Setting<SettingTypes[N]> }
   'features.guardian_approval': flag(),
   'features.multi_agent': { ...flag(), absent: true },
   'features.shell_tool': { ...flag(), absent: true },
+  'features.smart_approvals': flag(),
   'features.request_permissions_tool': flag(),
+  'features.view_image': { ...flag(), absent: true },
   'features.view_image_tool': { ...flag(), absent: true },
   hide_agent_reasoning: flag(),
   instructions: nullable(text()),
