@@ -16,6 +16,7 @@ import type { Config } from './config/config.ts';
 import { configDeprecations } from './config/config-deprecations.ts';
 import { configWarnings } from './config/config-warnings.ts';
 import { type ConfigSources, loadConfig } from './config/load-config.ts';
+import { readStoredLogin } from './config/login/stored-login.ts';
 import { chooseProvider } from './config/providers/choose-provider.ts';
 import type { ProviderConfig } from './config/providers/provider-config.ts';
 import { readRuleFiles } from './config/rules-files.ts';
@@ -137,7 +138,13 @@ export function createApp(options: AppParts): App {
   const sandbox = createSandbox({ platform, arch: arch(), home, storeDir, clock, installation, userHome: env.HOME ?? null });
   const processes = pacing.processes(createProcesses({ ...options, sandbox }));
   const store = pacing.store(options.store);
-  const { models, listings } = createModels(options.model ?? null, { env, clock, log, userAgent: `heddle/${version}` });
+  const { models, listings } = createModels(options.model ?? null, {
+    env,
+    clock,
+    log,
+    userAgent: `heddle/${version}`,
+    storedKey: () => readStoredLogin(home).apiKey,
+  });
   const trustedFiles = new TrustedFiles({ home, writes: options.recordsTrust ?? true });
   const sources = { home, cwd, env, overrides, trustedFiles, modelGiven: options.model !== undefined, features: {} };
   const config = (folder: string | null = null, request: JsonObject | null = null): Promise<Config> =>

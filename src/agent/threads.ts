@@ -178,10 +178,7 @@ export class Threads {
     if (this.#attendance.isAttended(threadId)) this.find(threadId)?.beginDueTurn();
   }
 
-  /**
-   * Changes a thread that is not loaded. Rejects with `active_writer` if another process has the thread loaded, since that process
-   * would overwrite the change.
-   */
+  /** Changes a thread that is not loaded. Rejects with `active_writer` if another process has it loaded and would overwrite the change. */
   async patchStored(threadId: string, patch: ThreadPatch): Promise<void> {
     const writer = await this.#deps.store.openWriter(threadId);
     try {

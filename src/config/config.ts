@@ -5,6 +5,7 @@ import type { AgentRoles } from './agents/agent-role.ts';
 import { ConfigError, type ConfigLocation, IncompleteConfigError } from './config-error.ts';
 import { isTable, valueAt } from './layers/config-table.ts';
 import type { Layer } from './layers/layer.ts';
+import { NO_LOGIN, type StoredLogin } from './login/stored-login.ts';
 import { SETTINGS, type Setting, type SettingName, type SettingValue } from './settings.ts';
 
 interface ConfigParts {
@@ -13,6 +14,7 @@ interface ConfigParts {
   modelGiven: boolean;
   layers: Layer[];
   values: JsonObject;
+  login?: StoredLogin;
   agentRoles?: AgentRoles;
 }
 
@@ -29,15 +31,18 @@ export class Config {
   readonly layers: readonly Layer[];
   /** All layers, merged into one table. */
   readonly values: JsonObject;
+  /** The login that is stored in the home. */
+  readonly login: StoredLogin;
   /** The roles that agents can have, beside the built-in ones. */
   readonly agentRoles: AgentRoles;
 
-  constructor({ home, env, modelGiven, layers, values, agentRoles = { roles: [], problems: [] } }: ConfigParts) {
+  constructor({ home, env, modelGiven, layers, values, login = NO_LOGIN, agentRoles = { roles: [], problems: [] } }: ConfigParts) {
     this.home = home;
     this.env = env;
     this.modelGiven = modelGiven;
     this.layers = layers;
     this.values = values;
+    this.login = login;
     this.agentRoles = agentRoles;
   }
 

@@ -8,6 +8,7 @@ import { type Layer, parseLayer, readLayer } from './layers/layer.ts';
 import { projectLayers } from './layers/project-layers.ts';
 import { flagsLayer, requestLayer } from './layers/request-layer.ts';
 import { loadToml, type Toml } from './layers/toml.ts';
+import { readStoredLogin } from './login/stored-login.ts';
 import type { TrustedFiles } from './trust/trusted-files.ts';
 
 export interface ConfigSources {
@@ -47,12 +48,13 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
 
   const all = [user, ...projects, ...session];
   const switched = switchedFeatures(sources);
-  const base = new Config({ home, env, modelGiven, layers: all, values: mergeTables(switched, mergeLayers(all)) });
+  const login = readStoredLogin(home);
+  const base = new Config({ home, env, modelGiven, login, layers: all, values: mergeTables(switched, mergeLayers(all)) });
   const profile = profileLayer(base, user);
   const layers = [user, ...projects, ...profile, ...session];
   const values = mergeTables(mergeTables(switched, guardianReviewer(base.values)), mergeLayers(layers));
   const agentRoles = readRoles({ home, env, layers, roleFiles, toml });
-  return new Config({ home, env, modelGiven, layers, values, agentRoles });
+  return new Config({ home, env, modelGiven, login, layers, values, agentRoles });
 }
 
 function switchedFeatures({ features = {} }: ConfigSources): JsonObject {

@@ -55,6 +55,7 @@ interface SettingTypes {
   model_reasoning_effort: string | null;
   model_reasoning_summary: ReasoningSummary | null;
   model_verbosity: 'low' | 'medium' | 'high' | null;
+  openai_base_url: string | null;
   personality: Personality | null;
   profile: string | null;
   project_doc_fallback_filenames: string[];
@@ -98,6 +99,14 @@ const OUTPUT_TOKENS_DEFAULT = 10_000;
 const AGENTS_DEFAULT = 6;
 const AGENTS_MAX = 64;
 const AGENT_DEPTH_MAX = 16;
+
+/** Errors do not quote it: a URL may have a password. */
+export const HTTP_URL: Setting<string> = {
+  expected: 'an http or https URL',
+  absent: '',
+  secret: true,
+  read: (value) => (typeof value === 'string' && /^https?:\/\//i.test(value) && URL.canParse(value) ? value : undefined),
+};
 
 export const SETTINGS: { readonly [N in SettingName]: Setting<SettingTypes[N]> } = {
   'agents.default_subagent_model': nullable(name()),
@@ -143,6 +152,7 @@ export const SETTINGS: { readonly [N in SettingName]: Setting<SettingTypes[N]> }
   model_reasoning_effort: nullable(name()),
   model_reasoning_summary: nullable(choice(['auto', 'concise', 'detailed', 'none'], 'auto')),
   model_verbosity: nullable(choice(['low', 'medium', 'high'], 'medium')),
+  openai_base_url: nullable(HTTP_URL),
   personality: nullable(choice(['none', 'friendly', 'pragmatic'], 'none')),
   profile: nullable(name()),
   project_doc_fallback_filenames: list('file names without folders', (element) => !/[/\\]|^\.{0,2}$/.test(element)),

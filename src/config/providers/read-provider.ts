@@ -2,7 +2,7 @@ import { dirname, isAbsolute, resolve } from 'node:path';
 import { isObject, type JsonValue } from '../../base/json-value.ts';
 import type { Config } from '../config.ts';
 import { IncompleteConfigError } from '../config-error.ts';
-import { name, nullable, type Setting, wholeNumber } from '../settings.ts';
+import { flag, HTTP_URL, name, nullable, type Setting, wholeNumber } from '../settings.ts';
 import type { ProviderConfig } from './provider-config.ts';
 import { providerDefaults } from './provider-defaults.ts';
 
@@ -46,13 +46,15 @@ function readDefinition(config: Config, id: string): ProviderConfig {
     return { ...embedded, name: read('name', nullable(name())) ?? embedded.name, script };
   }
   if (script !== null) throw config.error([...path, 'script'], 'only a provider with wire_api = "scripted" can have a script');
-  const baseUrl = read('base_url', nullable(HTTP_URL)) ?? defaults.baseUrl;
+  const envKey = read('env_key', nullable(ENV_KEY));
+  const baseUrl = read('base_url', nullable(HTTP_URL)) ?? (id === 'openai' ? config.get('openai_base_url') : null) ?? defaults.baseUrl;
   if (baseUrl === null) throw config.incomplete(path, 'base_url is missing: expected the http or https URL of the API');
   return {
     id,
     name: read('name', nullable(name())) ?? defaults.name,
     baseUrl,
-    envKey: read('env_key', nullable(ENV_KEY)) ?? defaults.envKey,
+    envKey: envKey ?? defaults.envKey,
+    usesLogin: read('requires_openai_auth', { ...flag(), absent: defaults.usesLogin && envKey === null }),
     wireApi,
     localServer: defaults.localServer,
     script: null,
@@ -72,6 +74,7 @@ export function scriptedProvider(id: string): ProviderConfig {
     name: id === 'scripted' ? 'Embedded model' : id,
     baseUrl: null,
     envKey: null,
+    usesLogin: false,
     wireApi: 'scripted',
     localServer: null,
     script: null,
@@ -114,13 +117,6 @@ const WIRE_API: Setting<ProviderConfig['wireApi']> = {
   expected: '"responses", "chat" or "scripted"',
   absent: 'responses',
   read: (value) => (value === 'responses' || value === 'chat' || value === 'scripted' ? value : undefined),
-};
-
-const HTTP_URL: Setting<string> = {
-  expected: 'an http or https URL',
-  absent: '',
-  secret: true,
-  read: (value) => (typeof value === 'string' && /^https?:\/\//i.test(value) && URL.canParse(value) ? value : undefined),
 };
 
 const ENV_KEY: Setting<string> = {
