@@ -1,7 +1,7 @@
 const { createHash } = require('node:crypto');
 const { mkdirSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } = require('node:fs');
 const { tmpdir } = require('node:os');
-const { basename, dirname, join } = require('node:path');
+const { basename, dirname, extname, join } = require('node:path');
 const esbuild = require('esbuild');
 const { version } = require('../package.json');
 const { runSession } = require('./run-session.js');
@@ -24,8 +24,14 @@ const GRAMMAR = { 'tree-sitter-bash.wasm': 'tree-sitter-bash.wasm', LICENSE: 'tr
  */
 const VALIDATORS = ['validate-params', 'validate-provided-item'];
 
+/** The scripts that are loaded when they are needed, and their sources. The editor of config.toml has its own parser. */
+const APART = {
+  ...Object.fromEntries(VALIDATORS.map((name) => [name, `src/protocol/generated/${name}.js`])),
+  'edit-toml': 'src/config/writing/edit-toml.ts',
+};
+
 /**
- * Bundles src/main.ts and its imports into dist/heddle.cjs, except for the validators, which are separate scripts. Leaves out
+ * Bundles src/main.ts and its imports into dist/heddle.cjs, except for those in APART, which are separate scripts. Leaves out
  * packages that are native or have other files, and yaml, which few users need. Modules that are imported with `import()` run
  * at their first use.
  */
@@ -36,7 +42,7 @@ async function buildExecutable() {
       heddle: 'src/main.ts',
       'store-worker': 'src/store/sqlite/worker/store-worker.ts',
       'search-worker': 'src/search/worker/search-worker.ts',
-      ...Object.fromEntries(VALIDATORS.map((name) => [name, `src/protocol/generated/${name}.js`])),
+      ...APART,
     },
     outdir: 'dist',
     outExtension: { '.js': '.cjs' },
@@ -58,7 +64,7 @@ async function buildExecutable() {
     legalComments: 'none',
     // Code that finds files of packages needs the path of its own file. CommonJS calls it __filename.
     define: { HEDDLE_VERSION: JSON.stringify(version), 'import.meta.url': '__filename' },
-    plugins: [lateModules, validatorsApart],
+    plugins: [lateModules, scriptsApart],
     logLevel: 'warning',
     write: false,
   });
@@ -123,12 +129,12 @@ function lateFunctions(path) {
     .map((name) => `export const ${name} = (...args) => require('node:${path}').${name}(...args);`);
 }
 
-/** Makes the bundle load the validators at run time, with the `require` of bin/load-main.js. */
-const validatorsApart = {
-  name: 'validators-apart',
+/** Makes the bundle load these scripts at run time, with the `require` of bin/load-main.js. */
+const scriptsApart = {
+  name: 'scripts-apart',
   setup({ onResolve }) {
-    onResolve({ filter: new RegExp(`/(${VALIDATORS.join('|')})\\.js$`) }, ({ kind, path }) =>
-      kind === 'entry-point' ? null : { path: `./${basename(path, '.js')}.cjs`, external: true },
+    onResolve({ filter: new RegExp(`/(${Object.keys(APART).join('|')})\\.[jt]s$`) }, ({ kind, path }) =>
+      kind === 'entry-point' ? null : { path: `./${basename(path, extname(path))}.cjs`, external: true },
     );
   },
 };

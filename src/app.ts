@@ -8,6 +8,7 @@ import type { Env } from './base/env.ts';
 import { endDrafts } from './base/files/draft-file.ts';
 import { protectStore, storeFileIn } from './base/files/own-file.ts';
 import { type Ids, systemIds } from './base/ids.ts';
+import type { JsonObject } from './base/json-value.ts';
 import { KeepAlive } from './base/keep-alive.ts';
 import type { Log } from './base/log.ts';
 import { atOnce, type Pace } from './base/pace.ts';
@@ -15,17 +16,21 @@ import type { Config } from './config/config.ts';
 import { configDeprecations } from './config/config-deprecations.ts';
 import { configWarnings } from './config/config-warnings.ts';
 import { type ConfigSources, loadConfig } from './config/load-config.ts';
+import { readStoredLogin } from './config/login/stored-login.ts';
 import { chooseProvider } from './config/providers/choose-provider.ts';
 import type { ProviderConfig } from './config/providers/provider-config.ts';
 import { readRuleFiles } from './config/rules-files.ts';
 import { TrustedFiles } from './config/trust/trusted-files.ts';
 import { validOrNull } from './config/valid-or-null.ts';
+import type { EditToml } from './config/writing/toml-edit.ts';
+import { ConfigWriter } from './handlers/config-writing/config-writer.ts';
 import { methodTable } from './handlers/method-table.ts';
 import type { ProviderModelDeps } from './model/http/create-provider-model.ts';
 import type { InstalledModels } from './model/http/installed-models.ts';
 import type { Model } from './model/model.ts';
 import { ModelPool } from './model/model-pool.ts';
 import type { Dial } from './network/checked-dial.ts';
+import { policyReads } from './policy/permissions/policy-reads.ts';
 import { commandRules } from './policy/rules/parse-rules.ts';
 import { ruleWarnings } from './policy/rules/rule-warnings.ts';
 import { createSandbox } from './sandbox/create-sandbox.ts';
@@ -85,6 +90,8 @@ export interface AppParts {
   partKinds?: readonly TurnPartKind[];
   /** Sees every message of every connection. */
   tap?: WireTap;
+  /** Edits the text of config.toml. By default in this thread. */
+  editToml?: EditToml;
   /** Orders what happens at the same time. By default everything happens at once. */
   pacing?: Pacing;
 }
@@ -131,16 +138,23 @@ export function createApp(options: AppParts): App {
   const sandbox = createSandbox({ platform, arch: arch(), home, storeDir, clock, installation, userHome: env.HOME ?? null });
   const processes = pacing.processes(createProcesses({ ...options, sandbox }));
   const store = pacing.store(options.store);
-  const { models, listings } = createModels(options.model ?? null, { env, clock, log, userAgent: `heddle/${version}` });
+  const { models, listings } = createModels(options.model ?? null, {
+    env,
+    clock,
+    log,
+    userAgent: `heddle/${version}`,
+    storedKey: () => readStoredLogin(home).apiKey,
+  });
   const trustedFiles = new TrustedFiles({ home, writes: options.recordsTrust ?? true });
-  const sources = { home, cwd, env, overrides, trustedFiles, modelGiven: options.model !== undefined };
-  const config = (folder: string | null = null): Promise<Config> => loadConfig({ ...sources, cwd: folder ?? cwd });
+  const sources = { home, cwd, env, overrides, trustedFiles, modelGiven: options.model !== undefined, features: {} };
+  const config = (folder: string | null = null, request: JsonObject | null = null): Promise<Config> =>
+    loadConfig({ ...sources, cwd: folder ?? cwd, request });
   const onHandshake = (connection: number) => {
     options.onHandshake?.();
     void Promise.all([tellOfConfig(sources, connection, { clients, log }), tellOfStore(options, connection, clients)]);
   };
   const modelFor = (provider: ProviderConfig) => models.get(provider);
-  const server = { ...sources, clock, ids, log, keepAlive, pace: pacing, partKinds: [...TURN_PART_LIST, ...partKinds] };
+  const server = { ...sources, loadConfig: config, clock, ids, log, keepAlive, pace: pacing, partKinds: [...TURN_PART_LIST, ...partKinds] };
   const threads = new Threads({ ...server, ...listings, store, clients, processes, sandbox, dial, modelFor }, clients);
   const services = new ClientServices({ ...options, clients, clock, log, processes, dial, pace: pacing });
   const rows = methodTable({
@@ -155,6 +169,7 @@ export function createApp(options: AppParts): App {
     clock,
     ids,
     config,
+    ...configChanges(options, { ...sources, cwd }),
     installedModels: listings.installedModels,
     defaultProvider: () => validOrNull(async () => chooseProvider(await config(), null).provider.id),
     diagnostics: {
@@ -166,41 +181,57 @@ export function createApp(options: AppParts): App {
   });
   const dispatcher = new Dispatcher(rows, log);
   let connections = 0;
+  const served: Served = { dispatcher, threads, clients, services, keepAlive };
 
   return {
-    connect(transport, { drain = false } = {}) {
-      return new Promise((resolve) => {
-        const connection = new Connection(connections++, {
-          transport,
-          log,
-          clock,
-          keepAlive,
-          tap: options.tap ?? null,
-          onOverdue: () => {
-            if (!drain) services.abandon(connection);
-          },
-          onInputEnd: async () => {
-            await Promise.all([threads.closing, ...(drain ? [lastTurns(threads, clients), services.ended(connection.id)] : [])]);
-          },
-          onRequest: (caller, method, params) => dispatcher.request(caller, method, params),
-          onResponse: (caller, response) => dispatcher.answer(caller, clients.answer(response, caller.id)),
-          onClosed: () => {
-            for (const threadId of clients.remove(connection)) threads.unloadWhenIdle(threadId);
-            services.end(connection.id);
-            resolve();
-          },
-        });
-        clients.add(connection);
-        services.open(connection.id);
-        connection.listen();
-      });
-    },
+    connect: (transport, { drain = false } = {}) => serveClient(served, { ...options, clock }, { number: connections++, transport, drain }),
     open() {
       return { turns: threads.turnsRunning, questions: clients.pendingCount, requests: dispatcher.inFlight + dispatcher.queued };
     },
     warn: (message) => clients.publish('everyone', 'warning', { message, threadId: null }),
     close: (reason) => keepAlive.during(close({ threads, clients, services, processes, store, models }, reason).finally(releaseStore)),
   };
+}
+
+interface Served {
+  dispatcher: Dispatcher;
+  threads: Threads;
+  clients: Clients;
+  services: ClientServices;
+  keepAlive: KeepAlive;
+}
+
+/** Resolves when the client is gone and all its requests are answered. */
+function serveClient(
+  { dispatcher, threads, clients, services, keepAlive }: Served,
+  { log, clock, tap }: Pick<AppParts, 'log' | 'tap'> & { clock: Clock },
+  { number, transport, drain }: { number: number; transport: Transport; drain: boolean },
+): Promise<void> {
+  return new Promise((resolve) => {
+    const connection = new Connection(number, {
+      transport,
+      log,
+      clock,
+      keepAlive,
+      tap: tap ?? null,
+      onOverdue: () => {
+        if (!drain) services.abandon(connection);
+      },
+      onInputEnd: async () => {
+        await Promise.all([threads.closing, ...(drain ? [lastTurns(threads, clients), services.ended(connection.id)] : [])]);
+      },
+      onRequest: (caller, method, params) => dispatcher.request(caller, method, params),
+      onResponse: (caller, response) => dispatcher.answer(caller, clients.answer(response, caller.id)),
+      onClosed: () => {
+        for (const threadId of clients.remove(connection)) threads.unloadWhenIdle(threadId);
+        services.end(connection.id);
+        resolve();
+      },
+    });
+    clients.add(connection);
+    services.open(connection.id);
+    connection.listen();
+  });
 }
 
 /** The models of the providers, created when they are needed, or the one that replaces them. */
@@ -238,6 +269,20 @@ function createDial(clock: Clock): Dial {
   };
 }
 
+/** What clients change the configuration with. */
+function configChanges({ editToml = editHere }: AppParts, sources: ConfigSources & { features: Record<string, boolean> }) {
+  // Providers are validated too, even if this server does not use them.
+  const configWith = (userText: string) => loadConfig({ ...sources, userText, modelGiven: false });
+  const configWriter = new ConfigWriter({ home: sources.home, editToml, configWith, further: policyReads });
+  return { switched: sources.features, configWriter };
+}
+
+/** The editor is loaded at its first use. */
+const editHere: EditToml = async (text, edits) => {
+  const { editToml } = await import('./config/writing/edit-toml.ts');
+  return editToml(text, edits);
+};
+
 /** Resolves when the running turns have ended. Their questions wait no longer than a client can answer. */
 function lastTurns(threads: Threads, clients: Clients): Promise<void> {
   clients.drain();
@@ -247,7 +292,7 @@ function lastTurns(threads: Threads, clients: Clients): Promise<void> {
 /** Sends a connection the warnings about the configuration. Never rejects. */
 async function tellOfConfig(sources: ConfigSources, connection: number, { clients, log }: { clients: Clients; log: Log }): Promise<void> {
   try {
-    const [warnings, deprecations] = await Promise.all([configWarnings(sources), configDeprecations(sources)]);
+    const [warnings, deprecations] = await Promise.all([configWarnings(sources, policyReads), configDeprecations(sources)]);
     const ofRules = ruleWarnings(await commandRules(await readRuleFiles(sources.home)));
     for (const warning of [...warnings, ...ofRules]) clients.publish({ connection }, 'configWarning', warning);
     for (const notice of deprecations) clients.publish({ connection }, 'deprecationNotice', notice);

@@ -14,6 +14,7 @@ import { type Command, type Generator, parseCommandLine, type ServeOptions } fro
 import { USAGE } from './cli/usage.ts';
 import { watchClient } from './cli/watch-client.ts';
 import type { WireLog } from './cli/wire-log.ts';
+import { editInThread } from './config/writing/edit-in-thread.ts';
 import type { Model } from './model/model.ts';
 import { ScriptError } from './model/script/script-error.ts';
 import { PROTOCOL_VERSION } from './protocol/protocol-version.ts';
@@ -29,6 +30,8 @@ declare const HEDDLE_VERSION: string;
 const CLOSE_MS_MAX = 5000;
 
 const STDOUT = 1;
+
+const TOML_EDITOR = join(__dirname, '..', 'bin', 'load-toml-editor.js');
 
 const MIGRATIONS = join(__dirname, '..', 'migrations');
 
@@ -116,6 +119,7 @@ async function startPlain(parts: CommonParts, options: ServeOptions): Promise<Se
     ...parts,
     store,
     searchScript: join(__dirname, '..', 'bin', 'load-search.js'),
+    editToml: editInThread(TOML_EDITOR),
     onHandshake: () => store.warmUp(),
     ...(model === null ? {} : { model }),
   });

@@ -1,11 +1,12 @@
 import type { Clock } from '../base/clock.ts';
 import type { Env } from '../base/env.ts';
 import type { Ids } from '../base/ids.ts';
+import type { JsonObject } from '../base/json-value.ts';
 import type { KeepAlive } from '../base/keep-alive.ts';
 import type { Log } from '../base/log.ts';
 import type { Pace } from '../base/pace.ts';
+import type { Config } from '../config/config.ts';
 import type { ProviderConfig } from '../config/providers/provider-config.ts';
-import type { TrustedFiles } from '../config/trust/trusted-files.ts';
 import type { InstalledModels } from '../model/http/installed-models.ts';
 import type { Model } from '../model/model.ts';
 import type { Dial } from '../network/checked-dial.ts';
@@ -36,10 +37,8 @@ export interface AgentDeps {
   /** Absolute: the default working directory of threads. */
   cwd: string;
   env: Env;
-  /** `key=value` strings from the command line. They override config.toml. */
-  overrides: readonly string[];
-  /** The contents of project files that the user trusts. */
-  trustedFiles: TrustedFiles;
+  /** Reads the configuration for a working directory, with the settings of a request; null: it has none. */
+  loadConfig(cwd: string, request: JsonObject | null): Promise<Config>;
   /** True: one model serves every provider, so none needs to be defined. */
   modelGiven: boolean;
   modelFor(provider: ProviderConfig): Promise<Model>;

@@ -1,6 +1,5 @@
 import type { JsonObject } from '../base/json-value.ts';
 import { mergeTables } from '../config/layers/config-table.ts';
-import { loadConfig } from '../config/load-config.ts';
 import { spawnSource } from '../store/spawn-source.ts';
 import type { ThreadRecord, ThreadSettings } from '../store/thread-store.ts';
 import type { AgentDeps } from './agent-deps.ts';
@@ -36,9 +35,8 @@ export async function configureAgentAgain(
   request: ThreadRequest,
 ): Promise<{ settings: ThreadSettings; configuration: ThreadConfiguration }> {
   const { sandboxPolicy, approvalPolicy } = record.settings;
-  const { home, env, overrides, trustedFiles, modelGiven } = deps;
   const cwd = threadCwd(request.overrides.cwd ?? record.settings.cwd, deps.cwd);
-  const { agentRoles } = await loadConfig({ home, cwd, env, overrides, request: request.config, trustedFiles, modelGiven });
+  const { agentRoles } = await deps.loadConfig(cwd, request.config);
   const role = knownRoles(agentRoles).find(({ name }) => name === spawnSource(record.source)?.agent_role);
   const ofRole: JsonObject = Object.fromEntries(Object.entries(role?.config ?? {}).filter(([key]) => !KEPT.has(key)));
   const isInherited = request.inherited != null || Object.keys(ofRole).length > 0;

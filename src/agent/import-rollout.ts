@@ -1,4 +1,3 @@
-import { loadConfig } from '../config/load-config.ts';
 import { PROTOCOL_VERSION } from '../protocol/protocol-version.ts';
 import { type Rollout, readRollout } from '../rollout/read-rollout.ts';
 import type { ThreadRecord, ThreadSettings } from '../store/thread-store.ts';
@@ -54,8 +53,7 @@ export async function importRollout(path: string, deps: Omit<AgentDeps, 'onTurnE
  */
 async function settingsOf({ meta, last }: Rollout, deps: Omit<AgentDeps, 'onTurnEnded'>): Promise<ThreadSettings> {
   const cwd = threadCwd(last?.cwd ?? meta.cwd, deps.cwd);
-  const { home, env, overrides, trustedFiles, modelGiven } = deps;
-  const config = await loadConfig({ home, cwd, env, overrides, trustedFiles, modelGiven });
+  const config = await deps.loadConfig(cwd, null);
   const kept: Partial<ThreadSettings> = {};
   if (last?.model) kept.model = last.model;
   if (last !== null) kept.effort = last.effort;

@@ -4,7 +4,6 @@ import { mayStartAgents } from '../config/agents/may-start-agents.ts';
 import type { Config } from '../config/config.ts';
 import { mergeTables } from '../config/layers/config-table.ts';
 import { requestLayer } from '../config/layers/request-layer.ts';
-import { loadConfig } from '../config/load-config.ts';
 import { NoModelError } from '../config/providers/choose-provider.ts';
 import { contextWindow } from '../config/providers/context-window.ts';
 import { webSearch } from '../config/web-search.ts';
@@ -27,6 +26,11 @@ export interface ThreadRequest {
   inherited?: JsonObject | null;
   /** Whether the client knows collaboration modes. */
   knowsModes: boolean;
+}
+
+/** Whether the request sets anything. */
+export function changesSettings({ overrides, config }: ThreadRequest): boolean {
+  return config !== null || Object.values(overrides).some((value) => value !== null && value !== undefined);
 }
 
 export interface NewThread extends ThreadRequest {
@@ -93,10 +97,10 @@ export async function configureThread(
   { overrides, config: requested, inherited = null }: ThreadRequest,
   last: Partial<ThreadSettings>,
 ): Promise<{ settings: ThreadSettings; configuration: ThreadConfiguration }> {
-  const { home, env, modelFor, modelGiven, trustedFiles } = deps;
+  const { modelFor, modelGiven } = deps;
   const cwd = threadCwd(overrides.cwd ?? last.cwd, deps.cwd);
   const request = inherited === null ? requested : mergeTables(inherited, requested ?? {});
-  const config = await loadConfig({ home, cwd, env, overrides: deps.overrides, request, trustedFiles, modelGiven });
+  const config = await deps.loadConfig(cwd, request);
   const { settings, provider } = await resolveOrAdvise(deps, { overrides, requested: requested ?? {}, last, config, cwd });
   const instructions = await Instructions.load(config, cwd);
   const configured = config.get('model_context_window');
@@ -116,7 +120,7 @@ export async function configureThread(
       asksInDefaultMode: config.get('features.default_mode_request_user_input'),
       reviewModel: config.get('review_model'),
       approvalTimeoutMs: config.get('approval_timeout_ms'),
-      viewImage: config.get('tools.view_image') && config.get('features.view_image_tool'),
+      viewImage: viewsImages(config),
       shownReasoning: shownReasoning(config),
       verbosity: config.get('model_verbosity'),
       webSearch: ({ sandboxPolicy }) => webSearch(config, provider, { fullAccess: sandboxPolicy.type === 'dangerFullAccess' }),
@@ -128,6 +132,10 @@ export async function configureThread(
       compactPrompt: config.get('compact_prompt'),
     },
   };
+}
+
+function viewsImages(config: Config): boolean {
+  return (['tools.view_image', 'features.view_image', 'features.view_image_tool'] as const).every((name) => config.get(name));
 }
 
 /** Returns null if the model cannot start agents. */

@@ -10,8 +10,9 @@ import type { InterruptCause } from '../tools/denial.ts';
 import type { AgentDeps } from './agent-deps.ts';
 import type { LoadedThread } from './loaded-thread.ts';
 import { LoadedTree } from './loaded-tree.ts';
-import { configureThread, type NewThread, type ThreadRequest } from './new-thread.ts';
+import { changesSettings, configureThread, type NewThread, type ThreadRequest } from './new-thread.ts';
 import { PromptBudget } from './prompt/prompt-budget.ts';
+import { reloadConfiguration } from './reload-configuration.ts';
 import { checkTurn, hasTurn, revertingPatch } from './reverting-patch.ts';
 import { AgentRefused, type NewAgent } from './sub-agents/agent-tree.ts';
 import { sweepAgents } from './sub-agents/sweep-agents.ts';
@@ -177,10 +178,7 @@ export class Threads {
     if (this.#attendance.isAttended(threadId)) this.find(threadId)?.beginDueTurn();
   }
 
-  /**
-   * Changes a thread that is not loaded. Rejects with `active_writer` if another process has the thread loaded, since that process
-   * would overwrite the change.
-   */
+  /** Changes a thread that is not loaded. Rejects with `active_writer` if another process has it loaded and would overwrite the change. */
   async patchStored(threadId: string, patch: ThreadPatch): Promise<void> {
     const writer = await this.#deps.store.openWriter(threadId);
     try {
@@ -255,6 +253,11 @@ export class Threads {
       await this.agents.closeOrphans(threadId, (turnId) => hasTurn(store, threadId, turnId));
       return this.record(threadId);
     });
+  }
+
+  /** Reads the configuration of all loaded threads in which no turn runs again, as `reloadConfiguration` does. */
+  reloadConfiguration(): Promise<void> {
+    return reloadConfiguration(this.#loaded.values(), this.#deps);
   }
 
   /** Stops the timer that unloads the thread. */
@@ -342,8 +345,4 @@ export class Threads {
 
 function checkThreadId(threadId: string): void {
   if (!isUuid(threadId)) throw invalidThreadId(threadId);
-}
-
-function changesSettings({ overrides, config }: ThreadRequest): boolean {
-  return config !== null || Object.values(overrides).some((value) => value !== null && value !== undefined);
 }

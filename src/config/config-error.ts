@@ -12,13 +12,19 @@ export const NO_LOCATION: ConfigLocation = { path: null, range: null };
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly code = 'config_invalid';
+  /** The message without the file and the line. */
+  readonly problem: string;
   readonly location: ConfigLocation;
 
   constructor(problem: string, location: ConfigLocation = NO_LOCATION, options?: ErrorOptions) {
     super(`invalid config: ${prefix(location)}${problem}`, options);
+    this.problem = problem;
     this.location = location;
   }
 }
+
+/** Something that a valid setting needs is not there yet, such as the provider that it names. */
+export class IncompleteConfigError extends ConfigError {}
 
 function prefix({ path, range }: ConfigLocation): string {
   if (path === null) return '';

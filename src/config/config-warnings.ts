@@ -2,11 +2,11 @@ import type { ConfigWarningNotification } from '../protocol/generated/types.ts';
 import { agentWarnings, roleWarnings } from './agents/agent-warnings.ts';
 import type { Config } from './config.ts';
 import { ConfigError, type ConfigLocation } from './config-error.ts';
+import { type ConfigReads, configErrors, errorOf } from './config-errors.ts';
 import { isTable, valueAt } from './layers/config-table.ts';
 import type { Layer } from './layers/layer.ts';
 import { type ConfigSources, loadConfig } from './load-config.ts';
 import { chooseProvider } from './providers/choose-provider.ts';
-import { definedProviders, readProvider } from './providers/read-provider.ts';
 import { SETTING_NAMES } from './settings.ts';
 import { KNOWN_KEYS, suggestKey } from './suggest-key.ts';
 import { asksForWebSearch } from './web-search.ts';
@@ -17,20 +17,21 @@ const REFUSED = 'The server refuses threads that need it until you correct it. E
 
 /**
  * Returns the warnings that a client gets after `initialize`: a source that cannot be read, invalid values, ignored keys,
- * keys that look misspelt, and the use of the embedded model by default. Never throws a ConfigError.
+ * keys that look misspelt, and the use of the embedded model by default. `further` reads what other parts of the server use. Never
+ * throws a ConfigError.
  */
-export async function configWarnings(sources: ConfigSources): Promise<ConfigWarningNotification[]> {
+export async function configWarnings(sources: ConfigSources, further: ConfigReads = () => []): Promise<ConfigWarningNotification[]> {
   let config: Config;
   try {
     config = await loadConfig(sources);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    return [warning(error, REFUSED)];
+    return [toConfigWarning(error, REFUSED)];
   }
   const { problem, path } = sources.trustedFiles;
   const ofTrust = problem === null ? [] : [{ summary: problem.message, details: null, path, range: null }];
   const ofLayers = [...projectWarnings(config), ...likelyTypos(config), ...agentWarnings(config)];
-  return [...badValues(config), ...ofTrust, ...ofLayers, ...embeddedDefault(config), ...idleWebSearch(config)];
+  return [...badValues(config, further), ...ofTrust, ...ofLayers, ...embeddedDefault(config), ...idleWebSearch(config)];
 }
 
 /** Returns the warnings about a project's files: those that are not in force although the user trusts the project, and ignored keys. */
@@ -48,32 +49,12 @@ function ignoredKeys({ ignoredKeys: keys, locate }: Layer): ConfigWarningNotific
   return keys.map(({ path, reason }) => {
     const suggested = path.length === 1 ? suggestKey(path[0] ?? '', KNOWN_KEYS) : null;
     const details = suggested === null ? 'Set it in the config.toml in your heddle home instead.' : `Did you mean ${suggested}?`;
-    return warning(new ConfigError(`${path.join('.')} is ignored: ${reason}`, locate(path)), details);
+    return toConfigWarning(new ConfigError(`${path.join('.')} is ignored: ${reason}`, locate(path)), details);
   });
 }
 
-function badValues(config: Config): ConfigWarningNotification[] {
-  const readings = [...SETTING_NAMES.map((name) => () => config.get(name)), ...(config.modelGiven ? [] : providerReadings(config))];
-  const failures = readings.map(failureOf).filter((failure) => failure !== null);
-  // One invalid table makes every setting in it fail with the same message.
-  const byMessage = new Map(failures.map((failure) => [failure.message, warning(failure, REFUSED)]));
-  return [...byMessage.values()];
-}
-
-/** Reads every provider. Only for a server that was not given a model: with one, providers are not used. */
-function providerReadings(config: Config): (() => unknown)[] {
-  const definitions = failureOf(() => definedProviders(config)) ? [] : definedProviders(config);
-  return [() => definedProviders(config), () => chooseProvider(config, null), ...definitions.map((id) => () => readProvider(config, id))];
-}
-
-function failureOf(read: () => unknown): ConfigError | null {
-  try {
-    read();
-    return null;
-  } catch (error) {
-    if (error instanceof ConfigError) return error;
-    throw error;
-  }
+function badValues(config: Config, further: ConfigReads): ConfigWarningNotification[] {
+  return configErrors(config, further).map((error) => toConfigWarning(error, REFUSED));
 }
 
 function likelyTypos(config: Config): ConfigWarningNotification[] {
@@ -90,12 +71,14 @@ function typosIn(layer: Layer, table: readonly string[], known: readonly string[
     if (suggested === null) return [];
     const path = [...table, key];
     const label = layer.label === null ? '' : ` (${layer.label})`;
-    return [warning(new ConfigError(`${path.join('.')}${label} is not a known key`, layer.locate(path)), `Did you mean ${suggested}?`)];
+    return [
+      toConfigWarning(new ConfigError(`${path.join('.')}${label} is not a known key`, layer.locate(path)), `Did you mean ${suggested}?`),
+    ];
   });
 }
 
 function embeddedDefault(config: Config): ConfigWarningNotification[] {
-  if (failureOf(() => chooseProvider(config, null)) !== null || !chooseProvider(config, null).embeddedDefault) return [];
+  if (errorOf(() => chooseProvider(config, null)) !== null || !chooseProvider(config, null).embeddedDefault) return [];
   return [
     {
       summary: 'No model provider is configured: answers come from the embedded model, offline.',
@@ -108,21 +91,16 @@ function embeddedDefault(config: Config): ConfigWarningNotification[] {
 
 /** Says that the user has asked for web search at a provider that cannot search. */
 function idleWebSearch(config: Config): ConfigWarningNotification[] {
-  if (config.modelGiven || failureOf(() => chooseProvider(config, null)) !== null || failureOf(() => asksForWebSearch(config)) !== null)
-    return [];
+  const isWrong = errorOf(() => [chooseProvider(config, null), asksForWebSearch(config)]) !== null;
+  if (config.modelGiven || isWrong || !asksForWebSearch(config)) return [];
   const { provider } = chooseProvider(config, null);
-  if (provider.wireApi === 'responses' || !asksForWebSearch(config)) return [];
+  if (provider.wireApi === 'responses') return [];
   const summary = `web_search has no effect: the provider ${provider.id} does not have the Responses API.`;
-  return [
-    {
-      summary,
-      details: 'Choose a provider with wire_api = "responses" that searches the web, or remove the setting.',
-      path: null,
-      range: null,
-    },
-  ];
+  const details = 'Choose a provider with wire_api = "responses" that searches the web, or remove the setting.';
+  return [{ summary, details, path: null, range: null }];
 }
 
-function warning(error: { message: string; location: ConfigLocation }, details: string): ConfigWarningNotification {
+/** Returns the warning about a problem of the configuration. `details` says what to do. */
+export function toConfigWarning(error: { message: string; location: ConfigLocation }, details: string): ConfigWarningNotification {
   return { summary: error.message, details, path: error.location.path, range: error.location.range };
 }

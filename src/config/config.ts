@@ -2,9 +2,10 @@ import type { Env } from '../base/env.ts';
 import type { JsonObject, JsonValue } from '../base/json-value.ts';
 import { cutText } from '../base/text/cut-text.ts';
 import type { AgentRoles } from './agents/agent-role.ts';
-import { ConfigError } from './config-error.ts';
+import { ConfigError, type ConfigLocation, IncompleteConfigError } from './config-error.ts';
 import { isTable, valueAt } from './layers/config-table.ts';
 import type { Layer } from './layers/layer.ts';
+import { NO_LOGIN, type StoredLogin } from './login/stored-login.ts';
 import { SETTINGS, type Setting, type SettingName, type SettingValue } from './settings.ts';
 
 interface ConfigParts {
@@ -13,6 +14,7 @@ interface ConfigParts {
   modelGiven: boolean;
   layers: Layer[];
   values: JsonObject;
+  login?: StoredLogin;
   agentRoles?: AgentRoles;
 }
 
@@ -29,15 +31,18 @@ export class Config {
   readonly layers: readonly Layer[];
   /** All layers, merged into one table. */
   readonly values: JsonObject;
+  /** The login that is stored in the home. */
+  readonly login: StoredLogin;
   /** The roles that agents can have, beside the built-in ones. */
   readonly agentRoles: AgentRoles;
 
-  constructor({ home, env, modelGiven, layers, values, agentRoles = { roles: [], problems: [] } }: ConfigParts) {
+  constructor({ home, env, modelGiven, layers, values, login = NO_LOGIN, agentRoles = { roles: [], problems: [] } }: ConfigParts) {
     this.home = home;
     this.env = env;
     this.modelGiven = modelGiven;
     this.layers = layers;
     this.values = values;
+    this.login = login;
     this.agentRoles = agentRoles;
   }
 
@@ -65,14 +70,23 @@ export class Config {
 
   /** Returns a ConfigError about the key at `path` that names the file or source that sets it. */
   error(path: readonly string[], problem: string): ConfigError {
-    const layer = this.layerOf(path);
-    const label = layer?.label ? ` (${layer.label})` : '';
-    return new ConfigError(`${path.join('.')}${label}: ${problem}`, layer?.locate(path));
+    return new ConfigError(...this.#told(path, problem));
+  }
+
+  /** Like `error`, if something is missing at the path. */
+  incomplete(path: readonly string[], problem: string): IncompleteConfigError {
+    return new IncompleteConfigError(...this.#told(path, problem));
   }
 
   /** Returns the highest layer that sets `path`, or null if none does. */
   layerOf(path: readonly string[]): Layer | null {
     return this.layers.findLast((layer) => valueAt(layer.config, path) !== undefined) ?? null;
+  }
+
+  #told(path: readonly string[], problem: string): [problem: string, location: ConfigLocation | undefined] {
+    const layer = this.layerOf(path);
+    const label = layer?.label ? ` (${layer.label})` : '';
+    return [`${path.join('.')}${label}: ${problem}`, layer?.locate(path)];
   }
 
   private rawValue(path: readonly string[]): JsonValue | undefined {

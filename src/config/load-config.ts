@@ -4,10 +4,11 @@ import type { JsonObject } from '../base/json-value.ts';
 import { readRoles } from './agents/read-roles.ts';
 import { Config } from './config.ts';
 import { emptyTable, isTable, mergeTables, tableWith, valueAt } from './layers/config-table.ts';
-import { type Layer, readLayer } from './layers/layer.ts';
+import { type Layer, parseLayer, readLayer } from './layers/layer.ts';
 import { projectLayers } from './layers/project-layers.ts';
 import { flagsLayer, requestLayer } from './layers/request-layer.ts';
-import { loadToml } from './layers/toml.ts';
+import { loadToml, type Toml } from './layers/toml.ts';
+import { readStoredLogin } from './login/stored-login.ts';
 import type { TrustedFiles } from './trust/trusted-files.ts';
 
 export interface ConfigSources {
@@ -22,6 +23,10 @@ export interface ConfigSources {
   request?: JsonObject | null;
   /** The contents of project files that the user trusts. */
   trustedFiles: TrustedFiles;
+  /** The features that were switched while the server runs. The configuration overrides them. */
+  features?: Readonly<Record<string, boolean>>;
+  /** The text that counts as the home's config.toml. Default: what the file has. */
+  userText?: string;
   /** Whether the server was given a model, which replaces all providers. Default: false. */
   modelGiven?: boolean;
 }
@@ -35,19 +40,32 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
   const { home, cwd, env, overrides, request, trustedFiles, modelGiven = false } = sources;
   const toml = await loadToml();
   const file = join(home, 'config.toml');
-  const user = readLayer(file, { type: 'user', file, profile: null }, toml);
+  const user = userLayer(file, sources, toml);
   const { layers: projects, roleFiles } = projectLayers({ cwd, home, user: user.config }, { toml, trustedFiles });
   const session: Layer[] = [];
   if (overrides.length > 0) session.push(flagsLayer(overrides, toml));
   if (request) session.push(requestLayer(request));
 
   const all = [user, ...projects, ...session];
-  const base = new Config({ home, env, modelGiven, layers: all, values: mergeLayers(all) });
+  const switched = switchedFeatures(sources);
+  const login = readStoredLogin(home);
+  const base = new Config({ home, env, modelGiven, login, layers: all, values: mergeTables(switched, mergeLayers(all)) });
   const profile = profileLayer(base, user);
   const layers = [user, ...projects, ...profile, ...session];
-  const values = mergeTables(guardianReviewer(base.values), mergeLayers(layers));
+  const values = mergeTables(mergeTables(switched, guardianReviewer(base.values)), mergeLayers(layers));
   const agentRoles = readRoles({ home, env, layers, roleFiles, toml });
-  return new Config({ home, env, modelGiven, layers, values, agentRoles });
+  return new Config({ home, env, modelGiven, login, layers, values, agentRoles });
+}
+
+function switchedFeatures({ features = {} }: ConfigSources): JsonObject {
+  return Object.entries(features)
+    .map(([name, enabled]) => tableWith(['features', name], enabled))
+    .reduce(mergeTables, emptyTable());
+}
+
+function userLayer(file: string, { userText }: ConfigSources, toml: Toml): Layer {
+  const name = { type: 'user' as const, file, profile: null };
+  return userText === undefined ? readLayer(file, name, toml) : parseLayer(Buffer.from(userText), { file, name }, toml);
 }
 
 function mergeLayers(layers: readonly Layer[]): JsonObject {

@@ -42,8 +42,10 @@ interface SettingTypes {
   'features.multi_agent': boolean;
   'features.guardian_approval': boolean;
   'features.shell_tool': boolean;
+  'features.smart_approvals': boolean;
   'features.exec_permission_approvals': boolean;
   'features.request_permissions_tool': boolean;
+  'features.view_image': boolean;
   'features.view_image_tool': boolean;
   'features.web_search_request': boolean;
   hide_agent_reasoning: boolean;
@@ -55,6 +57,7 @@ interface SettingTypes {
   model_reasoning_effort: string | null;
   model_reasoning_summary: ReasoningSummary | null;
   model_verbosity: 'low' | 'medium' | 'high' | null;
+  openai_base_url: string | null;
   personality: Personality | null;
   profile: string | null;
   project_doc_fallback_filenames: string[];
@@ -100,6 +103,14 @@ const AGENTS_DEFAULT = 6;
 const AGENTS_MAX = 64;
 const AGENT_DEPTH_MAX = 16;
 
+/** Errors do not quote it: a URL may have a password. */
+export const HTTP_URL: Setting<string> = {
+  expected: 'an http or https URL',
+  absent: '',
+  secret: true,
+  read: (value) => (typeof value === 'string' && /^https?:\/\//i.test(value) && URL.canParse(value) ? value : undefined),
+};
+
 export const SETTINGS: { readonly [N in SettingName]: Setting<SettingTypes[N]> } = {
   'agents.default_subagent_model': nullable(name()),
   'agents.default_subagent_reasoning_effort': nullable(name()),
@@ -131,7 +142,9 @@ export const SETTINGS: { readonly [N in SettingName]: Setting<SettingTypes[N]> }
   'features.guardian_approval': flag(),
   'features.multi_agent': { ...flag(), absent: true },
   'features.shell_tool': { ...flag(), absent: true },
+  'features.smart_approvals': flag(),
   'features.request_permissions_tool': flag(),
+  'features.view_image': { ...flag(), absent: true },
   'features.view_image_tool': { ...flag(), absent: true },
   'features.web_search_request': flag(),
   hide_agent_reasoning: flag(),
@@ -143,6 +156,7 @@ export const SETTINGS: { readonly [N in SettingName]: Setting<SettingTypes[N]> }
   model_reasoning_effort: nullable(name()),
   model_reasoning_summary: nullable(choice(['auto', 'concise', 'detailed', 'none'], 'auto')),
   model_verbosity: nullable(choice(['low', 'medium', 'high'], 'medium')),
+  openai_base_url: nullable(HTTP_URL),
   personality: nullable(choice(['none', 'friendly', 'pragmatic'], 'none')),
   profile: nullable(name()),
   project_doc_fallback_filenames: list('file names without folders', (element) => !/[/\\]|^\.{0,2}$/.test(element)),

@@ -12,7 +12,8 @@ export function accountMethods({ config }: { config: () => Promise<Config> }) {
         const provider = await validOrNull(() => chooseProvider(settings, null).provider);
         const isOpenai = provider?.id === 'openai' && provider.wireApi !== 'scripted';
         const key = provider?.envKey ?? '';
-        const hasKey = Object.hasOwn(settings.env, key) && settings.env[key] !== '';
+        const isStored = provider?.usesLogin === true && settings.login.apiKey !== null;
+        const hasKey = isStored || (Object.hasOwn(settings.env, key) && settings.env[key] !== '');
         return { account: isOpenai && hasKey ? { type: 'apiKey' } : null, userId: null, requiresOpenaiAuth: isOpenai };
       },
     },

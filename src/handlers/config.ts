@@ -1,8 +1,25 @@
 import type { Config } from '../config/config.ts';
 import { configReadResponse } from '../config/config-read-response.ts';
-import type { MethodTable } from './method.ts';
+import { toConfigWarning } from '../config/config-warnings.ts';
+import type { ConfigWriteResponse } from '../protocol/generated/types.ts';
+import type { ConfigWrite, ConfigWriter } from './config-writing/config-writer.ts';
+import type { CallContext, MethodTable } from './method.ts';
+import type { ThreadDeps } from './thread-deps.ts';
 
-export function configMethods({ config }: { config: (cwd: string | null) => Promise<Config> }) {
+interface ConfigDeps extends Pick<ThreadDeps, 'clients' | 'threads'> {
+  config: (cwd: string | null) => Promise<Config>;
+  configWriter: ConfigWriter;
+}
+
+export function configMethods({ config, configWriter, clients, threads }: ConfigDeps) {
+  const write = async (what: ConfigWrite, { caller, after }: CallContext): Promise<ConfigWriteResponse> => {
+    const { answer, incomplete } = await configWriter.write(what);
+    const warnings = incomplete.map((error) => toConfigWarning(error, 'Add it before you start a thread that needs it.'));
+    after(() => {
+      for (const warning of warnings) clients.publish({ connection: caller.id }, 'configWarning', warning);
+    });
+    return answer;
+  };
   return {
     'config/read': {
       queue: null,
@@ -13,5 +30,23 @@ export function configMethods({ config }: { config: (cwd: string | null) => Prom
         });
       },
     },
+    'config/value/write': {
+      queue: null,
+      handle({ keyPath, value, mergeStrategy, filePath, expectedVersion }, context) {
+        return write({ edits: [{ keyPath, value, mergeStrategy }], ...target({ filePath, expectedVersion }) }, context);
+      },
+    },
+    'config/batchWrite': {
+      queue: null,
+      async handle({ edits, filePath, expectedVersion, reloadUserConfig }, context) {
+        const answer = await write({ edits, ...target({ filePath, expectedVersion }) }, context);
+        if (reloadUserConfig === true) await threads.reloadConfiguration();
+        return answer;
+      },
+    },
   } satisfies Partial<MethodTable>;
+}
+
+function target({ filePath, expectedVersion }: { filePath: string | null | undefined; expectedVersion: string | null | undefined }) {
+  return { filePath: filePath ?? null, expectedVersion: expectedVersion ?? null };
 }

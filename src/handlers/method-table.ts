@@ -12,6 +12,8 @@ import { collaborationModeMethods } from './collaboration-mode/list.ts';
 import { commandMethods } from './command.ts';
 import { configMethods } from './config.ts';
 import { configRequirementsMethods } from './config-requirements.ts';
+import type { ConfigWriter } from './config-writing/config-writer.ts';
+import { experimentalFeatureMethods } from './experimental-feature.ts';
 import { fsMethods } from './fs.ts';
 import { fuzzyFileSearchMethods } from './fuzzy-file-search.ts';
 import { HistoryAnswers } from './history/history-answers.ts';
@@ -65,6 +67,10 @@ export interface MethodDeps extends ThreadDeps {
   cwd: string;
   /** The configuration for a folder, by default the server's working directory. Reads the files at each call. */
   config: (cwd?: string | null) => Promise<Config>;
+  /** Changes config.toml. */
+  configWriter: ConfigWriter;
+  /** The features that were switched while the server runs. */
+  switched: Record<string, boolean>;
   /** The models that a provider lists, or why it lists none. Never rejects; takes a second at most. */
   installedModels: (provider: ProviderConfig) => Promise<InstalledModels>;
 }
@@ -110,6 +116,7 @@ export function methodTable(parts: Omit<MethodDeps, 'answers'>): MethodTable {
     ...accountMethods(deps),
     ...configMethods(deps),
     ...configRequirementsMethods(),
+    ...experimentalFeatureMethods(deps),
     ...fsMethods(deps),
     ...fuzzyFileSearchMethods(deps),
     ...serverMethods(deps.diagnostics),

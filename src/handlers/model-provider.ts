@@ -1,13 +1,21 @@
 import type { Config } from '../config/config.ts';
 import { chooseProvider } from '../config/providers/choose-provider.ts';
 import type { ProviderConfig } from '../config/providers/provider-config.ts';
-import { knownProviders, readProvider } from '../config/providers/read-provider.ts';
+import { BUILT_IN_PROVIDERS, knownProviders, readProvider } from '../config/providers/read-provider.ts';
 import { validOrNull } from '../config/valid-or-null.ts';
 import { shownUrl } from '../model/http/shown-url.ts';
+import { configWriteRefused } from '../protocol/config-write-refused.ts';
 import type { ModelProviderSummary, ProviderSettings } from '../protocol/generated/types.ts';
+import type { ConfigWriter } from './config-writing/config-writer.ts';
+import { providerEdits } from './config-writing/provider-edits.ts';
 import type { MethodTable } from './method.ts';
 
-export function modelProviderMethods({ config }: { config: () => Promise<Config> }) {
+interface ModelProviderDeps {
+  config: () => Promise<Config>;
+  configWriter: ConfigWriter;
+}
+
+export function modelProviderMethods({ config, configWriter }: ModelProviderDeps) {
   return {
     'modelProvider/list': {
       queue: null,
@@ -15,7 +23,31 @@ export function modelProviderMethods({ config }: { config: () => Promise<Config>
         const settings = await config();
         const defaultProviderId = settings.get('model_provider') ?? chooseProvider(settings, null).provider.id;
         const summaries = await Promise.all(knownProviders(settings).map((id) => validOrNull(() => summary(settings, id))));
-        return { data: summaries.filter((provider) => provider !== null), defaultProviderId, canChangeDefault: false };
+        const canChangeDefault = settings.layerOf(['model_provider'])?.name.type !== 'sessionFlags';
+        return { data: summaries.filter((provider) => provider !== null), defaultProviderId, canChangeDefault };
+      },
+    },
+    'modelProvider/capabilities/read': {
+      queue: null,
+      async handle() {
+        const { provider } = chooseProvider(await config(), null);
+        // Chat Completions and the embedded model have functions only.
+        const hasResponses = provider.wireApi === 'responses';
+        return { namespaceTools: hasResponses, imageGeneration: false, webSearch: hasResponses };
+      },
+    },
+    'modelProvider/config/write': {
+      queue: null,
+      async handle({ settings }) {
+        if (settings.type !== 'customGateway') {
+          throw configWriteRefused(
+            'configValidationError',
+            `heddle has no provider ${settings.providerId}: use settings of the type customGateway, with the URL of a server for its models`,
+          );
+        }
+        const { id, edits } = providerEdits(settings, await config());
+        const { config: written } = await configWriter.write({ edits });
+        return { provider: summary(written, id) };
       },
     },
   } satisfies Partial<MethodTable>;
@@ -24,7 +56,8 @@ export function modelProviderMethods({ config }: { config: () => Promise<Config>
 /** Throws a ConfigError for a provider that is configured wrongly. */
 function summary(config: Config, id: string): ModelProviderSummary {
   const provider = readProvider(config, id);
-  return { id, name: provider.name, canEdit: false, baseUrl: withoutCredentials(provider.baseUrl), settings: settingsOf(provider) };
+  const canEdit = !BUILT_IN_PROVIDERS.includes(id) && config.layerOf(['model_providers', id])?.name.type === 'user';
+  return { id, name: provider.name, canEdit, baseUrl: withoutCredentials(provider.baseUrl), settings: settingsOf(provider) };
 }
 
 /** The URL without its credentials, query and fragment if it has credentials or a query, which may hold a key. */

@@ -176,6 +176,8 @@ test('without settings, the defaults apply', async () => {
     'features.multi_agent': true,
     'features.guardian_approval': false,
     'features.shell_tool': true,
+    'features.smart_approvals': false,
+    'features.view_image': true,
     'features.view_image_tool': true,
     'features.web_search_request': false,
     hide_agent_reasoning: false,

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { startServer } from '../support/test-server.ts';
 
@@ -23,7 +25,7 @@ function local(id: string, name: string, port: number) {
 const KEYLESS = [local('ollama', 'Ollama', 11434), local('lmstudio', 'LM Studio', 1234), SCRIPTED];
 
 function gateway(id: string, auth: object) {
-  return { id, name: id, canEdit: false, baseUrl: `https://${id}.example`, settings: { type: 'customGateway', auth } };
+  return { id, name: id, canEdit: true, baseUrl: `https://${id}.example`, settings: { type: 'customGateway', auth } };
 }
 
 describe('modelProvider/list', () => {
@@ -48,7 +50,7 @@ http_headers = { Authorization = "Bearer secret" }
         ...KEYLESS,
       ],
       defaultProviderId: 'keyed',
-      canChangeDefault: false,
+      canChangeDefault: true,
     });
   });
 
@@ -73,7 +75,7 @@ base_url = "https://user:secret-5@b.example/v1?key=secret-6"
     expect(await client.request('modelProvider/list', {})).toEqual({
       data: [{ ...OPENAI, name: 'Proxy', baseUrl: 'https://proxy.example/v1' }, ...KEYLESS],
       defaultProviderId: 'openai',
-      canChangeDefault: false,
+      canChangeDefault: true,
     });
   });
 
@@ -87,7 +89,7 @@ base_url = "https://user:secret-5@b.example/v1?key=secret-6"
     expect(await client.request('modelProvider/list', {})).toEqual({
       data: [OPENAI, ...KEYLESS],
       defaultProviderId: 'bad',
-      canChangeDefault: false,
+      canChangeDefault: true,
     });
   });
 
@@ -103,5 +105,79 @@ base_url = "https://user:secret-5@b.example/v1?key=secret-6"
   test('requires its params to be an object', async () => {
     const { client } = await startServer();
     expect(await client.refusal('modelProvider/list')).toMatchObject({ code: -32600, data: { code: 'invalid_params' } });
+  });
+});
+
+const refused = (code: string, message: RegExp) => ({
+  code: -32600,
+  message: expect.stringMatching(message),
+  data: { code: expect.any(String), config_write_error_code: code },
+});
+
+describe('modelProvider/config/write', () => {
+  const OWN = '[model_providers.own] # mine\nname = "Own"\nbase_url = "https://own.example"\nenv_key = "OWN_KEY"\n';
+
+  test('creates a provider with an id that is made from its name', async () => {
+    const { client, home } = await startServer({ config: OWN });
+    const settings = { type: 'customGateway' as const, name: 'My Gateway!', baseUrl: 'https://gateway.example/v1', envKey: 'G_KEY' };
+    const created = await client.request('modelProvider/config/write', { settings });
+    const auth = { mode: 'environmentVariable' as const, envKey: 'G_KEY' };
+    const provider = {
+      id: 'my-gateway',
+      name: 'My Gateway!',
+      canEdit: true,
+      baseUrl: settings.baseUrl,
+      settings: { type: 'customGateway', auth },
+    };
+    expect(created).toEqual({ provider });
+    expect(await client.request('modelProvider/config/write', { settings })).toMatchObject({ provider: { id: 'my-gateway-2' } });
+    expect(readFileSync(join(home, 'config.toml'), 'utf8')).toContain(OWN);
+    const { data } = await client.request('modelProvider/list', {});
+    expect(data).toContainEqual(provider);
+  });
+
+  test('changes only the fields that are given', async () => {
+    const { client, home } = await startServer({ config: OWN });
+    const settings = { type: 'customGateway' as const, providerId: 'own', name: 'Other', envKey: null };
+    expect(await client.request('modelProvider/config/write', { settings })).toMatchObject({
+      provider: { id: 'own', name: 'Other', baseUrl: 'https://own.example', settings: { auth: { mode: 'none' } } },
+    });
+    expect(readFileSync(join(home, 'config.toml'), 'utf8')).toBe(
+      '[model_providers.own] # mine\nname = "Other"\nbase_url = "https://own.example"\n',
+    );
+  });
+
+  test.each([
+    [{ type: 'customGateway', baseUrl: 'https://x.example' }, 'configValidationError', /settings.name is missing/],
+    [{ type: 'customGateway', name: 'X' }, 'configValidationError', /settings.baseUrl is missing/],
+    [{ type: 'customGateway', name: 'X', baseUrl: 'ftp://x' }, 'configValidationError', /expected an http or https URL/],
+    [{ type: 'customGateway', name: 'X', baseUrl: 'http://x', envKey: 'a b' }, 'configValidationError', /name of an environment variable/],
+    [{ type: 'customGateway', providerId: 'own', name: ' ' }, 'configValidationError', /settings.name must not be empty/],
+    [{ type: 'customGateway', providerId: 'own', baseUrl: null }, 'configValidationError', /cannot be removed/],
+    [{ type: 'customGateway', providerId: 'openai', name: 'X' }, 'configValidationError', /openai is built in/],
+    [{ type: 'customGateway', providerId: 'nope', name: 'X' }, 'configPathNotFound', /unknown model provider: nope/],
+    [{ type: 'bedrock', providerId: 'amazon-bedrock', region: 'x' }, 'configValidationError', /heddle has no provider amazon-bedrock:/],
+    [{ type: 'bedrock', providerId: 'amazon-bedrock-runtime' }, 'configValidationError', /heddle has no provider amazon-bedrock-runtime/],
+    [{ type: 'gcp', providerId: 'gcp', location: 'x' }, 'configValidationError', /heddle has no provider gcp/],
+  ])('refuses %j', async (settings, code, message) => {
+    const { client, home } = await startServer({ config: OWN });
+    expect(await client.refusal('modelProvider/config/write', { settings })).toEqual(refused(code, message));
+    expect(readFileSync(join(home, 'config.toml'), 'utf8')).toBe(OWN);
+  });
+});
+
+describe('modelProvider/capabilities/read', () => {
+  test.each([
+    ['responses', true],
+    ['chat', false],
+    ['scripted', false],
+  ])('of a provider with the API %s', async (api, has) => {
+    const base = api === 'scripted' ? '' : 'base_url = "https://own.example"\n';
+    const { client } = await startServer({
+      config: `model_provider = "own"\n[model_providers.own]\n${base}wire_api = "${api}"\n`,
+      model: null,
+    });
+    const capabilities = { namespaceTools: has, imageGeneration: false, webSearch: has };
+    expect(await client.request('modelProvider/capabilities/read', {})).toEqual(capabilities);
   });
 });

@@ -136,6 +136,7 @@ export function providerAt(port: number, changes: Partial<ProviderConfig> = {}):
     name: 'P',
     baseUrl: `http://127.0.0.1:${port}/v1`,
     envKey: null,
+    usesLogin: false,
     wireApi: 'responses',
     localServer: null,
     script: null,

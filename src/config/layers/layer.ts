@@ -8,7 +8,7 @@ import { emptyTable, isTable } from './config-table.ts';
 import type { Toml } from './toml.ts';
 
 /** To parse a file of this size takes about 15 ms. */
-const CONFIG_BYTES_MAX = 256 * 1024;
+export const CONFIG_BYTES_MAX = 256 * 1024;
 
 /** A key that a source is not allowed to set. */
 export interface IgnoredKey {
@@ -37,6 +37,12 @@ export interface Layer {
 export function readLayer(file: string, name: ConfigLayerSource, toml: Toml): Layer {
   const bytes = readBytes(file);
   return bytes === null ? emptyLayer(file, name) : parseLayer(bytes, { file, name }, toml);
+}
+
+/** Returns the text of a config.toml, or null if there is none. Throws a ConfigError if it cannot be read. */
+export function readConfigText(file: string): string | null {
+  const bytes = readBytes(file);
+  return bytes === null ? null : decode(bytes, file);
 }
 
 /** Returns the layer of a config.toml with these bytes. Throws a ConfigError if they are not valid. */

@@ -3,9 +3,8 @@ import { cutText } from '../../base/text/cut-text.ts';
 import { ConfigError, NO_LOCATION } from '../config-error.ts';
 import { emptyTable, mergeTables, tableWith, toTable } from './config-table.ts';
 import type { Layer } from './layer.ts';
+import { splitKey } from './split-key.ts';
 import type { Toml } from './toml.ts';
-
-const KEY_PARTS_MAX = 32;
 
 /** Returns the layer of the `-c key=value` arguments. Later arguments override earlier ones. */
 export function flagsLayer(overrides: readonly string[], toml: Toml): Layer {
@@ -17,7 +16,7 @@ export function flagsLayer(overrides: readonly string[], toml: Toml): Layer {
 export function requestLayer(request: JsonObject): Layer {
   let config = emptyTable();
   for (const [key, value] of Object.entries(toTable(request, NO_LOCATION))) {
-    config = mergeTables(config, tableWith(splitKey(key, "the request's config"), value));
+    config = mergeTables(config, tableWith(keyParts(key, "the request's config"), value));
   }
   return sessionLayer(config, "given in the request's config");
 }
@@ -38,7 +37,7 @@ function parseOverride(text: string, toml: Toml): JsonObject {
   const equals = text.indexOf('=');
   if (equals === -1) throw new ConfigError(`-c ${shorten(text)}: expected key=value`);
   const key = text.slice(0, equals).trim();
-  return tableWith(splitKey(key, `-c ${shorten(key)}=…`), parseValue(text.slice(equals + 1).trim(), toml));
+  return tableWith(keyParts(key, `-c ${shorten(key)}=…`), parseValue(text.slice(equals + 1).trim(), toml));
 }
 
 /** Parses the value as TOML. If it is not TOML, it is a string: `-c model=name` needs no quotes. */
@@ -48,13 +47,11 @@ function parseValue(text: string, toml: Toml): JsonValue {
   return table.value ?? text;
 }
 
-/** Splits a dotted key. A quoted part may contain dots: `projects."/a.b".trust_level`. Throws a ConfigError if it is not a key. */
-function splitKey(key: string, where: string): string[] {
-  const parts = [...key.matchAll(/"([^"]+)"|'([^']+)'|([^."'\s]+)/g)];
-  if (parts.map(([whole]) => whole).join('.') !== key || key === '' || parts.length > KEY_PARTS_MAX) {
-    throw new ConfigError(`${where}: ${JSON.stringify(shorten(key))} is not a key: expected names separated by dots`);
-  }
-  return parts.map(([, double, single, bare]) => double ?? single ?? bare ?? '');
+/** Throws a ConfigError if it is not a key. */
+function keyParts(key: string, where: string): string[] {
+  const parts = splitKey(key);
+  if (parts === null) throw new ConfigError(`${where}: ${JSON.stringify(shorten(key))} is not a key: expected names separated by dots`);
+  return parts;
 }
 
 function shorten(text: string): string {

@@ -29,6 +29,7 @@ const PROJECT_SETTINGS: { readonly [N in SettingName]?: AsStrict<SettingValue<N>
   'features.multi_agent': onlyOff,
   'features.request_permissions_tool': onlyOff,
   'features.shell_tool': onlyOff,
+  'features.view_image': onlyOff,
   'features.view_image_tool': onlyOff,
   instructions: anyValue,
   model: anyValue,

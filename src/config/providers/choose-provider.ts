@@ -12,7 +12,7 @@ export interface ChosenProvider {
 }
 
 /**
- * Returns the provider of a thread: the requested one, else `model_provider`, else openai if its key is in the environment,
+ * Returns the provider of a thread: the requested one, else `model_provider`, else openai if its key is in the environment or stored in the home,
  * else the embedded one. Throws a ConfigError if the provider is unknown or its definition is invalid. If the server was
  * given a model, any name is accepted and no definition is read.
  */
@@ -20,7 +20,8 @@ export function chooseProvider(config: Config, requested: string | null): Chosen
   const chosen = requested ?? config.get('model_provider');
   if (config.modelGiven) return { provider: scriptedProvider(chosen ?? 'scripted'), embeddedDefault: false };
   if (chosen !== null) return { provider: readProvider(config, chosen), embeddedDefault: false };
-  if (config.env.OPENAI_API_KEY) return { provider: readProvider(config, 'openai'), embeddedDefault: false };
+  if (config.env.OPENAI_API_KEY || config.login.apiKey !== null)
+    return { provider: readProvider(config, 'openai'), embeddedDefault: false };
   return { provider: readProvider(config, 'scripted'), embeddedDefault: true };
 }
 

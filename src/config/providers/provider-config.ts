@@ -10,6 +10,8 @@ export interface ProviderConfig {
   baseUrl: string | null;
   /** The environment variable with the key. Null: no key is sent. */
   envKey: string | null;
+  /** Whether the key of the login that is stored in the home is sent, if there is one. It wins over `envKey`. */
+  usesLogin: boolean;
   wireApi: 'responses' | 'chat' | 'scripted';
   /** The program behind a built-in local provider, so that errors can say how to start it. Null for other providers. */
   localServer: LocalServer | null;

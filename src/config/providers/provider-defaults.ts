@@ -7,22 +7,29 @@ const OLLAMA_PORT = '11434';
 /** The values of a provider that config.toml does not set. */
 export type ProviderDefaults = Pick<
   ProviderConfig,
-  'name' | 'baseUrl' | 'envKey' | 'localServer' | 'requestMaxRetries' | 'streamMaxRetries'
+  'name' | 'baseUrl' | 'envKey' | 'usesLogin' | 'localServer' | 'requestMaxRetries' | 'streamMaxRetries'
 > & { wireApi: 'responses' | 'chat' };
 
-const REMOTE = { envKey: null, wireApi: 'responses', localServer: null, requestMaxRetries: 4, streamMaxRetries: 5 } as const;
+const REMOTE = {
+  envKey: null,
+  usesLogin: false,
+  wireApi: 'responses',
+  localServer: null,
+  requestMaxRetries: 4,
+  streamMaxRetries: 5,
+} as const;
 
 /**
  * The chat API, because their Responses APIs are recent and incomplete. Few retries, because a program that is not running
  * does not start by itself, and the user who can start it should hear about it soon.
  */
-const LOCAL = { envKey: null, wireApi: 'chat', requestMaxRetries: 2, streamMaxRetries: 2 } as const;
+const LOCAL = { envKey: null, usesLogin: false, wireApi: 'chat', requestMaxRetries: 2, streamMaxRetries: 2 } as const;
 
 /** Returns the defaults of a provider by its name, built in or not. */
 export function providerDefaults(id: string, env: Env): ProviderDefaults {
   switch (id) {
     case 'openai':
-      return { ...REMOTE, name: 'OpenAI', baseUrl: env.OPENAI_BASE_URL || OPENAI_BASE_URL, envKey: 'OPENAI_API_KEY' };
+      return { ...REMOTE, name: 'OpenAI', baseUrl: env.OPENAI_BASE_URL || OPENAI_BASE_URL, envKey: 'OPENAI_API_KEY', usesLogin: true };
     case 'ollama':
       return { ...LOCAL, name: 'Ollama', baseUrl: ollamaUrl(env.OLLAMA_HOST ?? ''), localServer: id satisfies LocalServer };
     case 'lmstudio':

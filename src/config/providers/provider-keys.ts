@@ -12,7 +12,7 @@ export interface ProviderKeys {
 }
 
 /** The keys of all providers, including those with an invalid definition. */
-export function providerKeys({ env, values }: Pick<Config, 'env' | 'values'>): ProviderKeys {
+export function providerKeys({ env, values, login }: Pick<Config, 'env' | 'values' | 'login'>): ProviderKeys {
   const defined = isObject(values.model_providers) ? (values.model_providers as JsonObject) : {};
   const all = ['openai', ...Object.keys(defined)].map((id) => {
     const provider = isObject(defined[id]) ? (defined[id] as JsonObject) : {};
@@ -25,7 +25,8 @@ export function providerKeys({ env, values }: Pick<Config, 'env' | 'values'>): P
     for (const [name, value] of Object.entries(texts(provider.query_params))) url.searchParams.set(name, value);
     return { names, values: secretsOf(url, { ...texts(provider.http_headers), ...Object.fromEntries(variables) }) };
   });
-  return { names: [...new Set(all.flatMap(({ names }) => names))], values: [...new Set(all.flatMap((one) => one.values))] };
+  const stored = login.apiKey === null ? [] : secretsOf(addressOf(null), { '': login.apiKey });
+  return { names: [...new Set(all.flatMap(({ names }) => names))], values: [...new Set([...all.flatMap((one) => one.values), ...stored])] };
 }
 
 /** The strings of a table. */

@@ -1,8 +1,8 @@
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { isObject, type JsonValue } from '../../base/json-value.ts';
 import type { Config } from '../config.ts';
-import { ConfigError } from '../config-error.ts';
-import { name, nullable, type Setting, wholeNumber } from '../settings.ts';
+import { IncompleteConfigError } from '../config-error.ts';
+import { flag, HTTP_URL, name, nullable, type Setting, wholeNumber } from '../settings.ts';
 import type { ProviderConfig } from './provider-config.ts';
 import { providerDefaults } from './provider-defaults.ts';
 
@@ -10,21 +10,22 @@ const RETRIES_MAX = 100;
 const CONNECT_TIMEOUT_MS = 10_000;
 const CONNECT_TIMEOUT_MS_MAX = 10 * 60_000;
 const STREAM_IDLE_TIMEOUT_MS_MAX = 60 * 60 * 1000;
-const BUILT_IN = ['openai', 'ollama', 'lmstudio', 'scripted'];
+/** The names of the providers that need no definition. */
+export const BUILT_IN_PROVIDERS: readonly string[] = ['openai', 'ollama', 'lmstudio', 'scripted'];
 
 /** Returns a provider by its name, with defaults. A definition overrides the built-in provider of that name. Throws a ConfigError. */
 export function readProvider(config: Config, id: string): ProviderConfig {
   const defined = definedProviders(config);
   if (defined.includes(id)) return readDefinition(config, id);
   if (id === 'scripted') return scriptedProvider(id);
-  if (BUILT_IN.includes(id)) return readDefinition(config, id);
+  if (BUILT_IN_PROVIDERS.includes(id)) return readDefinition(config, id);
   const own = defined.length === 0 ? 'no providers' : defined.join(', ');
-  throw new ConfigError(`unknown model provider: ${id}. config.toml defines ${own}. Built in: ${BUILT_IN.join(', ')}`);
+  throw new IncompleteConfigError(`unknown model provider: ${id}. config.toml defines ${own}. Built in: ${BUILT_IN_PROVIDERS.join(', ')}`);
 }
 
 /** Returns the names of all providers: first those under `[model_providers]`, then the built-in ones. */
 export function knownProviders(config: Config): string[] {
-  return [...new Set([...definedProviders(config), ...BUILT_IN])];
+  return [...new Set([...definedProviders(config), ...BUILT_IN_PROVIDERS])];
 }
 
 /** Returns the names under `[model_providers]`. */
@@ -45,13 +46,15 @@ function readDefinition(config: Config, id: string): ProviderConfig {
     return { ...embedded, name: read('name', nullable(name())) ?? embedded.name, script };
   }
   if (script !== null) throw config.error([...path, 'script'], 'only a provider with wire_api = "scripted" can have a script');
-  const baseUrl = read('base_url', nullable(HTTP_URL)) ?? defaults.baseUrl;
-  if (baseUrl === null) throw config.error(path, 'base_url is missing: expected the http or https URL of the API');
+  const envKey = read('env_key', nullable(ENV_KEY));
+  const baseUrl = read('base_url', nullable(HTTP_URL)) ?? (id === 'openai' ? config.get('openai_base_url') : null) ?? defaults.baseUrl;
+  if (baseUrl === null) throw config.incomplete(path, 'base_url is missing: expected the http or https URL of the API');
   return {
     id,
     name: read('name', nullable(name())) ?? defaults.name,
     baseUrl,
-    envKey: read('env_key', nullable(ENV_KEY)) ?? defaults.envKey,
+    envKey: envKey ?? defaults.envKey,
+    usesLogin: read('requires_openai_auth', { ...flag(), absent: defaults.usesLogin && envKey === null }),
     wireApi,
     localServer: defaults.localServer,
     script: null,
@@ -71,6 +74,7 @@ export function scriptedProvider(id: string): ProviderConfig {
     name: id === 'scripted' ? 'Embedded model' : id,
     baseUrl: null,
     envKey: null,
+    usesLogin: false,
     wireApi: 'scripted',
     localServer: null,
     script: null,
@@ -113,13 +117,6 @@ const WIRE_API: Setting<ProviderConfig['wireApi']> = {
   expected: '"responses", "chat" or "scripted"',
   absent: 'responses',
   read: (value) => (value === 'responses' || value === 'chat' || value === 'scripted' ? value : undefined),
-};
-
-const HTTP_URL: Setting<string> = {
-  expected: 'an http or https URL',
-  absent: '',
-  secret: true,
-  read: (value) => (typeof value === 'string' && /^https?:\/\//i.test(value) && URL.canParse(value) ? value : undefined),
 };
 
 const ENV_KEY: Setting<string> = {

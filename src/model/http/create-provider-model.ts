@@ -7,7 +7,7 @@ import type { TurnError } from '../../protocol/generated/types.ts';
 import type { Model, ModelEvent, ModelRequest } from '../model.ts';
 import type { ModelFailure } from '../model-failure.ts';
 import { Attempt, type AttemptOptions } from './attempt.ts';
-import { resolveEndpoint } from './endpoint.ts';
+import { type EndpointDeps, resolveEndpoint } from './endpoint.ts';
 import { EventRedactor } from './event-redactor.ts';
 import { HttpClient, type HttpRequest } from './http-exchange.ts';
 import { ItemTexts } from './item-texts.ts';
@@ -15,10 +15,8 @@ import type { BodyTools, ProviderApi, ReasoningSent } from './provider-api.ts';
 import { type Retry, RetryPlan } from './retry-plan.ts';
 import { retryingError } from './retrying-error.ts';
 
-export interface ProviderModelDeps {
-  env: Readonly<Record<string, string | undefined>>;
+export interface ProviderModelDeps extends EndpointDeps {
   clock: Clock;
-  userAgent: string;
   log: Log;
   /** Resolves host names; the system's by default. */
   lookup?: LookupFunction;

@@ -20,12 +20,15 @@ export interface Endpoint {
   secrets: string[];
 }
 
+export interface EndpointDeps {
+  env: Readonly<Record<string, string | undefined>>;
+  userAgent: string;
+  /** The key of the login that is stored in the home now; null: there is none. By default there is none. */
+  storedKey?: (() => string | null) | undefined;
+}
+
 /** Returns the endpoint for a path below the provider's `base_url`, or an error if the configuration is not usable. */
-export function resolveEndpoint(
-  provider: ProviderConfig,
-  path: string,
-  { env, userAgent }: { env: Readonly<Record<string, string | undefined>>; userAgent: string },
-): Endpoint | TurnError {
+export function resolveEndpoint(provider: ProviderConfig, path: string, { env, userAgent, storedKey }: EndpointDeps): Endpoint | TurnError {
   const { baseUrl } = provider;
   const url = baseUrl !== null && URL.canParse(baseUrl) ? new URL(baseUrl) : null;
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
@@ -37,7 +40,7 @@ export function resolveEndpoint(
   url.pathname = `${url.pathname.replace(/\/+$/, '')}/${path}`;
   for (const [name, value] of Object.entries(provider.queryParams)) url.searchParams.set(name, value);
 
-  const key = provider.envKey === null ? null : (ownValue(env, provider.envKey) ?? '').trim();
+  const { key, isStored } = keyFor(provider, { env, storedKey });
   if (key === '') {
     return configError(
       `The key of model provider "${provider.name}" is missing: set the environment variable ${provider.envKey}.`,
@@ -52,33 +55,47 @@ export function resolveEndpoint(
     ...lowerCaseNames(provider.httpHeaders),
   };
   const bad = Object.entries(headers).find(([name, value]) => !isHeader(name, value));
-  if (bad !== undefined) return configError(badHeaderText(provider, bad[0]), 'badRequest');
+  if (bad !== undefined) return configError(badHeaderText(provider, bad[0], isStored), 'badRequest');
   return {
     url,
     headers,
     label: `${provider.name} (${shownUrl(url)})`,
-    keySource: keySource(provider, url),
+    keySource: keySource(provider, url, isStored),
     localServer: provider.localServer,
     unusedProxy: unusedProxy(url, env),
     secrets: secretsOf(url, { ...provider.httpHeaders, '': key ?? '' }),
   };
 }
 
+/** The key is null if none is sent, and empty if it is missing. */
+function keyFor(
+  { usesLogin, envKey }: ProviderConfig,
+  { env, storedKey }: Pick<EndpointDeps, 'env' | 'storedKey'>,
+): { key: string | null; isStored: boolean } {
+  const stored = usesLogin ? (storedKey?.() ?? null) : null;
+  if (stored !== null) return { key: stored, isStored: true };
+  return { key: envKey === null ? null : (ownValue(env, envKey) ?? '').trim(), isStored: false };
+}
+
 function configError(message: string, codexErrorInfo: TurnError['codexErrorInfo']): TurnError {
   return { message, codexErrorInfo, additionalDetails: null };
 }
 
-function badHeaderText(provider: ProviderConfig, name: string): string {
-  const fromEnv = name === 'authorization' && !hasAuthorizationHeader(provider);
-  const source = fromEnv ? `the environment variable ${provider.envKey}` : 'http_headers';
+function badHeaderText(provider: ProviderConfig, name: string, isStored: boolean): string {
+  const isKey = name === 'authorization' && !hasAuthorizationHeader(provider);
+  const source = isKey ? sourceOfKey(provider, isStored) : 'http_headers';
   return `The header "${name}" for model provider "${provider.name}" has characters that HTTP does not allow. Correct ${source}.`;
 }
 
 /** Returns the source of the key that is sent: http_headers win over env_key, and both over the URL. */
-function keySource(provider: ProviderConfig, url: URL): string | null {
+function keySource(provider: ProviderConfig, url: URL, isStored: boolean): string | null {
   if (hasAuthorizationHeader(provider)) return 'http_headers of the provider';
-  if (provider.envKey !== null) return `the environment variable ${provider.envKey}`;
+  if (isStored || provider.envKey !== null) return sourceOfKey(provider, isStored);
   return url.username === '' && url.password === '' ? null : 'base_url of the provider';
+}
+
+function sourceOfKey({ envKey }: ProviderConfig, isStored: boolean): string {
+  return isStored ? 'auth.json in the home' : `the environment variable ${envKey}`;
 }
 
 function hasAuthorizationHeader({ httpHeaders }: ProviderConfig): boolean {

@@ -41,7 +41,8 @@ export function permissionProfile(config: Config, id: string): ProfileSandbox {
 export function defaultPermissionProfile(config: Config): ProfileSandbox | null {
   const id = config.get('default_permissions');
   if (id === null || layerOf(config, 'sandbox_mode') > layerOf(config, 'default_permissions')) return null;
-  if (!permissionProfileIds(config).includes(id)) throw config.error(['default_permissions'], `there is no permission profile \`${id}\``);
+  if (!permissionProfileIds(config).includes(id))
+    throw config.incomplete(['default_permissions'], `there is no permission profile \`${id}\``);
   return permissionProfile(config, id);
 }
 

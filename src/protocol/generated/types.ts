@@ -213,6 +213,18 @@ export type ConfigLayerSource =
   | {
       type: 'sessionFlags';
     };
+/**
+ * `upsert` merges a table into the one that is there. `replace` replaces it. Other values are replaced in any case.
+ */
+export type MergeStrategy = 'replace' | 'upsert';
+/**
+ * `okOverridden`: the change was made, but another layer overrides it.
+ */
+export type WriteStatus = 'ok' | 'okOverridden';
+/**
+ * This server sends `beta`, `stable` and `deprecated`.
+ */
+export type ExperimentalFeatureStage = 'beta' | 'underDevelopment' | 'stable' | 'deprecated' | 'removed';
 export type RequestId = string | number;
 export type ServerDiagnosticsParams = Record<string, never>;
 export type FsWriteFileResponse = Record<string, never>;
@@ -648,6 +660,57 @@ export type GatewayAuth =
        */
       envKey: null;
     };
+export type ModelProviderCapabilitiesReadParams = Record<string, never>;
+export type ProviderSettingsPatch =
+  | {
+      type: 'customGateway';
+      /**
+       * The provider to change. Absent or null: a new one, whose id is made from its name.
+       */
+      providerId?: string | null;
+      /**
+       * The display name. A new provider needs it.
+       */
+      name?: string | null;
+      /**
+       * The URL of its API. A new provider needs it, and it cannot be removed.
+       */
+      baseUrl?: string | null;
+      /**
+       * The environment variable with the key. Null: no key is sent.
+       */
+      envKey?: string | null;
+    }
+  | {
+      type: 'bedrock';
+      providerId: BedrockProviderId;
+      /**
+       * Has no effect: the request is refused.
+       */
+      region?: string | null;
+      /**
+       * Has no effect: the request is refused.
+       */
+      profile?: string | null;
+    }
+  | {
+      type: 'gcp';
+      providerId: GcpProviderId;
+      /**
+       * Has no effect: the request is refused.
+       */
+      projectId?: string | null;
+      /**
+       * Has no effect: the request is refused.
+       */
+      location?: string | null;
+      /**
+       * Has no effect: the request is refused.
+       */
+      credentialFile?: string | null;
+    };
+export type BedrockProviderId = 'amazon-bedrock' | 'amazon-bedrock-runtime';
+export type GcpProviderId = 'gcp';
 /**
  * The reason. Clients know only this one, and drop a notification with another value.
  */
@@ -1694,6 +1757,120 @@ export interface ConfigLayer {
    */
   disabledReason: string | null;
 }
+export interface ConfigEdit {
+  /**
+   * A dotted key. A part that contains a dot is quoted: `projects."/a.b".trust_level`.
+   */
+  keyPath: string;
+  /**
+   * Null removes the key.
+   */
+  value: unknown;
+  mergeStrategy: MergeStrategy;
+}
+export interface ConfigValueWriteParams {
+  /**
+   * A dotted key. A part that contains a dot is quoted: `projects."/a.b".trust_level`.
+   */
+  keyPath: string;
+  /**
+   * Null removes the key.
+   */
+  value: unknown;
+  mergeStrategy: MergeStrategy;
+  /**
+   * The file to change. Only the config.toml in the server's home can be changed, which is also meant if this is absent.
+   */
+  filePath?: string | null;
+  /**
+   * The version of the user's layer that the client has read. If the file has another one, the request is refused.
+   */
+  expectedVersion?: string | null;
+}
+/**
+ * Changes that are made together, or not at all.
+ */
+export interface ConfigBatchWriteParams {
+  edits: ConfigEdit[];
+  /**
+   * The file to change. Only the config.toml in the server's home can be changed, which is also meant if this is absent.
+   */
+  filePath?: string | null;
+  /**
+   * The version of the user's layer that the client has read. If the file has another one, the request is refused.
+   */
+  expectedVersion?: string | null;
+  /**
+   * If true, the loaded threads in which no turn runs take over the changed file, except for what they have of their own: model, approval policy, sandbox and the like. Other threads do so when they are loaded again.
+   */
+  reloadUserConfig?: boolean | null;
+}
+export interface ConfigWriteResponse {
+  status: WriteStatus;
+  /**
+   * The version of the user's layer after the change.
+   */
+  version: string;
+  filePath: AbsolutePathBuf;
+  /**
+   * Null, unless another layer overrides a value that was written.
+   */
+  overriddenMetadata: OverriddenMetadata | null;
+}
+/**
+ * The first of the written values that has no effect, and why.
+ */
+export interface OverriddenMetadata {
+  message: string;
+  overridingLayer: ConfigLayerMetadata;
+  effectiveValue: unknown;
+}
+export interface ExperimentalFeatureListParams {
+  cursor?: string | null;
+  limit?: number | null;
+  /**
+   * A loaded thread. `enabled` then is what holds in it. Without it: what holds in a thread that is started without settings.
+   */
+  threadId?: string | null;
+}
+export interface ExperimentalFeatureListResponse {
+  data: ExperimentalFeature[];
+  /**
+   * Null on the last page.
+   */
+  nextCursor: string | null;
+}
+/**
+ * A key of `[features]` in config.toml.
+ */
+export interface ExperimentalFeature {
+  name: string;
+  stage: ExperimentalFeatureStage;
+  displayName: string | null;
+  description: string | null;
+  /**
+   * Always null.
+   */
+  announcement: string | null;
+  enabled: boolean;
+  defaultEnabled: boolean;
+}
+export interface ExperimentalFeatureEnablementSetParams {
+  /**
+   * Switches features by their names, until the server ends, for threads that are loaded from now on. The configuration overrides it.
+   */
+  enablement: {
+    [k: string]: boolean;
+  };
+}
+export interface ExperimentalFeatureEnablementSetResponse {
+  /**
+   * The features that were switched. A `configWarning` names those that this server does not have.
+   */
+  enablement: {
+    [k: string]: boolean;
+  };
+}
 export interface ConfigRequirementsReadResponse {
   /**
    * Always null: there are no requirements by an administrator.
@@ -2438,7 +2615,7 @@ export interface ModelProviderListResponse {
    */
   defaultProviderId: string;
   /**
-   * Always false: this server does not write the configuration.
+   * Whether writing `model_provider` with `config/value/write` changes the default.
    */
   canChangeDefault: boolean;
 }
@@ -2452,7 +2629,7 @@ export interface ModelProviderSummary {
    */
   name: string;
   /**
-   * Always false: this server does not write the configuration.
+   * Whether `modelProvider/config/write` can change it: a provider in the user's config.toml.
    */
   canEdit: boolean;
   /**
@@ -2460,6 +2637,26 @@ export interface ModelProviderSummary {
    */
   baseUrl: string | null;
   settings: ProviderSettings;
+}
+/**
+ * The tools that the provider of a new thread runs itself.
+ */
+export interface ModelProviderCapabilitiesReadResponse {
+  /**
+   * Whether requests can group tools by namespaces.
+   */
+  namespaceTools: boolean;
+  /**
+   * Always false: this server offers no tool for it.
+   */
+  imageGeneration: boolean;
+  webSearch: boolean;
+}
+export interface ModelProviderConfigWriteParams {
+  settings: ProviderSettingsPatch;
+}
+export interface ModelProviderConfigWriteResponse {
+  provider: ModelProviderSummary;
 }
 /**
  * A model other than the requested one answers for the rest of the turn.
@@ -4034,9 +4231,13 @@ export interface ClientRequests {
   'command/exec/resize': { params: CommandExecResizeParams; result: CommandExecResizeResponse };
   'command/exec/terminate': { params: CommandExecTerminateParams; result: CommandExecTerminateResponse };
   'command/exec/write': { params: CommandExecWriteParams; result: CommandExecWriteResponse };
+  'config/batchWrite': { params: ConfigBatchWriteParams; result: ConfigWriteResponse };
   'config/read': { params: ConfigReadParams; result: ConfigReadResponse };
+  'config/value/write': { params: ConfigValueWriteParams; result: ConfigWriteResponse };
   'configRequirements/read': { params: undefined; result: ConfigRequirementsReadResponse };
   'environment/status': { params: EnvironmentStatusParams; result: EnvironmentStatusResponse };
+  'experimentalFeature/enablement/set': { params: ExperimentalFeatureEnablementSetParams; result: ExperimentalFeatureEnablementSetResponse };
+  'experimentalFeature/list': { params: ExperimentalFeatureListParams; result: ExperimentalFeatureListResponse };
   'externalAgentConfig/detect': { params: ExternalAgentConfigDetectParams; result: ExternalAgentConfigDetectResponse };
   'externalAgentConfig/import/readHistories': { params: undefined; result: ExternalAgentConfigImportHistoriesReadResponse };
   'fs/copy': { params: FsCopyParams; result: FsCopyResponse };
@@ -4055,6 +4256,8 @@ export interface ClientRequests {
   'initialize': { params: InitializeParams; result: InitializeResponse };
   'memory/status': { params: MemoryStatusParams; result: MemoryStatusResponse };
   'model/list': { params: ModelListParams; result: ModelListResponse };
+  'modelProvider/capabilities/read': { params: ModelProviderCapabilitiesReadParams; result: ModelProviderCapabilitiesReadResponse };
+  'modelProvider/config/write': { params: ModelProviderConfigWriteParams; result: ModelProviderConfigWriteResponse };
   'modelProvider/list': { params: ModelProviderListParams; result: ModelProviderListResponse };
   'permissionProfile/list': { params: PermissionProfileListParams; result: PermissionProfileListResponse };
   'plugin/installed': { params: PluginInstalledParams; result: PluginInstalledResponse };

@@ -1,0 +1,49 @@
+import type { Config } from './config.ts';
+import { ConfigError } from './config-error.ts';
+import { chooseProvider } from './providers/choose-provider.ts';
+import { definedProviders, readProvider } from './providers/read-provider.ts';
+import { SETTING_NAMES } from './settings.ts';
+
+/** Reads of parts of the configuration. Each throws a ConfigError if its part is invalid. */
+export type ConfigReads = (config: Config) => readonly (() => unknown)[];
+
+/**
+ * Returns the errors of all settings, of the providers, and of what `further` reads, each once. Providers are not read for a server
+ * that was given a model, since they are not used then.
+ */
+export function configErrors(config: Config, further: ConfigReads = () => []): ConfigError[] {
+  const reads = [...SETTING_NAMES.map((name) => () => config.get(name)), ...(config.modelGiven ? [] : providerReads(config))];
+  const errors = [...reads, ...readsOrFailure(config, further)].map(errorOf).filter((error) => error !== null);
+  // One invalid table makes every setting in it fail with the same message.
+  return [...new Map(errors.map((error) => [error.message, error])).values()];
+}
+
+/** Returns the ConfigError that `read` throws, or null. */
+export function errorOf(read: () => unknown): ConfigError | null {
+  try {
+    read();
+    return null;
+  } catch (error) {
+    if (error instanceof ConfigError) return error;
+    throw error;
+  }
+}
+
+function providerReads(config: Config): (() => unknown)[] {
+  const definitions = errorOf(() => definedProviders(config)) ? [] : definedProviders(config);
+  return [() => definedProviders(config), () => chooseProvider(config, null), ...definitions.map((id) => () => readProvider(config, id))];
+}
+
+/** The reads; if a table that they are listed from is invalid, a read that fails for that. */
+function readsOrFailure(config: Config, further: ConfigReads): readonly (() => unknown)[] {
+  let reads: readonly (() => unknown)[] = [];
+  const error = errorOf(() => {
+    reads = further(config);
+  });
+  if (error === null) return reads;
+  return [
+    () => {
+      throw error;
+    },
+  ];
+}

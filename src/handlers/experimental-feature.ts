@@ -1,0 +1,57 @@
+import type { Config } from '../config/config.ts';
+import { FEATURE_LIST, findFeature, shownFeatures } from '../config/features/feature-list.ts';
+import { valueAt } from '../config/layers/config-table.ts';
+import { pageByPosition } from './list-page.ts';
+import type { MethodTable } from './method.ts';
+import type { ThreadDeps } from './thread-deps.ts';
+
+interface FeatureDeps extends Pick<ThreadDeps, 'clients' | 'threads'> {
+  config: () => Promise<Config>;
+  /** The features that were switched while the server runs. Every configuration that is read has them. */
+  switched: Record<string, boolean>;
+}
+
+export function experimentalFeatureMethods({ clients, config, switched, threads }: FeatureDeps) {
+  return {
+    'experimentalFeature/list': {
+      queue: null,
+      async handle({ cursor, limit, threadId = null }) {
+        const read = threadId === null ? await config() : threads.require(threadId).configuration.config;
+        return pageByPosition(shownFeatures(read), { cursor, limit });
+      },
+    },
+    'experimentalFeature/enablement/set': {
+      queue: null,
+      async handle({ enablement }, { caller, after }) {
+        const known = Object.entries(enablement).filter(([name]) => findFeature(name) !== null);
+        Object.assign(switched, Object.fromEntries(known));
+        const warnings = [unknownFeatures(enablement), configuredFeatures(known, await config())];
+        after(() => {
+          for (const summary of warnings) {
+            if (summary === null) continue;
+            clients.publish({ connection: caller.id }, 'configWarning', { summary, details: null, path: null, range: null });
+          }
+        });
+        return { enablement: Object.fromEntries(known) };
+      },
+    },
+  } satisfies Partial<MethodTable>;
+}
+
+/** Clients switch features that only other servers have, so these are not refused. */
+function unknownFeatures(enablement: Record<string, boolean>): string | null {
+  const unknown = Object.keys(enablement).filter((name) => findFeature(name) === null);
+  if (unknown.length === 0) return null;
+  const known = FEATURE_LIST.map(({ name }) => name).join(', ');
+  return `These features were not switched, because heddle does not have them: ${unknown.join(', ')}. It has: ${known}.`;
+}
+
+function configuredFeatures(known: readonly (readonly [string, boolean])[], { layers, values }: Config): string | null {
+  const kept = known.filter(([name, enabled]) => {
+    const isSet = layers.some(({ config, disabledReason }) => disabledReason === null && valueAt(config, ['features', name]) !== undefined);
+    return isSet && valueAt(values, ['features', name]) !== enabled;
+  });
+  if (kept.length === 0) return null;
+  const names = kept.map(([name]) => `features.${name}`).join(', ');
+  return `These features stay as the configuration sets them: ${names}. Change them with config/value/write.`;
+}

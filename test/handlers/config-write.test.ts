@@ -1,0 +1,193 @@
+import { lstatSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { tempFolder } from '../config/temp-folder.ts';
+import { startServer, type TestServer } from '../support/test-server.ts';
+
+const CONFIG = `# mine
+
+model = "m" # the model
+model_provider = "test"
+
+[model_providers.test] # local
+base_url = "http://127.0.0.1:9"
+`;
+
+const fileOf = ({ home }: TestServer) => readFileSync(join(home, 'config.toml'), 'utf8');
+const replace = (keyPath: string, value: unknown) => ({ keyPath, value, mergeStrategy: 'replace' as const });
+const upsert = (keyPath: string, value: unknown) => ({ keyPath, value, mergeStrategy: 'upsert' as const });
+const refusal = (code: string, message: unknown) => ({
+  code: -32600,
+  message,
+  data: { code: expect.any(String), config_write_error_code: code },
+});
+
+async function versionOf({ client }: TestServer): Promise<string> {
+  const { layers } = await client.request('config/read', { includeLayers: true });
+  return layers?.find(({ name }) => name.type === 'user')?.version ?? '';
+}
+
+describe('config/value/write', () => {
+  test('changes one value, and keeps the comments and everything else', async () => {
+    const server = await startServer({ config: CONFIG });
+    const version = await versionOf(server);
+    const written = await server.client.request('config/value/write', { ...replace('model', 'other'), expectedVersion: version });
+    expect(written).toEqual({
+      status: 'ok',
+      version: await versionOf(server),
+      filePath: join(server.home, 'config.toml'),
+      overriddenMetadata: null,
+    });
+    expect(written.version).not.toBe(version);
+    expect(fileOf(server)).toBe(CONFIG.replace('"m"', '"other"'));
+  });
+
+  test('makes the file if there is none, readable only by the user', async () => {
+    const server = await startServer({ config: '' });
+    await server.client.request('config/value/write', replace('sandbox_workspace_write.network_access', true));
+    expect(fileOf(server)).toBe('[sandbox_workspace_write]\nnetwork_access = true\n');
+    expect(statSync(join(server.home, 'config.toml')).mode & 0o777).toBe(0o600);
+  });
+
+  test('null removes a key, and a key that is not there', async () => {
+    const server = await startServer({ config: CONFIG });
+    await server.client.request('config/value/write', replace('model', null));
+    await server.client.request('config/value/write', replace('tui.nothing', null));
+    expect(fileOf(server)).toBe(CONFIG.replace('model = "m" # the model\n', ''));
+  });
+
+  test('upsert merges a table, replace replaces it', async () => {
+    const server = await startServer({ config: CONFIG });
+    await server.client.request('config/value/write', upsert('model_providers.test', { name: 'T' }));
+    expect(fileOf(server)).toBe(`${CONFIG}name = "T"\n`);
+    await server.client.request('config/value/write', replace('model_providers.test', { base_url: 'http://127.0.0.1:8' }));
+    expect(fileOf(server)).toBe(CONFIG.replace(':9"', ':8"'));
+  });
+
+  test('takes a quoted part of a key as one name', async () => {
+    const server = await startServer({ config: CONFIG });
+    await server.client.request('config/value/write', replace('projects."/a.b/c".trust_level', 'trusted'));
+    expect(fileOf(server)).toContain('[projects."/a.b/c"]\ntrust_level = "trusted"\n');
+  });
+
+  test('says so if another layer overrides the value', async () => {
+    const server = await startServer({ config: CONFIG, overrides: ['model=flagged'] });
+    expect(await server.client.request('config/value/write', replace('model', 'x'))).toMatchObject({
+      status: 'okOverridden',
+      overriddenMetadata: {
+        message: 'model is overridden: it is given on the command line',
+        overridingLayer: { name: { type: 'sessionFlags' } },
+        effectiveValue: 'flagged',
+      },
+    });
+    expect(fileOf(server)).toContain('model = "x"');
+  });
+
+  test('writes through a link to the file that it leads to', async () => {
+    const folder = tempFolder({ 'dotfiles/heddle.toml': CONFIG, 'home/x': '' });
+    const server = await startServer({ folder, config: CONFIG });
+    const real = join(folder, 'dotfiles', 'heddle.toml');
+    rmSync(join(server.home, 'config.toml'));
+    symlinkSync(real, join(server.home, 'config.toml'));
+    await server.client.request('config/value/write', replace('model', 'other'));
+    expect(lstatSync(join(server.home, 'config.toml')).isSymbolicLink()).toBe(true);
+    expect(readFileSync(real, 'utf8')).toBe(CONFIG.replace('"m"', '"other"'));
+  });
+
+  test.each([
+    [
+      'a stale version',
+      { ...replace('model', 'x'), expectedVersion: 'sha256:stale' },
+      'configVersionConflict',
+      /has changed since it was read/,
+    ],
+    ['another file', { ...replace('model', 'x'), filePath: '/etc/other.toml' }, 'configLayerReadonly', /only .*config.toml can be changed/],
+    ['a relative path', { ...replace('model', 'x'), filePath: 'config.toml' }, 'configLayerReadonly', /only .*config.toml can be changed/],
+    [
+      'an invalid value',
+      replace('approval_policy', 'bogus'),
+      'configValidationError',
+      /approval_policy: expected "untrusted".* found "bogus"/,
+    ],
+    ['an invalid table', replace('sandbox_workspace_write', { network_access: 'yes' }), 'configValidationError', /expected true or false/],
+    ['an invalid provider', replace('model_providers.test.base_url', 'ftp://x'), 'configValidationError', /expected an http or https URL/],
+    ['an invalid profile', replace('permissions.p.filesystem', { '/x': 'all' }), 'configValidationError', /permissions.p.filesystem/],
+    ['a profile that does not exist', replace('profile', 'nope'), 'configValidationError', /there is no table \[profiles\.nope\]/],
+    ['an empty key', replace('', 1), 'configValidationError', /keyPath "": expected names separated by dots/],
+    ['an empty part', replace('a..b', 1), 'configValidationError', /keyPath "a..b"/],
+    ['a key below a value', replace('model.x', 1), 'configValidationError', /model is not a table/],
+    ['a null in a table', replace('tui', { a: [null] }), 'configValidationError', /cannot contain null/],
+  ])('refuses %s, and changes nothing', async (_, params, code, message) => {
+    const server = await startServer({ config: CONFIG });
+    expect(await server.client.refusal('config/value/write', params)).toEqual(refusal(code, expect.stringMatching(message)));
+    expect(fileOf(server)).toBe(CONFIG);
+  });
+
+  test('refuses a file that is not TOML, with the place', async () => {
+    const server = await startServer({ config: 'model = [' });
+    const refused = await server.client.refusal('config/value/write', replace('model', 'x'));
+    expect(refused).toEqual(refusal('configValidationError', expect.stringContaining('not valid TOML')));
+    expect(fileOf(server)).toBe('model = [');
+  });
+
+  test('leaves a mistake that was there before, and warns of what the value needs', async () => {
+    const server = await startServer({ config: `sandbox_mode = "rw"\n${CONFIG}`, model: null });
+    await server.client.request('config/value/write', replace('model_provider', 'later'));
+    const warning = await server.client.waitFor('configWarning', ({ summary }) => summary.includes('unknown model provider: later'));
+    expect(warning.details).toBe('Add it before you start a thread that needs it.');
+    expect(fileOf(server)).toContain('model_provider = "later"');
+  });
+
+  test('never shows a key that it refuses', async () => {
+    const server = await startServer({ config: CONFIG });
+    const refused = await server.client.refusal('config/value/write', replace('model_providers.test.env_key', 'sk-secret key'));
+    expect(refused.message).toContain('expected the name of an environment variable, not the key itself');
+    expect(JSON.stringify(refused)).not.toContain('sk-secret');
+  });
+});
+
+describe('config/batchWrite', () => {
+  test('makes all edits, in their order', async () => {
+    const server = await startServer({ config: CONFIG });
+    const edits = [replace('model', 'a'), upsert('features', { goals: false }), replace('features.goals', true), replace('model', 'b')];
+    expect(await server.client.request('config/batchWrite', { edits })).toMatchObject({ status: 'ok' });
+    expect(fileOf(server)).toBe(`${CONFIG.replace('"m"', '"b"')}\n[features]\ngoals = true\n`);
+  });
+
+  test('makes no edit if one is refused', async () => {
+    const server = await startServer({ config: CONFIG });
+    const edits = [replace('model', 'a'), replace('sandbox_mode', 'rw')];
+    const refused = await server.client.refusal('config/batchWrite', { edits });
+    expect(refused).toEqual(refusal('configValidationError', expect.stringContaining('sandbox_mode: expected one of')));
+    expect(fileOf(server)).toBe(CONFIG);
+  });
+
+  test('refuses too many edits', async () => {
+    const { client } = await startServer({ config: CONFIG });
+    const edits = Array.from({ length: 201 }, () => replace('model', 'a'));
+    expect(await client.refusal('config/batchWrite', { edits })).toEqual(
+      refusal('configValidationError', expect.stringContaining('at most 200')),
+    );
+  });
+
+  test('writes at the same time change the file one after another', async () => {
+    const server = await startServer({ config: CONFIG });
+    const names = Array.from({ length: 12 }, (_, index) => `key${index}`);
+    await Promise.all(names.map((name) => server.client.request('config/batchWrite', { edits: [replace(`desktop.${name}`, name)] })));
+    const { config } = await server.client.request('config/read', {});
+    expect(config.desktop).toEqual(Object.fromEntries(names.map((name) => [name, name])));
+  });
+
+  test('reloadUserConfig gives loaded threads the new configuration, and leaves them their settings', async () => {
+    const server = await startServer({ config: CONFIG });
+    const { thread } = await server.client.request('thread/start', { model: 'own' });
+    const edits = [replace('model', 'b'), replace('features.goals', false)];
+    const goal = { threadId: thread.id, objective: 'x' };
+    await server.client.request('config/batchWrite', { edits });
+    await server.client.request('config/batchWrite', { edits, reloadUserConfig: true });
+    const { data } = await server.client.request('experimentalFeature/list', { threadId: thread.id });
+    expect(data.find(({ name }) => name === 'goals')).toMatchObject({ enabled: false, defaultEnabled: true });
+    expect(await server.client.refusal('thread/goal/set', goal)).toMatchObject({ data: { code: 'goals_disabled' } });
+    expect(await server.client.request('thread/resume', { threadId: thread.id })).toMatchObject({ model: 'own' });
+  });
+});
