@@ -13,37 +13,34 @@ import { KeepAlive } from './base/keep-alive.ts';
 import type { Log } from './base/log.ts';
 import { atOnce, type Pace } from './base/pace.ts';
 import type { Config } from './config/config.ts';
-import { configDeprecations } from './config/config-deprecations.ts';
-import { configWarnings } from './config/config-warnings.ts';
 import { type ConfigSources, loadConfig } from './config/load-config.ts';
 import { readStoredLogin } from './config/login/stored-login.ts';
 import { chooseProvider } from './config/providers/choose-provider.ts';
 import type { ProviderConfig } from './config/providers/provider-config.ts';
-import { readRuleFiles } from './config/rules-files.ts';
 import { TrustedFiles } from './config/trust/trusted-files.ts';
 import { validOrNull } from './config/valid-or-null.ts';
 import type { EditToml } from './config/writing/toml-edit.ts';
 import { ConfigWriter } from './handlers/config-writing/config-writer.ts';
 import { methodTable } from './handlers/method-table.ts';
+import { SkillFolders } from './instructions/skills/skill-folders.ts';
 import type { ProviderModelDeps } from './model/http/create-provider-model.ts';
 import type { InstalledModels } from './model/http/installed-models.ts';
 import type { Model } from './model/model.ts';
 import { ModelPool } from './model/model-pool.ts';
 import type { Dial } from './network/checked-dial.ts';
 import { policyReads } from './policy/permissions/policy-reads.ts';
-import { commandRules } from './policy/rules/parse-rules.ts';
-import { ruleWarnings } from './policy/rules/rule-warnings.ts';
 import { createSandbox } from './sandbox/create-sandbox.ts';
 import type { Installation } from './sandbox/places/server-places.ts';
 import { createProcesses } from './sandbox/processes/create-processes.ts';
 import type { Processes } from './sandbox/processes/processes.ts';
 import { ClientServices } from './server/client-services.ts';
 import { Clients } from './server/clients.ts';
-import { Connection } from './server/connection.ts';
 import { Dispatcher } from './server/dispatcher.ts';
+import { serveClient } from './server/serve-client.ts';
 import { serverCapabilities } from './server/server-capabilities.ts';
 import { serverGauges } from './server/server-gauges.ts';
-import { type NodeVersions, nativeBuildProblem } from './store/sqlite/connect/native-build-problem.ts';
+import { tellOfProblems } from './server/tell-of-problems.ts';
+import type { NodeVersions } from './store/sqlite/connect/native-build-problem.ts';
 import type { ThreadStore } from './store/thread-store.ts';
 import type { Transport } from './transport/transport.ts';
 import type { WireTap } from './transport/wire-tap.ts';
@@ -151,10 +148,22 @@ export function createApp(options: AppParts): App {
     loadConfig({ ...sources, cwd: folder ?? cwd, request });
   const onHandshake = (connection: number) => {
     options.onHandshake?.();
-    void Promise.all([tellOfConfig(sources, connection, { clients, log }), tellOfStore(options, connection, clients)]);
+    void tellOfProblems({ ...options, sources, clients }, connection);
   };
   const modelFor = (provider: ProviderConfig) => models.get(provider);
-  const server = { ...sources, loadConfig: config, clock, ids, log, keepAlive, pace: pacing, partKinds: [...TURN_PART_LIST, ...partKinds] };
+  const skillFolders = new SkillFolders({ clock, log, config, onChange: () => clients.publish('everyone', 'skills/changed', {}) });
+  const ofSkills = { extraSkillRoots: () => skillFolders.extraRoots };
+  const server = {
+    ...sources,
+    ...ofSkills,
+    loadConfig: config,
+    clock,
+    ids,
+    log,
+    keepAlive,
+    pace: pacing,
+    partKinds: [...TURN_PART_LIST, ...partKinds],
+  };
   const threads = new Threads({ ...server, ...listings, store, clients, processes, sandbox, dial, modelFor }, clients);
   const services = new ClientServices({ ...options, clients, clock, log, processes, dial, pace: pacing });
   const rows = methodTable({
@@ -163,6 +172,7 @@ export function createApp(options: AppParts): App {
     clients,
     goals: new ThreadGoals({ threads, clients, clock, config }),
     ...services,
+    skillFolders,
     env,
     cwd,
     followers: clients,
@@ -181,57 +191,18 @@ export function createApp(options: AppParts): App {
   });
   const dispatcher = new Dispatcher(rows, log);
   let connections = 0;
-  const served: Served = { dispatcher, threads, clients, services, keepAlive };
+  const served = { dispatcher, threads, clients, services, keepAlive };
 
   return {
-    connect: (transport, { drain = false } = {}) => serveClient(served, { ...options, clock }, { number: connections++, transport, drain }),
+    connect: (transport, { drain = false } = {}) =>
+      serveClient({ ...options, ...served, clock }, { number: connections++, transport, drain }),
     open() {
       return { turns: threads.turnsRunning, questions: clients.pendingCount, requests: dispatcher.inFlight + dispatcher.queued };
     },
     warn: (message) => clients.publish('everyone', 'warning', { message, threadId: null }),
-    close: (reason) => keepAlive.during(close({ threads, clients, services, processes, store, models }, reason).finally(releaseStore)),
+    close: (reason) =>
+      keepAlive.during(close({ threads, clients, services, skillFolders, processes, store, models }, reason).finally(releaseStore)),
   };
-}
-
-interface Served {
-  dispatcher: Dispatcher;
-  threads: Threads;
-  clients: Clients;
-  services: ClientServices;
-  keepAlive: KeepAlive;
-}
-
-/** Resolves when the client is gone and all its requests are answered. */
-function serveClient(
-  { dispatcher, threads, clients, services, keepAlive }: Served,
-  { log, clock, tap }: Pick<AppParts, 'log' | 'tap'> & { clock: Clock },
-  { number, transport, drain }: { number: number; transport: Transport; drain: boolean },
-): Promise<void> {
-  return new Promise((resolve) => {
-    const connection = new Connection(number, {
-      transport,
-      log,
-      clock,
-      keepAlive,
-      tap: tap ?? null,
-      onOverdue: () => {
-        if (!drain) services.abandon(connection);
-      },
-      onInputEnd: async () => {
-        await Promise.all([threads.closing, ...(drain ? [lastTurns(threads, clients), services.ended(connection.id)] : [])]);
-      },
-      onRequest: (caller, method, params) => dispatcher.request(caller, method, params),
-      onResponse: (caller, response) => dispatcher.answer(caller, clients.answer(response, caller.id)),
-      onClosed: () => {
-        for (const threadId of clients.remove(connection)) threads.unloadWhenIdle(threadId);
-        services.end(connection.id);
-        resolve();
-      },
-    });
-    clients.add(connection);
-    services.open(connection.id);
-    connection.listen();
-  });
 }
 
 /** The models of the providers, created when they are needed, or the one that replaces them. */
@@ -283,50 +254,21 @@ const editHere: EditToml = async (text, edits) => {
   return editToml(text, edits);
 };
 
-/** Resolves when the running turns have ended. Their questions wait no longer than a client can answer. */
-function lastTurns(threads: Threads, clients: Clients): Promise<void> {
-  clients.drain();
-  return threads.turnsEnded();
-}
-
-/** Sends a connection the warnings about the configuration. Never rejects. */
-async function tellOfConfig(sources: ConfigSources, connection: number, { clients, log }: { clients: Clients; log: Log }): Promise<void> {
-  try {
-    const [warnings, deprecations] = await Promise.all([configWarnings(sources, policyReads), configDeprecations(sources)]);
-    const ofRules = ruleWarnings(await commandRules(await readRuleFiles(sources.home)));
-    for (const warning of [...warnings, ...ofRules]) clients.publish({ connection }, 'configWarning', warning);
-    for (const notice of deprecations) clients.publish({ connection }, 'deprecationNotice', notice);
-  } catch (error) {
-    log.error({ err: error }, 'reading the configuration failed');
-  }
-}
-
-/** Sends a connection a warning if threads cannot be stored with this Node, and logs it. Never rejects. */
-async function tellOfStore({ nodeVersions, log }: AppParts, connection: number, clients: Clients): Promise<void> {
-  try {
-    const problem = nodeVersions === undefined ? null : await nativeBuildProblem(nodeVersions);
-    if (problem === null) return;
-    log.error({ problem }, 'the store cannot be used');
-    clients.publish({ connection }, 'configWarning', { summary: problem, details: null, path: null, range: null });
-  } catch (error) {
-    log.error({ err: error }, 'looking at better-sqlite3 failed');
-  }
-}
-
 interface Parts {
   threads: Threads;
   clients: Clients;
   services: ClientServices;
+  skillFolders: SkillFolders;
   processes: Processes;
   store: ThreadStore;
   models: ModelPool;
 }
 
 async function close(
-  { threads, clients, services, processes, store, models }: Parts,
+  { threads, clients, services, skillFolders, processes, store, models }: Parts,
   reason: 'shutdown' | 'clientGone' = 'shutdown',
 ): Promise<string[]> {
-  await Promise.all([threads.close(reason), services.fileSearches.close()]);
+  await Promise.all([threads.close(reason), services.fileSearches.close(), skillFolders.close()]);
   await processes.close();
   // At the same time: a client that does not read must not delay a process that wants its threads.
   await Promise.all([clients.close(), store.close()]);

@@ -158,8 +158,9 @@ describe('the source', () => {
 
   test('reads the files of a project that set anything in config/trust/project-files.ts only: they need the trust of the user', () => {
     const naming = source.filter((path) => /\.codex\b/.test(codeOf(path)));
-    // sandbox-bounds.ts has the name because commands cannot write there.
-    expect(naming).toEqual(['src/config/trust/project-files.ts', 'src/policy/permissions/sandbox-bounds.ts']);
+    // Skills set nothing. sandbox-bounds.ts has the name because commands cannot write there.
+    const others = ['src/instructions/skills/skill-places.ts', 'src/policy/permissions/sandbox-bounds.ts'];
+    expect(naming).toEqual(['src/config/trust/project-files.ts', ...others]);
   });
 
   test('opens, lists, replaces and removes files that others wrote with base/files/ only, and looks at their names with base/paths/', () => {

@@ -39,6 +39,8 @@ export interface AgentDeps {
   env: Env;
   /** Reads the configuration for a working directory, with the settings of a request; null: it has none. */
   loadConfig(cwd: string, request: JsonObject | null): Promise<Config>;
+  /** Further folders with skills, which a client has named. Absolute paths. */
+  extraSkillRoots(): readonly string[];
   /** True: one model serves every provider, so none needs to be defined. */
   modelGiven: boolean;
   modelFor(provider: ProviderConfig): Promise<Model>;

@@ -1,5 +1,4 @@
 import type { ResolvedThread } from './new-thread.ts';
-import { Instructions } from './prompt/instructions.ts';
 import { copiedSettings } from './settings/resolve-settings.ts';
 
 /**
@@ -11,5 +10,5 @@ export async function copiedThread(
   request: { knowsModes: boolean },
 ): Promise<ResolvedThread> {
   const settings = copiedSettings(last, request);
-  return { settings, configuration: { ...configuration, instructions: await Instructions.load(configuration.config, settings.cwd) } };
+  return { settings, configuration: { ...configuration, instructions: await configuration.instructions.at(settings.cwd) } };
 }

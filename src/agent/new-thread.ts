@@ -102,7 +102,7 @@ export async function configureThread(
   const request = inherited === null ? requested : mergeTables(inherited, requested ?? {});
   const config = await deps.loadConfig(cwd, request);
   const { settings, provider } = await resolveOrAdvise(deps, { overrides, requested: requested ?? {}, last, config, cwd });
-  const instructions = await Instructions.load(config, cwd);
+  const instructions = await Instructions.load({ config, extraRoots: deps.extraSkillRoots }, cwd);
   const configured = config.get('model_context_window');
   const isLocal = provider.localServer !== null;
   let listed: ReadonlyMap<string, number> = new Map();

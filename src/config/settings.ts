@@ -2,6 +2,7 @@ import { isAbsolute } from 'node:path';
 import type { JsonValue } from '../base/json-value.ts';
 import type { ApprovalsReviewer, AskForApproval, Personality, ReasoningSummary, SandboxMode } from '../protocol/generated/types.ts';
 import { isTable } from './layers/config-table.ts';
+import { SKILL_SWITCHES, type SkillSwitch } from './skill-switches.ts';
 import { WEB_SEARCH_TABLE, type WebSearchTable } from './web-search-table.ts';
 
 /** How a setting is read. */
@@ -77,6 +78,7 @@ interface SettingTypes {
   'shell_environment_policy.inherit': 'all' | 'core' | 'none';
   'shell_environment_policy.set': Record<string, string>;
   show_raw_agent_reasoning: boolean;
+  'skills.config': readonly SkillSwitch[];
   tool_output_token_limit: number;
   'tools.view_image': boolean;
   'tools.web_search': WebSearchTable;
@@ -181,6 +183,7 @@ export const SETTINGS: { readonly [N in SettingName]: Setting<SettingTypes[N]> }
     read: readVariables,
   },
   show_raw_agent_reasoning: flag(),
+  'skills.config': SKILL_SWITCHES,
   tool_output_token_limit: { ...wholeNumber(1, 1_000_000), absent: OUTPUT_TOKENS_DEFAULT },
   'tools.view_image': { ...flag(), absent: true },
   'tools.web_search': WEB_SEARCH_TABLE,

@@ -3,6 +3,7 @@ import type { Env } from '../base/env.ts';
 import type { Config } from '../config/config.ts';
 import type { ProviderConfig } from '../config/providers/provider-config.ts';
 import type { FileWatches } from '../files/file-watches.ts';
+import type { SkillFolders } from '../instructions/skills/skill-folders.ts';
 import type { InstalledModels } from '../model/http/installed-models.ts';
 import type { FileSearches } from '../search/file-searches.ts';
 import { accountMethods } from './account.ts';
@@ -25,6 +26,7 @@ import { permissionProfileMethods } from './permission-profile.ts';
 import { processMethods } from './process.ts';
 import { reviewMethods } from './review/start.ts';
 import { type DiagnosticsDeps, serverMethods } from './server.ts';
+import { skillsMethods } from './skills.ts';
 import { archiveMethods } from './thread/archive.ts';
 import { backgroundTerminalMethods } from './thread/background-terminals.ts';
 import { compactMethods } from './thread/compact/start.ts';
@@ -69,6 +71,7 @@ export interface MethodDeps extends ThreadDeps {
   config: (cwd?: string | null) => Promise<Config>;
   /** Changes config.toml. */
   configWriter: ConfigWriter;
+  skillFolders: SkillFolders;
   /** The features that were switched while the server runs. */
   switched: Record<string, boolean>;
   /** The models that a provider lists, or why it lists none. Never rejects; takes a second at most. */
@@ -120,6 +123,7 @@ export function methodTable(parts: Omit<MethodDeps, 'answers'>): MethodTable {
     ...fsMethods(deps),
     ...fuzzyFileSearchMethods(deps),
     ...serverMethods(deps.diagnostics),
+    ...skillsMethods(deps),
     ...commandMethods(clientProcessDeps),
     ...processMethods(clientProcessDeps),
     ...alwaysEmptyMethods(),

@@ -5,15 +5,14 @@ import { contextMessage } from './context-message.ts';
 import { type Environment, environmentText } from './environment-text.ts';
 import { type PermissionsInput, permissionsText } from './permissions-text.ts';
 import { personalityText } from './personality-text.ts';
-import type { Skill } from './skills/find-skills.ts';
-import { skillsText } from './skills/skills-text.ts';
+import { type ListedSkill, skillList } from './skills/skill-list.ts';
 
 /**
  * Everything that the model reads about a turn's context, as plain data. It is stored with the turn, and compared with the
  * context of the next turn.
  */
 export interface ContextInput extends PermissionsInput {
-  skills: Skill[];
+  skills: readonly ListedSkill[];
   developerInstructions: string | null;
   collaborationMode: CollaborationMode;
   /** Absent: the default, or the model has no tools for agents. */
@@ -53,7 +52,7 @@ interface ContextPart {
 
 const DEVELOPER_PARTS: ContextPart[] = [
   { text: (input) => permissionsText(input), ended: '' },
-  { text: (input) => skillsText(input.skills), ended: 'The skills listed earlier are no longer available.' },
+  { text: (input) => skillList(input.skills).text, ended: 'The skills listed earlier are no longer available.' },
   { text: (input) => nonBlank(input.developerInstructions), ended: 'The earlier developer instructions no longer apply.' },
   {
     text: (input) => collaborationModeText(input.collaborationMode),

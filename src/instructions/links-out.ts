@@ -1,10 +1,11 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { listFolder } from '../base/files/list-folder.ts';
 import { isLink } from '../base/paths/is-link.ts';
 import { isWithin } from '../base/paths/is-within.ts';
 import { realPathOrSame } from '../base/paths/real-path.ts';
 import { projectFolders } from '../config/layers/project-folders.ts';
 import { INSTRUCTION_FILES } from './agents-md.ts';
+import { PROJECT_SKILLS } from './skills/skill-places.ts';
 
 const ENTRIES_MAX = 500;
 
@@ -16,13 +17,11 @@ export async function linksOut(cwd: string, fallbackFileNames: readonly string[]
   const { root, folders } = projectFolders(cwd);
   const places: string[] = [];
   for (const folder of folders) {
-    const skills = join(folder, '.agents', 'skills');
-    const names = await namesIn(skills);
-    places.push(
-      ...[...INSTRUCTION_FILES, ...fallbackFileNames, '.agents'].map((name) => join(folder, name)),
-      skills,
-      ...names.flatMap((name) => [join(skills, name), join(skills, name, 'SKILL.md')]),
-    );
+    places.push(...[...INSTRUCTION_FILES, ...fallbackFileNames].map((name) => join(folder, name)));
+    for (const skills of PROJECT_SKILLS.map((path) => join(folder, path))) {
+      const names = await namesIn(skills);
+      places.push(dirname(skills), skills, ...names.flatMap((name) => [join(skills, name), join(skills, name, 'SKILL.md')]));
+    }
   }
   return places.filter((path) => leadsOut(path, root));
 }

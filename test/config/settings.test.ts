@@ -208,6 +208,7 @@ test('without settings, the defaults apply', async () => {
     'shell_environment_policy.inherit': 'all',
     'shell_environment_policy.set': {},
     show_raw_agent_reasoning: false,
+    'skills.config': [],
     tool_output_token_limit: 10_000,
     'tools.view_image': true,
     'tools.web_search': { enabled: null, contextSize: null, allowedDomains: [], location: null },

@@ -59,6 +59,7 @@ const USERS: SettingName[] = [
   'show_raw_agent_reasoning',
   'features.web_search_request',
   'tools.web_search',
+  'skills.config',
 ];
 
 test('every setting is either one that a project can set, or one of the user alone', () => {

@@ -2,13 +2,19 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { findSkills, type Skill } from '../../src/instructions/skills/find-skills.ts';
+import { findSkills, type Skill, type SkillSearch } from '../../src/instructions/skills/find-skills.ts';
 import { skillBody, skillsUsed } from '../../src/instructions/skills/skill-body.ts';
-import { skillsText } from '../../src/instructions/skills/skills-text.ts';
+import { skillList } from '../../src/instructions/skills/skill-list.ts';
 import { tempFolder } from '../config/temp-folder.ts';
 
 const skillFile = (name: string, description = `The ${name} skill`) =>
   `---\nname: ${name}\ndescription: ${description}\n---\n\nBODY-OF-${name}\n`;
+
+const find = (search: Pick<SkillSearch, 'home' | 'cwd'> & Partial<SkillSearch>) =>
+  findSkills({ userHome: null, extraRoots: [], switches: [], ...search });
+
+/** The facts about a skill that says nothing more. */
+const PLAIN = { shortDescription: null, enabled: true };
 
 describe('a SKILL.md that cannot be used is skipped, and told why', () => {
   test.each([
@@ -34,8 +40,8 @@ describe('a SKILL.md that cannot be used is skipped, and told why', () => {
     [`---\nname: x\ndescription: ${'y'.repeat(1025)}\n---\n`, /expected a description of at most 1024 characters/],
   ])('%#', async (content, message) => {
     const home = tempFolder({ 'skills/bad/SKILL.md': content, 'skills/good/SKILL.md': skillFile('good') });
-    expect(await findSkills({ home, cwd: tempFolder() })).toEqual({
-      skills: [{ name: 'good', description: 'The good skill', path: join(home, 'skills', 'good', 'SKILL.md'), scope: 'user' }],
+    expect(await find({ home, cwd: tempFolder() })).toMatchObject({
+      skills: [{ ...PLAIN, name: 'good', description: 'The good skill', path: join(home, 'skills', 'good', 'SKILL.md'), scope: 'user' }],
       errors: [{ path: join(home, 'skills', 'bad', 'SKILL.md'), message: expect.stringMatching(message) }],
     });
   });
@@ -44,12 +50,12 @@ describe('a SKILL.md that cannot be used is skipped, and told why', () => {
     const home = tempFolder();
     mkdirSync(join(home, 'skills', 'bad'), { recursive: true });
     execFileSync('mkfifo', [join(home, 'skills', 'bad', 'SKILL.md')]);
-    const { errors } = await findSkills({ home, cwd: home });
+    const { errors } = await find({ home, cwd: home });
     expect(errors).toEqual([{ path: join(home, 'skills', 'bad', 'SKILL.md'), message: expect.stringMatching(/not a regular file/) }]);
   });
 });
 
-const pathsOf = async (home: string, cwd: string) => (await findSkills({ home, cwd })).skills.map((skill) => skill.path);
+const pathsOf = async (home: string, cwd: string) => (await find({ home, cwd })).skills.map((skill) => skill.path);
 
 describe('where skills are looked for', () => {
   test('at any depth within reason in the home; not in hidden folders nor inside a skill', async () => {
@@ -65,6 +71,24 @@ describe('where skills are looked for', () => {
     expect(await pathsOf(home, tempFolder())).toEqual(['a/deep/down', 'b'].map((path) => join(home, 'skills', path, 'SKILL.md')));
   });
 
+  test("in .agents/skills of the user's home and in folders that a client has named", async () => {
+    const userHome = tempFolder({ '.agents/skills/own/SKILL.md': skillFile('own'), '.codex/skills/not/SKILL.md': skillFile('not') });
+    const named = tempFolder({ 'x/SKILL.md': skillFile('x') });
+    const { skills } = await find({ home: tempFolder(), cwd: tempFolder(), userHome, extraRoots: [named, join(named, 'none')] });
+    expect(skills.map(({ name, scope }) => [name, scope])).toEqual([
+      ['own', 'user'],
+      ['x', 'user'],
+    ]);
+  });
+
+  test('in .codex/skills of a project, too', async () => {
+    const folder = tempFolder({ '.git/HEAD': '', '.codex/skills/c/SKILL.md': skillFile('c'), '.agents/skills/a/SKILL.md': skillFile('a') });
+    expect(await pathsOf(tempFolder(), folder)).toEqual([
+      join(folder, '.codex/skills/c/SKILL.md'),
+      join(folder, '.agents/skills/a/SKILL.md'),
+    ]);
+  });
+
   test('in .agents/skills from the root of the repository to the cwd', async () => {
     const folder = tempFolder({
       '.git/HEAD': '',
@@ -73,10 +97,10 @@ describe('where skills are looked for', () => {
       'a/b/.agents/skills/deeper/SKILL.md': skillFile('deeper'),
       'skills/x/SKILL.md': skillFile('x'),
     });
-    expect(await findSkills({ home: tempFolder(), cwd: join(folder, 'a') })).toEqual({
+    expect(await find({ home: tempFolder(), cwd: join(folder, 'a') })).toMatchObject({
       skills: [
-        { name: 'top', description: 'The top skill', path: join(folder, '.agents/skills/top/SKILL.md'), scope: 'repo' },
-        { name: 'inner', description: 'The inner skill', path: join(folder, 'a/.agents/skills/inner/SKILL.md'), scope: 'repo' },
+        { ...PLAIN, name: 'top', description: 'The top skill', path: join(folder, '.agents/skills/top/SKILL.md'), scope: 'repo' },
+        { ...PLAIN, name: 'inner', description: 'The inner skill', path: join(folder, 'a/.agents/skills/inner/SKILL.md'), scope: 'repo' },
       ],
       errors: [],
     });
@@ -108,10 +132,11 @@ describe('where skills are looked for', () => {
 test('front matter may be written in any way of YAML, and the texts become one line each', async () => {
   const content = '\uFEFF---\r\n# c\r\nname: "q"\r\ndescription: >\r\n  two\r\n  lines\r\nextra: {a: [1]}\r\n---\r\nBODY\r\n---\r\n';
   const home = tempFolder({ 'skills/x/SKILL.md': content });
-  expect((await findSkills({ home, cwd: tempFolder() })).skills).toMatchObject([{ name: 'q', description: 'two lines' }]);
+  expect((await find({ home, cwd: tempFolder() })).skills).toMatchObject([{ name: 'q', description: 'two lines' }]);
 });
 
 const skill = (name: string, folder: string): Skill => ({
+  ...PLAIN,
   name,
   description: `The ${name} skill`,
   path: `${folder}/${name}/SKILL.md`,
@@ -120,17 +145,47 @@ const skill = (name: string, folder: string): Skill => ({
 
 describe('the list for the model', () => {
   test('has name, description and path; without skills there is none', () => {
-    expect(skillsText([])).toBe(null);
-    expect(skillsText([skill('a', '/s')])).toMatch(/\n- a: The a skill \(file: \/s\/a\/SKILL\.md\)$/);
+    expect(skillList([])).toEqual({ text: null, leftOut: [] });
+    expect(skillList([skill('a', '/s')]).text).toMatch(/\n- a: The a skill \(file: \/s\/a\/SKILL\.md\)$/);
   });
 
-  test('ends somewhere, and says so', () => {
+  test('ends somewhere, and names the skills that it leaves out', () => {
     const many = Array.from({ length: 1000 }, (_, index) => skill(`skill-${index}`, '/skills'));
-    const text = skillsText(many) ?? '';
-    expect(text.length).toBeLessThan(20_000);
-    const listed = text.match(/^- skill-/gm)?.length ?? 0;
+    const { text, leftOut } = skillList(many);
+    expect(text?.length).toBeLessThan(24_000);
+    const listed = text?.match(/^- skill-/gm)?.length ?? 0;
     expect(listed).toBeGreaterThan(100);
-    expect(text).toContain(`(${1000 - listed} more skills are not listed)`);
+    expect(leftOut).toEqual(many.slice(listed).map(({ name }) => name));
+    const [, names = '', further] = /named?.* after a dollar sign: (.*), and (\d+) more\.$/.exec(text?.split('\n').at(-1) ?? '') ?? [];
+    expect(names.split(', ')).toEqual(leftOut.slice(0, leftOut.length - Number(further)));
+  });
+});
+
+describe('a skill that the user has switched off', () => {
+  function laid() {
+    const files = { 'skills/a/SKILL.md': skillFile('a'), 'skills/b/SKILL.md': skillFile('b'), 'skills/c/a/SKILL.md': skillFile('a') };
+    const home = tempFolder(files);
+    const on = async (...switches: SkillSearch['switches']) => {
+      const { skills } = await find({ home, cwd: home, switches });
+      return skills.filter(({ enabled }) => enabled).map(({ path }) => path);
+    };
+    return { home, on, file: (folder: string) => join(home, 'skills', folder, 'SKILL.md') };
+  }
+
+  test('by its path, by its name, and on again by a later entry', async () => {
+    const { on, file } = laid();
+    const off = { path: null, name: null, enabled: false };
+    expect(await on({ ...off, path: file('a') })).toEqual([file('b'), file('c/a')]);
+    expect(await on({ ...off, name: 'a' })).toEqual([file('b')]);
+    expect(await on({ ...off, name: 'a' }, { path: file('c/a'), name: null, enabled: true })).toEqual([file('b'), file('c/a')]);
+    expect(await on({ ...off, name: 'nothing' })).toHaveLength(3);
+  });
+
+  test('by another path of the same file', async () => {
+    const { home, on, file } = laid();
+    const link = join(tempFolder(), 'link');
+    symlinkSync(join(home, 'skills'), link);
+    expect(await on({ path: join(link, 'b', 'SKILL.md'), name: null, enabled: false })).toEqual([file('a'), file('c/a')]);
   });
 });
 
@@ -165,7 +220,7 @@ describe('the skills that an input calls for', () => {
 test('a folder with many entries hides neither its own SKILL.md nor other skills', async () => {
   const many = Object.fromEntries(Array.from({ length: 3000 }, (_, index) => [`skills/full/f${index}`, '']));
   const home = tempFolder({ 'skills/full/SKILL.md': skillFile('full'), 'skills/other/SKILL.md': skillFile('other'), ...many });
-  const { skills } = await findSkills({ home, cwd: tempFolder() });
+  const { skills } = await find({ home, cwd: tempFolder() });
   expect(skills.map(({ name }) => name)).toEqual(['full', 'other']);
 });
 

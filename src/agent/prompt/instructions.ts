@@ -13,6 +13,8 @@ import { linksOut } from '../../instructions/links-out.ts';
 import type { ManagedNetwork } from '../../instructions/permissions-text.ts';
 import { findSkills, type Skill } from '../../instructions/skills/find-skills.ts';
 import { skillBody, skillsUsed } from '../../instructions/skills/skill-body.ts';
+import { skillList } from '../../instructions/skills/skill-list.ts';
+import { skillSearch } from '../../instructions/skills/skill-search.ts';
 import { commandEnvironment } from '../../policy/command/command-environment.ts';
 import { patternText } from '../../policy/network/domain-pattern.ts';
 import { managedNetworkRule } from '../../policy/permissions/permission-profile.ts';
@@ -23,27 +25,46 @@ import type { ThreadSettings } from '../../store/thread-store.ts';
 /** The instructions and skills that apply in a folder. */
 interface FolderInstructions {
   agentsMd: AgentsMd;
+  /** Those that the user has not switched off. */
   skills: Skill[];
   /** Absolute paths of links that lead out of the project. They are not followed. */
   leftOut: string[];
 }
 
+export interface InstructionsDeps {
+  config: Config;
+  /** Further folders with skills, which a client has named. Absolute paths. */
+  extraRoots: () => readonly string[];
+}
+
 /** The instructions and the context of a thread's prompts. The files are read at load, and again when the working directory changes. */
 export class Instructions {
   readonly #config: Config;
+  readonly #extraRoots: () => readonly string[];
   #cwd: string;
   #folder: FolderInstructions;
   #withheldNames: string[] | null = null;
   #network: ReturnType<typeof managedNetworkRule> | null = null;
 
-  private constructor(config: Config, cwd: string, folder: FolderInstructions) {
+  private constructor({ config, extraRoots }: InstructionsDeps, cwd: string, folder: FolderInstructions) {
     this.#config = config;
+    this.#extraRoots = extraRoots;
     this.#cwd = cwd;
     this.#folder = folder;
   }
 
-  static async load(config: Config, cwd: string): Promise<Instructions> {
-    return new Instructions(config, cwd, await readFolder(config, cwd));
+  static async load(deps: InstructionsDeps, cwd: string): Promise<Instructions> {
+    return new Instructions(deps, cwd, await readFolder(deps, cwd));
+  }
+
+  /** The same for another folder. */
+  at(cwd: string): Promise<Instructions> {
+    return Instructions.load({ config: this.#config, extraRoots: this.#extraRoots }, cwd);
+  }
+
+  /** The names of the skills that the list for the model does not describe, because it would be too long. */
+  get undescribedSkills(): string[] {
+    return skillList(this.#folder.skills).leftOut;
   }
 
   /** The absolute paths of the instruction files that are in the prompt. */
@@ -132,14 +153,14 @@ export class Instructions {
 
   async #at(cwd: string): Promise<FolderInstructions> {
     if (cwd !== this.#cwd) {
-      this.#folder = await readFolder(this.#config, cwd);
+      this.#folder = await readFolder({ config: this.#config, extraRoots: this.#extraRoots }, cwd);
       this.#cwd = cwd;
     }
     return this.#folder;
   }
 }
 
-async function readFolder(config: Config, cwd: string): Promise<FolderInstructions> {
+async function readFolder({ config, extraRoots }: InstructionsDeps, cwd: string): Promise<FolderInstructions> {
   const fallbackFileNames = config.get('project_doc_fallback_filenames');
   const agentsMd = readAgentsMd({
     home: config.home,
@@ -147,8 +168,8 @@ async function readFolder(config: Config, cwd: string): Promise<FolderInstructio
     projectBytesMax: config.get('project_doc_max_bytes'),
     fallbackFileNames,
   });
-  const { skills } = await findSkills({ home: config.home, cwd });
-  return { agentsMd, skills, leftOut: await linksOut(cwd, fallbackFileNames) };
+  const { skills } = await findSkills(await skillSearch(config, { cwd, extraRoots: extraRoots() }));
+  return { agentsMd, skills: skills.filter(({ enabled }) => enabled), leftOut: await linksOut(cwd, fallbackFileNames) };
 }
 
 function isContext(told: JsonValue): told is ContextInput & JsonValue {

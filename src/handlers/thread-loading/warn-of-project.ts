@@ -1,17 +1,27 @@
 import type { LoadedThread } from '../../agent/loaded-thread.ts';
+import { cutText } from '../../base/text/cut-text.ts';
 import { projectWarnings } from '../../config/config-warnings.ts';
 import type { Caller } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 
+const NAMES_LENGTH_MAX = 300;
+
 /**
  * Warns the caller about the files of the thread's project that have no effect: settings that are ignored or that the user has not
- * trusted, and instruction files that are links out of the project.
+ * trusted, and instruction files that are links out of the project; and about skills that the model does not get a description of.
  */
 export function warnOfProject({ clients }: ThreadDeps, { id, configuration }: LoadedThread, caller: Caller): void {
   const { config, instructions } = configuration;
   const messages = [
     ...projectWarnings(config).map(({ summary, details }) => (details ? `${summary}. ${details}` : summary)),
     ...instructions.leftOut.map((path) => `${path} is a link that leads out of the project: it is not read as instructions.`),
+    ...undescribed(instructions.undescribedSkills),
   ];
   for (const message of messages) clients.publish({ connection: caller.id }, 'warning', { threadId: id, message });
+}
+
+function undescribed(names: readonly string[]): string[] {
+  if (names.length === 0) return [];
+  const shown = cutText(names.join(', '), NAMES_LENGTH_MAX);
+  return [`The list of skills is too long. The model does not get the descriptions of ${names.length} of them: ${shown}. Switch some off.`];
 }

@@ -1,10 +1,11 @@
-import { join } from 'node:path';
 import { readRegularFile } from '../../base/files/read-regular-file.ts';
 import { isObject } from '../../base/json-value.ts';
 import { isBelow } from '../../base/paths/is-within.ts';
 import { realPathOrSame } from '../../base/paths/real-path.ts';
-import { projectFolders } from '../../config/layers/project-folders.ts';
+import type { SkillSwitch } from '../../config/skill-switches.ts';
+import { oneLine, parseYaml } from './parse-yaml.ts';
 import { skillFiles } from './skill-files.ts';
+import { type SkillPlace, type SkillSources, skillPlaces } from './skill-places.ts';
 
 const SKILLS_MAX = 500;
 /** Parsing takes longer than reading: YAML of this size may take some 10 ms. */
@@ -20,9 +21,13 @@ const FRONT_MATTER = /^\uFEFF?---[ \t]*\r?\n(.*?\n)??---[ \t]*(?:\r?\n|$)/s;
 export interface Skill {
   name: string;
   description: string;
+  /** For people; null: it has none. */
+  shortDescription: string | null;
   /** Absolute path of the SKILL.md. */
   path: string;
   scope: 'user' | 'repo';
+  /** False: the user has switched it off, so that the model does not get it. */
+  enabled: boolean;
 }
 
 /** A SKILL.md that cannot be used, and why. */
@@ -34,40 +39,46 @@ export interface SkillError {
 export interface FoundSkills {
   skills: Skill[];
   errors: SkillError[];
+  /** The absolute paths of the folders that were searched. Where skills appear or change, one of them changes. */
+  searched: string[];
 }
 
-/**
- * Finds skills in the home's `skills` folder and in `.agents/skills` of the project's folders, from its root down to the cwd,
- * both to a limited depth. In a project, links are followed only inside the project.
- */
-export async function findSkills({ home, cwd }: { home: string; cwd: string }): Promise<FoundSkills> {
-  const { root, folders } = projectFolders(cwd);
-  const files: { path: string; scope: Skill['scope'] }[] = [];
-  for (const path of await skillFiles(join(home, 'skills'), null)) files.push({ path, scope: 'user' });
-  for (const folder of folders) {
-    for (const path of await skillFiles(join(folder, '.agents', 'skills'), root)) files.push({ path, scope: 'repo' });
+export interface SkillSearch extends SkillSources {
+  switches: readonly SkillSwitch[];
+}
+
+/** Finds the skills of all places, to a limited depth. In a project, links are followed only inside the project. */
+export async function findSkills({ switches, ...sources }: SkillSearch): Promise<FoundSkills> {
+  const files = new Map<string, { path: string; place: SkillPlace }>();
+  const searched: string[] = [];
+  for (const place of skillPlaces(sources)) {
+    const found = await skillFiles(place.folder, place.root);
+    searched.push(place.folder, ...found.searched.filter((folder) => folder !== place.folder));
+    for (const path of found.files) if (files.size < SKILLS_MAX) files.set(realPathOrSame(path), { path, place });
   }
   const skills: Skill[] = [];
   const errors: SkillError[] = [];
-  if (files.length === 0) return { skills, errors };
-
-  const yaml = await import('yaml');
-  const byRealPath = new Map(files.slice(0, SKILLS_MAX).map((file) => [realPathOrSame(file.path), file]));
-  for (const { path, scope } of byRealPath.values()) {
-    const mayLieAt = (real: string) => scope === 'user' || isBelow(real, root);
-    const read = await readSkill(path, mayLieAt, (text) => parseYaml(yaml, text));
+  const isEnabled = skillSwitch(switches);
+  for (const [real, { path, place }] of files) {
+    const mayLieAt = (at: string) => place.root === null || isBelow(at, place.root);
+    const read = await readSkill(path, mayLieAt);
     if (typeof read === 'string') errors.push({ path, message: read });
-    else skills.push({ ...read, path, scope });
+    else skills.push({ ...read, path, scope: place.scope, enabled: isEnabled(read.name, real) });
   }
-  return { skills, errors };
+  return { skills, errors, searched };
 }
 
-/** Returns the skill's name and description, or a string that says what is wrong with the file. */
+/** Returns the function that says whether the user has left a skill switched on. The last entry about it counts. */
+function skillSwitch(switches: readonly SkillSwitch[]): (name: string, realPath: string) => boolean {
+  const known = switches.map(({ path, name, enabled }) => ({ path: path === null ? null : realPathOrSame(path), name, enabled }));
+  return (name, realPath) => known.findLast((entry) => entry.path === realPath || entry.name === name)?.enabled ?? true;
+}
+
+/** Returns what the skill says about itself, or a string that says what is wrong with the file. */
 async function readSkill(
   path: string,
   mayLieAt: (real: string) => boolean,
-  parse: (text: string) => unknown,
-): Promise<{ name: string; description: string } | string> {
+): Promise<Pick<Skill, 'name' | 'description' | 'shortDescription'> | string> {
   let head: string;
   try {
     head = (await readRegularFile(path, { bytesMax: FRONT_MATTER_BYTES_MAX, cut: true, mayLieAt }))?.bytes.toString('utf8') ?? '';
@@ -78,7 +89,7 @@ async function readSkill(
   if (found === null) return 'no front matter: expected name and description between two lines of ---';
   let matter: unknown;
   try {
-    matter = parse(found[1] ?? '');
+    matter = await parseYaml(found[1] ?? '');
   } catch (error) {
     return `front matter is not valid YAML: ${messageOf(error).split('\n')[0]}`;
   }
@@ -89,26 +100,8 @@ async function readSkill(
   if (description === null || description.length > DESCRIPTION_LENGTH_MAX) {
     return `front matter: expected a description of at most ${DESCRIPTION_LENGTH_MAX} characters`;
   }
-  return { name, description };
-}
-
-/** Throws if the YAML is invalid or has aliases. A few bytes of aliases can expand to more nodes than fit into memory. */
-function parseYaml({ parseDocument, visit }: typeof import('yaml'), text: string): unknown {
-  const document = parseDocument(text, { logLevel: 'error', prettyErrors: false });
-  const [error] = document.errors;
-  if (error !== undefined) throw error;
-  visit(document, {
-    Alias() {
-      throw new Error('aliases are not allowed');
-    },
-  });
-  return document.toJS();
-}
-
-/** Returns a string on one line, since it goes into a list; null if the value is not a string or is blank. */
-function oneLine(value: unknown): string | null {
-  const line = typeof value === 'string' ? value.replace(/\s+/g, ' ').trim() : '';
-  return line === '' ? null : line;
+  const { metadata } = matter;
+  return { name, description, shortDescription: oneLine(isObject(metadata) ? metadata['short-description'] : null) };
 }
 
 function messageOf(error: unknown): string {

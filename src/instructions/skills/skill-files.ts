@@ -13,11 +13,12 @@ const FOLDERS_MAX = 2000;
 const ENTRIES_MAX = 20_000;
 
 /**
- * The SKILL.md files under a folder, sorted. Hidden folders and folders inside a skill are not searched. If `root` is not
- * null, nothing outside it is searched, even through symbolic links.
+ * The SKILL.md files under a folder, sorted, and the folders that were searched. Hidden folders and folders inside a skill are not
+ * searched. If `root` is not null, nothing outside it is searched, even through symbolic links.
  */
-export async function skillFiles(top: string, root: string | null): Promise<string[]> {
+export async function skillFiles(top: string, root: string | null): Promise<{ files: string[]; searched: string[] }> {
   const found: string[] = [];
+  const searched: string[] = [];
   const seen = new Set<string>();
   let entriesLeft = ENTRIES_MAX;
   let level = [top];
@@ -25,6 +26,7 @@ export async function skillFiles(top: string, root: string | null): Promise<stri
     const below: string[] = [];
     for (const folder of level) {
       if (!isNew(folder, root, seen)) continue;
+      searched.push(folder);
       const file = join(folder, SKILL_FILE);
       if (isSkill(file)) {
         if (isAllowed(realPathOrSame(file), root)) found.push(file);
@@ -36,7 +38,7 @@ export async function skillFiles(top: string, root: string | null): Promise<stri
     }
     level = below;
   }
-  return found.sort();
+  return { files: found.sort(), searched };
 }
 
 /** Whether a folder must be searched, and has not been searched under another name. */

@@ -1025,6 +1025,15 @@ export type MultiAgentMode =
   | {
       custom: string;
     };
+/**
+ * heddle has no skills of its own, so it sends `user` and `repo`.
+ */
+export type SkillScope = 'user' | 'repo' | 'system' | 'admin';
+export type SkillsExtraRootsSetResponse = Record<string, never>;
+/**
+ * The skills that were listed may have changed: list them again.
+ */
+export type SkillsChangedNotification = Record<string, never>;
 export type ThreadArchiveResponse = Record<string, never>;
 /**
  * Whether the history can be read in pages.
@@ -3026,6 +3035,119 @@ export interface TurnEnvironmentParams {
   cwd: string;
   runtimeWorkspaceRoots?: string[] | null;
 }
+export interface SkillsListParams {
+  /**
+   * Working folders; by default the server's. At most 50.
+   */
+  cwds?: string[];
+  /**
+   * Has no effect: skills are always read anew.
+   */
+  forceReload?: boolean;
+}
+export interface SkillsListResponse {
+  data: SkillsListEntry[];
+}
+export interface SkillsListEntry {
+  /**
+   * As it was asked for.
+   */
+  cwd: string;
+  /**
+   * The project's first, then by name. If several have one name, the name means the first.
+   */
+  skills: SkillMetadata[];
+  /**
+   * Files that cannot be used.
+   */
+  errors: SkillErrorInfo[];
+}
+export interface SkillMetadata {
+  name: string;
+  /**
+   * For the model.
+   */
+  description: string;
+  /**
+   * For people.
+   */
+  shortDescription: string | null;
+  interface: SkillInterface | null;
+  dependencies: SkillDependencies | null;
+  /**
+   * The absolute path of the SKILL.md.
+   */
+  path: string;
+  scope: SkillScope;
+  /**
+   * False: the user has switched it off.
+   */
+  enabled: boolean;
+  /**
+   * Always null: there are no plugins.
+   */
+  pluginId: null;
+}
+/**
+ * How to show the skill, from its agents/openai.yaml.
+ */
+export interface SkillInterface {
+  displayName: string | null;
+  shortDescription: string | null;
+  iconSmall: AbsolutePathBuf | null;
+  iconLarge: AbsolutePathBuf | null;
+  iconSmallUrl: string | null;
+  iconLargeUrl: string | null;
+  /**
+   * `#rrggbb`.
+   */
+  brandColor: string | null;
+  defaultPrompt: string | null;
+}
+export interface SkillDependencies {
+  tools: SkillToolDependency[];
+}
+export interface SkillToolDependency {
+  /**
+   * Such as `mcp`.
+   */
+  type: string;
+  /**
+   * The name of the tool or server.
+   */
+  value: string;
+  description: string | null;
+  transport: string | null;
+  command: string | null;
+  url: string | null;
+}
+export interface SkillErrorInfo {
+  path: string;
+  message: string;
+}
+/**
+ * Switches a skill on or off, in `[[skills.config]]` of config.toml.
+ */
+export interface SkillsConfigWriteParams {
+  path?: AbsolutePathBuf;
+  /**
+   * All skills of this name. Exactly one of `path` and `name` is needed.
+   */
+  name?: string;
+  enabled: boolean;
+}
+export interface SkillsConfigWriteResponse {
+  effectiveEnabled: boolean;
+}
+/**
+ * Replaces the further folders in which skills are looked for. They are kept until the server ends, and count for threads that are loaded from then on.
+ */
+export interface SkillsExtraRootsSetParams {
+  /**
+   * At most 50.
+   */
+  extraRoots: AbsolutePathBuf[];
+}
 /**
  * Ends the running turn, unloads the thread and archives it.
  */
@@ -4272,6 +4394,9 @@ export interface ClientRequests {
   'remoteControl/status/read': { params: undefined; result: RemoteControlStatusReadResponse };
   'review/start': { params: ReviewStartParams; result: ReviewStartResponse };
   'server/diagnostics': { params: ServerDiagnosticsParams; result: ServerDiagnosticsResponse };
+  'skills/config/write': { params: SkillsConfigWriteParams; result: SkillsConfigWriteResponse };
+  'skills/extraRoots/set': { params: SkillsExtraRootsSetParams; result: SkillsExtraRootsSetResponse };
+  'skills/list': { params: SkillsListParams; result: SkillsListResponse };
   'thread/approveGuardianDeniedAction': { params: ThreadApproveGuardianDeniedActionParams; result: ThreadApproveGuardianDeniedActionResponse };
   'thread/archive': { params: ThreadArchiveParams; result: ThreadArchiveResponse };
   'thread/backgroundTerminals/clean': { params: ThreadBackgroundTerminalsCleanParams; result: ThreadBackgroundTerminalsCleanResponse };
@@ -4351,6 +4476,7 @@ export interface ServerNotifications {
   'process/exited': ProcessExitedNotification;
   'process/outputDelta': ProcessOutputDeltaNotification;
   'serverRequest/resolved': ServerRequestResolvedNotification;
+  'skills/changed': SkillsChangedNotification;
   'thread/archived': ThreadArchivedNotification;
   'thread/closed': ThreadClosedNotification;
   'thread/compacted': ContextCompactedNotification;

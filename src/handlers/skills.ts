@@ -1,0 +1,157 @@
+import { isAbsolute, resolve } from 'node:path';
+import { isObject, type JsonValue } from '../base/json-value.ts';
+import { isBelow } from '../base/paths/is-within.ts';
+import { realPathOrSame } from '../base/paths/real-path.ts';
+import type { Config } from '../config/config.ts';
+import { valueAt } from '../config/layers/config-table.ts';
+import { layerVersion } from '../config/layers/layer.ts';
+import { projectFolders } from '../config/layers/project-folders.ts';
+import type { SkillSwitch } from '../config/skill-switches.ts';
+import type { Skill, SkillError } from '../instructions/skills/find-skills.ts';
+import type { SkillFolders } from '../instructions/skills/skill-folders.ts';
+import { skillPresentation } from '../instructions/skills/skill-presentation.ts';
+import type { SkillMetadata, SkillsListEntry } from '../protocol/generated/types.ts';
+import { contradictoryParams } from '../protocol/process-errors.ts';
+import { invalidParams, RpcError } from '../protocol/rpc-error.ts';
+import type { ConfigWriter } from './config-writing/config-writer.ts';
+import type { MethodTable } from './method.ts';
+
+const CWDS_MAX = 50;
+const EXTRA_ROOTS_MAX = 50;
+/** How often an entry is written again because another program has changed config.toml. */
+const WRITE_TRIES_MAX = 3;
+
+export interface SkillsDeps {
+  /** The server's working directory. */
+  cwd: string;
+  config: (cwd: string) => Promise<Config>;
+  configWriter: ConfigWriter;
+  skillFolders: SkillFolders;
+}
+
+export function skillsMethods(deps: SkillsDeps) {
+  const { cwd: serverCwd, skillFolders } = deps;
+  return {
+    'skills/list': {
+      queue: null,
+      reads: true,
+      async handle({ cwds }) {
+        const asked = cwds == null || cwds.length === 0 ? [serverCwd] : cwds;
+        if (asked.length > CWDS_MAX) throw invalidParams(`params.cwds: expected at most ${CWDS_MAX} folders, found ${asked.length}`);
+        const data: SkillsListEntry[] = [];
+        for (const cwd of asked) {
+          await skillFolders.watch(resolve(serverCwd, cwd));
+          data.push({ cwd, ...(await listSkills(deps, resolve(serverCwd, cwd))) });
+        }
+        return { data };
+      },
+    },
+
+    'skills/config/write': {
+      queue: () => 'skills/config/write',
+      async handle({ path, name, enabled }, { after }) {
+        const changed = toSwitch({ path: path ?? null, name: name ?? null, enabled });
+        await writeSwitch(deps, changed);
+        after(() => skillFolders.changed());
+        return { effectiveEnabled: await isEffective(deps, changed) };
+      },
+    },
+
+    'skills/extraRoots/set': {
+      queue: () => 'skills/extraRoots/set',
+      handle({ extraRoots }, { after }) {
+        if (extraRoots.length > EXTRA_ROOTS_MAX)
+          throw invalidParams(`params.extraRoots: expected at most ${EXTRA_ROOTS_MAX} folders, found ${extraRoots.length}`);
+        const relative = extraRoots.find((root) => !isAbsolute(root));
+        if (relative !== undefined) throw invalidParams(`params.extraRoots: ${JSON.stringify(relative)} is not an absolute path`);
+        skillFolders.setExtraRoots(extraRoots.map((root) => resolve(root)));
+        after(() => skillFolders.changed());
+        return {};
+      },
+    },
+  } satisfies Partial<MethodTable>;
+}
+
+async function listSkills({ skillFolders }: SkillsDeps, cwd: string): Promise<{ skills: SkillMetadata[]; errors: SkillError[] }> {
+  const found = await skillFolders.find(cwd);
+  const { root } = projectFolders(cwd);
+  const errors = [...found.errors];
+  const skills: SkillMetadata[] = [];
+  // Of several with one name, the innermost comes first.
+  for (const skill of found.skills.toReversed().sort(byScopeAndName)) {
+    const shown = await skillPresentation(skill.path, (real) => skill.scope === 'user' || isBelow(real, root));
+    if (shown.error !== null) errors.push(shown.error);
+    skills.push(toMetadata(skill, shown));
+  }
+  return { skills, errors };
+}
+
+/** The project's skills first. */
+function byScopeAndName(a: Skill, b: Skill): number {
+  return Number(a.scope === 'user') - Number(b.scope === 'user') || (a.name < b.name ? -1 : Number(a.name > b.name));
+}
+
+function toMetadata(skill: Skill, shown: Pick<SkillMetadata, 'interface' | 'dependencies'>): SkillMetadata {
+  const { name, description, shortDescription, path, scope, enabled } = skill;
+  return {
+    name,
+    description,
+    shortDescription,
+    interface: shown.interface,
+    dependencies: shown.dependencies,
+    path,
+    scope,
+    enabled,
+    pluginId: null,
+  };
+}
+
+function toSwitch({ path, name, enabled }: SkillSwitch): SkillSwitch {
+  const isNamed = name !== null && name.trim() !== '';
+  if ((path === null) !== isNamed) throw contradictoryParams('skills/config/write needs either path or name');
+  if (path !== null && !isAbsolute(path)) throw invalidParams(`params.path: ${JSON.stringify(path)} is not an absolute path`);
+  return { path, name: isNamed ? name : null, enabled };
+}
+
+/**
+ * Replaces the entries of the user's config.toml about the skill. A skill without an entry is switched on, so that needs none. Another
+ * program may change the file at the same time: then the entries are read again.
+ */
+async function writeSwitch({ cwd, config, configWriter }: SkillsDeps, changed: SkillSwitch): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    const layer = (await config(cwd)).layers.find(({ name }) => name.type === 'user' && name.profile === null);
+    const value = switchesWith(valueAt(layer?.config ?? {}, ['skills', 'config']), changed);
+    const expectedVersion = layer === undefined ? null : layerVersion(layer);
+    try {
+      await configWriter.write({ edits: [{ keyPath: 'skills.config', value, mergeStrategy: 'replace' }], expectedVersion });
+      return;
+    } catch (error) {
+      if (!isConflict(error) || tries === WRITE_TRIES_MAX) throw error;
+    }
+  }
+}
+
+/** Returns the value of `skills.config` with the change; null: it needs no entry. */
+function switchesWith(before: JsonValue | undefined, changed: SkillSwitch): JsonValue {
+  const others = (Array.isArray(before) ? before : []).filter((entry) => !isAbout(entry, changed));
+  const named = changed.path === null ? { name: changed.name } : { path: changed.path };
+  const entries = changed.enabled ? others : [...others, { ...named, enabled: false }];
+  return entries.length === 0 ? null : entries;
+}
+
+function isConflict(error: unknown): boolean {
+  return error instanceof RpcError && error.data.config_write_error_code === 'configVersionConflict';
+}
+
+function isAbout(entry: JsonValue, { path, name }: SkillSwitch): boolean {
+  if (!isObject(entry)) return false;
+  return path === null ? entry.name === name : typeof entry.path === 'string' && realPathOrSame(entry.path) === realPathOrSame(path);
+}
+
+/** Whether the model gets the skill now: another entry, or another source of the configuration, may say otherwise. */
+async function isEffective({ cwd, skillFolders }: SkillsDeps, { path, name, enabled }: SkillSwitch): Promise<boolean> {
+  const { skills } = await skillFolders.find(cwd);
+  const real = path === null ? null : realPathOrSame(path);
+  const meant = skills.filter((skill) => skill.name === name || realPathOrSame(skill.path) === real);
+  return meant.length === 0 ? enabled : meant.some((skill) => skill.enabled);
+}

@@ -1,0 +1,10 @@
+import type { Config } from '../../config/config.ts';
+import { validOrNull } from '../../config/valid-or-null.ts';
+import type { SkillSearch } from './find-skills.ts';
+import type { SkillSources } from './skill-places.ts';
+
+/** Where a configuration looks for skills, and which of them it switches off. If its setting is invalid, a `configWarning` says so. */
+export async function skillSearch(config: Config, { cwd, extraRoots }: Pick<SkillSources, 'cwd' | 'extraRoots'>): Promise<SkillSearch> {
+  const switches = (await validOrNull(() => config.get('skills.config'))) ?? [];
+  return { home: config.home, userHome: config.env.HOME || null, cwd, extraRoots, switches };
+}

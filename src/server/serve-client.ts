@@ -1,0 +1,66 @@
+import type { Threads } from '../agent/threads.ts';
+import type { Clock } from '../base/clock.ts';
+import type { KeepAlive } from '../base/keep-alive.ts';
+import type { Log } from '../base/log.ts';
+import type { Transport } from '../transport/transport.ts';
+import type { WireTap } from '../transport/wire-tap.ts';
+import type { ClientServices } from './client-services.ts';
+import type { Clients } from './clients.ts';
+import { Connection } from './connection.ts';
+import type { Dispatcher } from './dispatcher.ts';
+
+interface ServeDeps {
+  dispatcher: Dispatcher;
+  threads: Threads;
+  clients: Clients;
+  services: ClientServices;
+  keepAlive: KeepAlive;
+  log: Log;
+  clock: Clock;
+  tap?: WireTap;
+}
+
+interface NewConnection {
+  number: number;
+  transport: Transport;
+  /** Whether turns that run when the client closes its side first run to their end. */
+  drain: boolean;
+}
+
+/** Serves a connection. Resolves when the client is gone and all its requests are answered. */
+export function serveClient(
+  { dispatcher, threads, clients, services, keepAlive, log, clock, tap }: ServeDeps,
+  { number, transport, drain }: NewConnection,
+): Promise<void> {
+  return new Promise((resolve) => {
+    const connection = new Connection(number, {
+      transport,
+      log,
+      clock,
+      keepAlive,
+      tap: tap ?? null,
+      onOverdue: () => {
+        if (!drain) services.abandon(connection);
+      },
+      onInputEnd: async () => {
+        await Promise.all([threads.closing, ...(drain ? [lastTurns(threads, clients), services.ended(connection.id)] : [])]);
+      },
+      onRequest: (caller, method, params) => dispatcher.request(caller, method, params),
+      onResponse: (caller, response) => dispatcher.answer(caller, clients.answer(response, caller.id)),
+      onClosed: () => {
+        for (const threadId of clients.remove(connection)) threads.unloadWhenIdle(threadId);
+        services.end(connection.id);
+        resolve();
+      },
+    });
+    clients.add(connection);
+    services.open(connection.id);
+    connection.listen();
+  });
+}
+
+/** Resolves when the running turns have ended. Their questions wait no longer than a client can answer. */
+function lastTurns(threads: Threads, clients: Clients): Promise<void> {
+  clients.drain();
+  return threads.turnsEnded();
+}
