@@ -1,5 +1,6 @@
 import { arch } from 'node:os';
 import { ThreadGoals } from './agent/goal/thread-goals.ts';
+import { TurnNotifier } from './agent/notify/turn-notifier.ts';
 import { Threads } from './agent/threads.ts';
 import type { TurnPartKind } from './agent/turn/turn-part.ts';
 import { TURN_PART_LIST } from './agent/turn-part-list.ts';
@@ -27,10 +28,9 @@ import { FileWatches } from './files/file-watches.ts';
 import { ClientProcesses } from './handlers/client-processes/client-processes.ts';
 import { ConfigWriter } from './handlers/config-writing/config-writer.ts';
 import { methodTable } from './handlers/method-table.ts';
-import type { ProviderModelDeps } from './model/http/create-provider-model.ts';
-import type { InstalledModels } from './model/http/installed-models.ts';
 import type { Model } from './model/model.ts';
-import { ModelPool } from './model/model-pool.ts';
+import type { ModelPool } from './model/model-pool.ts';
+import { providerModels } from './model/provider-models.ts';
 import type { Dial } from './network/checked-dial.ts';
 import { policyReads } from './policy/permissions/policy-reads.ts';
 import { commandRules } from './policy/rules/parse-rules.ts';
@@ -138,7 +138,7 @@ export function createApp(options: AppParts): App {
   const sandbox = createSandbox({ platform, arch: arch(), home, storeDir, clock, installation, userHome: env.HOME ?? null });
   const processes = pacing.processes(createProcesses({ ...options, sandbox }));
   const store = pacing.store(options.store);
-  const { models, listings } = createModels(options.model ?? null, {
+  const { models, listings } = providerModels(options.model ?? null, {
     env,
     clock,
     log,
@@ -155,7 +155,8 @@ export function createApp(options: AppParts): App {
   };
   const modelFor = (provider: ProviderConfig) => models.get(provider);
   const server = { ...sources, loadConfig: config, clock, ids, log, keepAlive, pace: pacing, partKinds: [...TURN_PART_LIST, ...partKinds] };
-  const threads = new Threads({ ...server, ...listings, store, clients, processes, sandbox, dial, modelFor }, clients);
+  const notifier = new TurnNotifier({ store, clients, processes, clock, env, cwd, log });
+  const threads = new Threads({ ...server, ...listings, store, clients, processes, sandbox, dial, modelFor, notifier }, clients);
   const clientProcesses = new ClientProcesses({ processes, clients, clock, log, dial, isConnected: (id) => clients.has(id) });
   const rows = methodTable({
     threads,
@@ -190,7 +191,8 @@ export function createApp(options: AppParts): App {
       return { turns: threads.turnsRunning, questions: clients.pendingCount, requests: dispatcher.inFlight + dispatcher.queued };
     },
     warn: (message) => clients.publish('everyone', 'warning', { message, threadId: null }),
-    close: (reason = 'shutdown') => keepAlive.during(close({ threads, clients, processes, store, models }, reason).finally(releaseStore)),
+    close: (reason = 'shutdown') =>
+      keepAlive.during(close({ threads, notifier, clients, processes, store, models }, reason).finally(releaseStore)),
   };
 }
 
@@ -241,32 +243,6 @@ function serveClient(
 function endWorkOf(connection: Connection, processes: ClientProcesses): void {
   connection.abandon();
   void processes.kill(connection.id);
-}
-
-/** The models of the providers, created when they are needed, or the one that replaces them. */
-function createModels(given: Model | null, deps: ProviderModelDeps) {
-  const models = new ModelPool(given, async (provider) => {
-    const { createModel } = await import('./model/create-model.ts');
-    return createModel(provider, deps);
-  });
-  const installedModels = async (provider: ProviderConfig): Promise<InstalledModels> => {
-    const listing = await import('./model/http/installed-models.ts');
-    return listing.installedModels(provider, deps);
-  };
-  const windows = new Map<string, Promise<ReadonlyMap<string, number>>>();
-  const listedWindows = (provider: ProviderConfig) => {
-    const key = JSON.stringify([provider.id, provider.baseUrl]);
-    const ask = async () => {
-      const { listedWindows: list } = await import('./model/http/installed-models.ts');
-      const listed = await list(provider, deps);
-      if (listed === null) windows.delete(key);
-      return listed ?? new Map<string, number>();
-    };
-    const listed = windows.get(key) ?? ask();
-    windows.set(key, listed);
-    return listed;
-  };
-  return { models, listings: { installedModels, listedWindows } };
 }
 
 /** The code that connects is loaded at the first connection. */
@@ -333,14 +309,19 @@ function createFileWatches({ clients, clock, log }: { clients: Clients; clock: C
 
 interface Parts {
   threads: Threads;
+  notifier: TurnNotifier;
   clients: Clients;
   processes: Processes;
   store: ThreadStore;
   models: ModelPool;
 }
 
-async function close({ threads, clients, processes, store, models }: Parts, reason: 'shutdown' | 'clientGone'): Promise<string[]> {
+async function close(
+  { threads, notifier, clients, processes, store, models }: Parts,
+  reason: 'shutdown' | 'clientGone',
+): Promise<string[]> {
   await threads.close(reason);
+  await notifier.settled();
   await processes.close();
   // At the same time: a client that does not read must not delay a process that wants its threads.
   await Promise.all([clients.close(), store.close()]);

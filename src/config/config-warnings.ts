@@ -7,6 +7,7 @@ import { isTable, valueAt } from './layers/config-table.ts';
 import type { Layer } from './layers/layer.ts';
 import { type ConfigSources, loadConfig } from './load-config.ts';
 import { chooseProvider } from './providers/choose-provider.ts';
+import { modelAdvice } from './providers/stand-in-warning.ts';
 import { SETTING_NAMES } from './settings.ts';
 import { KNOWN_KEYS, suggestKey } from './suggest-key.ts';
 
@@ -81,7 +82,7 @@ function embeddedDefault(config: Config): ConfigWarningNotification[] {
   return [
     {
       summary: 'No model provider is configured: answers come from the embedded model, offline.',
-      details: 'Set model_provider in config.toml, or OPENAI_API_KEY in the environment.',
+      details: modelAdvice(config),
       path: null,
       range: null,
     },
