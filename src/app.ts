@@ -1,5 +1,6 @@
 import { arch } from 'node:os';
 import { ThreadGoals } from './agent/goal/thread-goals.ts';
+import { TurnNotifier } from './agent/notify/turn-notifier.ts';
 import { Threads } from './agent/threads.ts';
 import type { TurnPartKind } from './agent/turn/turn-part.ts';
 import { TURN_PART_LIST } from './agent/turn-part-list.ts';
@@ -23,10 +24,9 @@ import type { EditToml } from './config/writing/toml-edit.ts';
 import { ConfigWriter } from './handlers/config-writing/config-writer.ts';
 import { methodTable } from './handlers/method-table.ts';
 import { SkillFolders } from './instructions/skills/skill-folders.ts';
-import type { ProviderModelDeps } from './model/http/create-provider-model.ts';
-import type { InstalledModels } from './model/http/installed-models.ts';
 import type { Model } from './model/model.ts';
-import { ModelPool } from './model/model-pool.ts';
+import type { ModelPool } from './model/model-pool.ts';
+import { providerModels } from './model/provider-models.ts';
 import type { Dial } from './network/checked-dial.ts';
 import { policyReads } from './policy/permissions/policy-reads.ts';
 import { createSandbox } from './sandbox/create-sandbox.ts';
@@ -135,7 +135,7 @@ export function createApp(options: AppParts): App {
   const sandbox = createSandbox({ platform, arch: arch(), home, storeDir, clock, installation, userHome: env.HOME ?? null });
   const processes = pacing.processes(createProcesses({ ...options, sandbox }));
   const store = pacing.store(options.store);
-  const { models, listings } = createModels(options.model ?? null, {
+  const { models, listings } = providerModels(options.model ?? null, {
     env,
     clock,
     log,
@@ -152,19 +152,10 @@ export function createApp(options: AppParts): App {
   };
   const modelFor = (provider: ProviderConfig) => models.get(provider);
   const skillFolders = new SkillFolders({ clock, log, config, onChange: () => clients.publish('everyone', 'skills/changed', {}) });
-  const ofSkills = { extraSkillRoots: () => skillFolders.extraRoots };
-  const server = {
-    ...sources,
-    ...ofSkills,
-    loadConfig: config,
-    clock,
-    ids,
-    log,
-    keepAlive,
-    pace: pacing,
-    partKinds: [...TURN_PART_LIST, ...partKinds],
-  };
-  const threads = new Threads({ ...server, ...listings, store, clients, processes, sandbox, dial, modelFor }, clients);
+  const ofConfig = { ...sources, loadConfig: config, extraSkillRoots: () => skillFolders.extraRoots };
+  const server = { ...ofConfig, clock, ids, log, keepAlive, pace: pacing, partKinds: [...TURN_PART_LIST, ...partKinds] };
+  const notifier = new TurnNotifier({ store, clients, processes, clock, env, cwd, log });
+  const threads = new Threads({ ...server, ...listings, store, clients, processes, sandbox, dial, modelFor, notifier }, clients);
   const services = new ClientServices({ ...options, clients, clock, log, processes, dial, pace: pacing });
   const rows = methodTable({
     threads,
@@ -201,34 +192,10 @@ export function createApp(options: AppParts): App {
     },
     warn: (message) => clients.publish('everyone', 'warning', { message, threadId: null }),
     close: (reason) =>
-      keepAlive.during(close({ threads, clients, services, skillFolders, processes, store, models }, reason).finally(releaseStore)),
+      keepAlive.during(
+        close({ threads, notifier, clients, services, skillFolders, processes, store, models }, reason).finally(releaseStore),
+      ),
   };
-}
-
-/** The models of the providers, created when they are needed, or the one that replaces them. */
-function createModels(given: Model | null, deps: ProviderModelDeps) {
-  const models = new ModelPool(given, async (provider) => {
-    const { createModel } = await import('./model/create-model.ts');
-    return createModel(provider, deps);
-  });
-  const installedModels = async (provider: ProviderConfig): Promise<InstalledModels> => {
-    const listing = await import('./model/http/installed-models.ts');
-    return listing.installedModels(provider, deps);
-  };
-  const windows = new Map<string, Promise<ReadonlyMap<string, number>>>();
-  const listedWindows = (provider: ProviderConfig) => {
-    const key = JSON.stringify([provider.id, provider.baseUrl]);
-    const ask = async () => {
-      const { listedWindows: list } = await import('./model/http/installed-models.ts');
-      const listed = await list(provider, deps);
-      if (listed === null) windows.delete(key);
-      return listed ?? new Map<string, number>();
-    };
-    const listed = windows.get(key) ?? ask();
-    windows.set(key, listed);
-    return listed;
-  };
-  return { models, listings: { installedModels, listedWindows } };
 }
 
 /** The code that connects is loaded at the first connection. */
@@ -256,6 +223,7 @@ const editHere: EditToml = async (text, edits) => {
 
 interface Parts {
   threads: Threads;
+  notifier: TurnNotifier;
   clients: Clients;
   services: ClientServices;
   skillFolders: SkillFolders;
@@ -265,10 +233,11 @@ interface Parts {
 }
 
 async function close(
-  { threads, clients, services, skillFolders, processes, store, models }: Parts,
+  { threads, notifier, clients, services, skillFolders, processes, store, models }: Parts,
   reason: 'shutdown' | 'clientGone' = 'shutdown',
 ): Promise<string[]> {
   await Promise.all([threads.close(reason), services.fileSearches.close(), skillFolders.close()]);
+  await notifier.settled();
   await processes.close();
   // At the same time: a client that does not read must not delay a process that wants its threads.
   await Promise.all([clients.close(), store.close()]);

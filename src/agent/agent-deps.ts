@@ -14,6 +14,7 @@ import type { Processes } from '../sandbox/processes/processes.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { ThreadStore } from '../store/thread-store.ts';
 import type { ClientChannel } from './client-channel.ts';
+import type { TurnNotifier } from './notify/turn-notifier.ts';
 import type { PromptBudget } from './prompt/prompt-budget.ts';
 import type { AgentTree } from './sub-agents/agent-tree.ts';
 import type { TurnPartKind } from './turn/turn-part.ts';
@@ -54,6 +55,8 @@ export interface AgentDeps {
   promptBudget: PromptBudget;
   /** The agents that threads have started. */
   agents: AgentTree;
+  /** Runs the user's program after turns. */
+  notifier: Pick<TurnNotifier, 'turnEnded'>;
   /** Called after a turn has ended and its end has been announced. */
-  onTurnEnded(threadId: string): void;
+  onTurnEnded(threadId: string, turnId: string): void;
 }

@@ -340,6 +340,6 @@ export class LoadedThread {
   async #run(turn: ActiveTurn, beginning: TurnBeginning): Promise<void> {
     await this.#runner.run(turn, beginning);
     if (turn.interruptCause === 'user') this.#interruptedTurnId = turn.id;
-    this.#agent.onTurnEnded(this.id);
+    this.#agent.onTurnEnded(this.id, turn.id);
   }
 }

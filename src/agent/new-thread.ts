@@ -6,6 +6,7 @@ import { mergeTables } from '../config/layers/config-table.ts';
 import { requestLayer } from '../config/layers/request-layer.ts';
 import { NoModelError } from '../config/providers/choose-provider.ts';
 import { contextWindow } from '../config/providers/context-window.ts';
+import { standInWarning } from '../config/providers/stand-in-warning.ts';
 import { webSearch } from '../config/web-search.ts';
 import { readGitInfo } from '../git/read-git-info.ts';
 import { PROTOCOL_VERSION } from '../protocol/protocol-version.ts';
@@ -112,6 +113,7 @@ export async function configureThread(
       config,
       requested: request === null ? null : requestLayer(request).config,
       model: await modelFor(provider),
+      standIn: standInWarning(config, { provider, wanted: overrides.model ?? config.get('model') ?? last.model ?? null }),
       instructions,
       commands: commandSettings(config),
       goals: config.get('features.goals'),

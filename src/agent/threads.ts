@@ -66,7 +66,7 @@ export class Threads {
         unloadAgent: (thread) => this.unload(thread, { followed: true }),
       },
     });
-    const onTurnEnded = (threadId: string) => this.#afterTurn(threadId);
+    const onTurnEnded = (threadId: string, turnId: string) => this.#afterTurn(threadId, turnId);
     this.#deps = { ...deps, promptBudget: new PromptBudget(), agents: this.agents, onTurnEnded };
     this.#loader = new ThreadLoader(this.#deps, this.agents);
   }
@@ -310,7 +310,8 @@ export class Threads {
     }
   }
 
-  #afterTurn(threadId: string): void {
+  #afterTurn(threadId: string, turnId: string): void {
+    this.#deps.notifier.turnEnded(this.find(threadId), turnId);
     this.agents.turnEnded(threadId);
     this.unloadWhenIdle(threadId);
     this.beginDueTurn(threadId);

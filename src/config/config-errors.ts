@@ -1,8 +1,9 @@
+import { isAbsolute } from 'node:path';
 import type { Config } from './config.ts';
 import { ConfigError } from './config-error.ts';
 import { chooseProvider } from './providers/choose-provider.ts';
 import { definedProviders, readProvider } from './providers/read-provider.ts';
-import { SETTING_NAMES } from './settings.ts';
+import { choice, SETTING_NAMES } from './settings.ts';
 
 /** Reads of parts of the configuration. Each throws a ConfigError if its part is invalid. */
 export type ConfigReads = (config: Config) => readonly (() => unknown)[];
@@ -12,7 +13,11 @@ export type ConfigReads = (config: Config) => readonly (() => unknown)[];
  * that was given a model, since they are not used then.
  */
 export function configErrors(config: Config, further: ConfigReads = () => []): ConfigError[] {
-  const reads = [...SETTING_NAMES.map((name) => () => config.get(name)), ...(config.modelGiven ? [] : providerReads(config))];
+  const reads = [
+    ...SETTING_NAMES.map((name) => () => config.get(name)),
+    ...projectReads(config),
+    ...(config.modelGiven ? [] : providerReads(config)),
+  ];
   const errors = [...reads, ...readsOrFailure(config, further)].map(errorOf).filter((error) => error !== null);
   // One invalid table makes every setting in it fail with the same message.
   return [...new Map(errors.map((error) => [error.message, error])).values()];
@@ -33,6 +38,17 @@ function providerReads(config: Config): (() => unknown)[] {
   const definitions = errorOf(() => definedProviders(config)) ? [] : definedProviders(config);
   return [() => definedProviders(config), () => chooseProvider(config, null), ...definitions.map((id) => () => readProvider(config, id))];
 }
+
+/** Reads the entries of `[projects]`: an invalid one trusts nothing. */
+function projectReads(config: Config): (() => unknown)[] {
+  if (errorOf(() => config.keys(['projects'])) !== null) return [() => config.keys(['projects'])];
+  return config.keys(['projects']).map((folder) => () => {
+    if (!isAbsolute(folder)) throw config.error(['projects', folder], 'expected the absolute path of a folder');
+    return config.read(['projects', folder, 'trust_level'], TRUST_LEVEL);
+  });
+}
+
+const TRUST_LEVEL = choice(['trusted', 'untrusted'], 'untrusted');
 
 /** The reads; if a table that they are listed from is invalid, a read that fails for that. */
 function readsOrFailure(config: Config, further: ConfigReads): readonly (() => unknown)[] {

@@ -1,17 +1,17 @@
+import { join } from 'node:path';
 import type { ConfigWarningNotification } from '../protocol/generated/types.ts';
 import { agentWarnings, roleWarnings } from './agents/agent-warnings.ts';
 import type { Config } from './config.ts';
 import { ConfigError, type ConfigLocation } from './config-error.ts';
 import { type ConfigReads, configErrors, errorOf } from './config-errors.ts';
-import { isTable, valueAt } from './layers/config-table.ts';
+import { keyWarnings } from './keys/key-warnings.ts';
 import type { Layer } from './layers/layer.ts';
 import { type ConfigSources, loadConfig } from './load-config.ts';
+import { AUTH_FILE } from './login/stored-login.ts';
 import { chooseProvider } from './providers/choose-provider.ts';
-import { SETTING_NAMES } from './settings.ts';
+import { modelAdvice } from './providers/stand-in-warning.ts';
 import { KNOWN_KEYS, suggestKey } from './suggest-key.ts';
 import { asksForWebSearch } from './web-search.ts';
-
-const SANDBOX_KEYS = SETTING_NAMES.filter((name) => name.startsWith('sandbox_workspace_write.')).map((name) => name.split('.')[1] ?? '');
 
 const REFUSED = 'The server refuses threads that need it until you correct it. Everything else works.';
 
@@ -30,8 +30,9 @@ export async function configWarnings(sources: ConfigSources, further: ConfigRead
   }
   const { problem, path } = sources.trustedFiles;
   const ofTrust = problem === null ? [] : [{ summary: problem.message, details: null, path, range: null }];
-  const ofLayers = [...projectWarnings(config), ...likelyTypos(config), ...agentWarnings(config)];
-  return [...badValues(config, further), ...ofTrust, ...ofLayers, ...embeddedDefault(config), ...idleWebSearch(config)];
+  const ofLayers = [...projectWarnings(config), ...config.layers.flatMap(keyWarnings), ...agentWarnings(config)];
+  const ofModels = [...loginWarnings(config), ...embeddedDefault(config), ...idleWebSearch(config)];
+  return [...badValues(config, further), ...ofTrust, ...ofLayers, ...ofModels];
 }
 
 /** Returns the warnings about a project's files: those that are not in force although the user trusts the project, and ignored keys. */
@@ -57,24 +58,13 @@ function badValues(config: Config, further: ConfigReads): ConfigWarningNotificat
   return configErrors(config, further).map((error) => toConfigWarning(error, REFUSED));
 }
 
-function likelyTypos(config: Config): ConfigWarningNotification[] {
-  return config.layers.flatMap((layer) => [
-    ...typosIn(layer, [], KNOWN_KEYS),
-    ...typosIn(layer, ['sandbox_workspace_write'], SANDBOX_KEYS),
-  ]);
-}
-
-function typosIn(layer: Layer, table: readonly string[], known: readonly string[]): ConfigWarningNotification[] {
-  const values = valueAt(layer.config, table);
-  return Object.keys(isTable(values) ? values : {}).flatMap((key) => {
-    const suggested = suggestKey(key, known);
-    if (suggested === null) return [];
-    const path = [...table, key];
-    const label = layer.label === null ? '' : ` (${layer.label})`;
-    return [
-      toConfigWarning(new ConfigError(`${path.join('.')}${label} is not a known key`, layer.locate(path)), `Did you mean ${suggested}?`),
-    ];
-  });
+function loginWarnings(config: Config): ConfigWarningNotification[] {
+  const { problem, hasChatgptLogin, apiKey } = config.login;
+  const path = join(config.home, AUTH_FILE);
+  if (problem !== null) return [{ summary: problem, details: null, path, range: null }];
+  // Otherwise the warning about the embedded model names it.
+  if (!hasChatgptLogin || apiKey !== null || embeddedDefault(config).length > 0) return [];
+  return [{ summary: 'heddle does not use the ChatGPT login in auth.json: it supports API keys', details: null, path, range: null }];
 }
 
 function embeddedDefault(config: Config): ConfigWarningNotification[] {
@@ -82,7 +72,7 @@ function embeddedDefault(config: Config): ConfigWarningNotification[] {
   return [
     {
       summary: 'No model provider is configured: answers come from the embedded model, offline.',
-      details: 'Set model_provider in config.toml, or OPENAI_API_KEY in the environment.',
+      details: modelAdvice(config),
       path: null,
       range: null,
     },

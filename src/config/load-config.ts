@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Env } from '../base/env.ts';
 import type { JsonObject } from '../base/json-value.ts';
@@ -50,8 +51,8 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
   const switched = switchedFeatures(sources);
   const login = readStoredLogin(home);
   const base = new Config({ home, env, modelGiven, login, layers: all, values: mergeTables(switched, mergeLayers(all)) });
-  const profile = profileLayer(base, user);
-  const layers = [user, ...projects, ...profile, ...session];
+  const profiles = profileLayers(base, { user, toml });
+  const layers = [user, ...projects, ...profiles, ...session];
   const values = mergeTables(mergeTables(switched, guardianReviewer(base.values)), mergeLayers(layers));
   const agentRoles = readRoles({ home, env, layers, roleFiles, toml });
   return new Config({ home, env, modelGiven, login, layers, values, agentRoles });
@@ -72,25 +73,44 @@ function mergeLayers(layers: readonly Layer[]): JsonObject {
   return layers.map((layer) => layer.config).reduce(mergeTables, emptyTable());
 }
 
-function profileLayer(base: Config, user: Layer): Layer[] {
+/** The layers of the profile: `[profiles.NAME]` of config.toml, and over it NAME.config.toml in the home, in which other agents keep it. */
+function profileLayers(base: Config, { user, toml }: { user: Layer; toml: Toml }): Layer[] {
   const profile = base.get('profile');
   if (profile === null) return [];
+  const ofTable = profileTable(base, { user, profile });
+  const ofFile = profileFile(base, { profile, toml });
+  if (ofTable === null && ofFile === null) {
+    throw base.error(['profile'], `there is no table [profiles.${profile}], and no file ${profile}.config.toml in the home`);
+  }
+  return [ofTable, ofFile].filter((layer) => layer !== null).map(withReviewer);
+}
+
+function profileTable(base: Config, { user, profile }: { user: Layer; profile: string }): Layer | null {
   const path = ['profiles', profile];
   const config = valueAt(base.values, path);
-  if (config === undefined) throw base.error(['profile'], `there is no table [profiles.${profile}]`);
+  if (config === undefined) return null;
   if (!isTable(config)) throw base.error(path, 'expected a table');
   const home = base.layerOf(path) ?? user;
-  return [
-    {
-      name: { type: 'user', file: join(base.home, 'config.toml'), profile },
-      config: mergeTables(guardianReviewer(config), config),
-      disabledReason: null,
-      warnsDisabled: false,
-      ignoredKeys: [],
-      label: home.label,
-      locate: (key) => home.locate([...path, ...key]),
-    },
-  ];
+  return {
+    name: { type: 'user', file: join(base.home, 'config.toml'), profile },
+    config,
+    disabledReason: null,
+    warnsDisabled: false,
+    ignoredKeys: [],
+    label: home.label,
+    locate: (key) => home.locate([...path, ...key]),
+  };
+}
+
+function profileFile({ home }: Config, { profile, toml }: { profile: string; toml: Toml }): Layer | null {
+  // The name is a part of a file name.
+  if (!/^[\w-]+$/.test(profile)) return null;
+  const file = join(home, `${profile}.config.toml`);
+  return existsSync(file) ? readLayer(file, { type: 'user', file, profile }, toml) : null;
+}
+
+function withReviewer(layer: Layer): Layer {
+  return { ...layer, config: mergeTables(guardianReviewer(layer.config), layer.config) };
 }
 
 /** The deprecated `guardian_approval` sets the reviewer of its own scope. An `approvals_reviewer` in that scope overrides it. */

@@ -58,6 +58,7 @@ interface SettingTypes {
   model_reasoning_effort: string | null;
   model_reasoning_summary: ReasoningSummary | null;
   model_verbosity: 'low' | 'medium' | 'high' | null;
+  notify: string[] | null;
   openai_base_url: string | null;
   personality: Personality | null;
   profile: string | null;
@@ -158,6 +159,7 @@ export const SETTINGS: { readonly [N in SettingName]: Setting<SettingTypes[N]> }
   model_reasoning_effort: nullable(name()),
   model_reasoning_summary: nullable(choice(['auto', 'concise', 'detailed', 'none'], 'auto')),
   model_verbosity: nullable(choice(['low', 'medium', 'high'], 'medium')),
+  notify: nullable({ ...list('strings: a program and its arguments', () => true), read: readProgram }),
   openai_base_url: nullable(HTTP_URL),
   personality: nullable(choice(['none', 'friendly', 'pragmatic'], 'none')),
   profile: nullable(name()),
@@ -237,6 +239,13 @@ function list(of: string, accepts: (element: string) => boolean): Setting<string
     return elements.length === value.length && elements.every(accepts) ? elements : undefined;
   };
   return { expected: `a list of ${of}`, absent: [], read };
+}
+
+/** The system cannot pass a NUL in an argument. */
+function readProgram(value: JsonValue): string[] | undefined {
+  if (!Array.isArray(value) || value[0] === '') return undefined;
+  const words = value.filter((element) => typeof element === 'string' && !element.includes('\0')) as string[];
+  return words.length === value.length && words.length > 0 ? words : undefined;
 }
 
 function isNotBlank(text: string): boolean {

@@ -75,17 +75,37 @@ describe('unknown keys', () => {
     ['unix_socket', 'unix_sockets'],
     ['networkaccess', 'network_access'],
   ])('%s in sandbox_workspace_write resembles %s', async (key, suggested) => {
-    const { path, warnings } = await warningsOf(`[sandbox_workspace_write]\n${key} = true\nnotice = 1\nother = 1\n`);
+    const { path, warnings } = await warningsOf(`[sandbox_workspace_write]\n${key} = true\n`);
     const summary = `invalid config: ${path}:2:1: sandbox_workspace_write.${key} is not a known key`;
     expect(warnings).toEqual([{ summary, details: `Did you mean ${suggested}?`, path, range: range(2, 1, key.length) }]);
   });
 
-  test.each(['notice', 'tuii', 'aps', 'x', 'my_own_settings', 'web', 'constructor', '__proto__'])(
-    '%s is nobody’s business',
-    async (key) => {
-      expect((await warningsOf(`${key}.x = 1\n`)).warnings).toEqual([]);
-    },
-  );
+  test.each(['notice', 'desktop'])('%s is the state of clients, and not reported', async (key) => {
+    expect((await warningsOf(`${key}.x = 1\n`)).warnings).toEqual([]);
+  });
+
+  test.each(['aps', 'x', 'my_own_settings', 'web', 'constructor', '__proto__'])('%s resembles none, and is reported too', async (key) => {
+    const { path, warnings } = await warningsOf(`${key}.x = 1\n`);
+    expect(warnings).toEqual([
+      {
+        summary: `invalid config: ${path}:1:1: ${key} is not a known key`,
+        details: 'It has no effect. docs/configuration.md lists the keys that heddle knows.',
+        path,
+        range: range(1, 1, key.length),
+      },
+    ]);
+  });
+
+  test('of many, the first ten are told one by one', async () => {
+    const { path, warnings } = await warningsOf(Array.from({ length: 13 }, (_, index) => `own_key_${index} = 1\n`).join(''));
+    expect(warnings).toHaveLength(11);
+    expect(warnings.at(-1)).toEqual({
+      summary: 'These keys are not known either: own_key_10, own_key_11, own_key_12',
+      details: 'They have no effect. docs/configuration.md lists the keys that heddle knows.',
+      path,
+      range: null,
+    });
+  });
 
   test('one given on the command line is reported too', async () => {
     const { warnings } = await warningsOf('', { overrides: ['modle=x'] });
@@ -124,5 +144,39 @@ describe('the embedded model', () => {
     ['if there is a key', '', { OPENAI_API_KEY: 'k' }],
   ])('is not reported %s', async (_, text, env) => {
     expect((await warningsOf(text, { env })).warnings).toEqual([]);
+  });
+});
+
+describe('settings that heddle reads and does not use', () => {
+  test('are named once, with those of features and providers', async () => {
+    const { path, warnings } = await warningsOf(
+      'check_for_update_on_startup = false\n[tui]\nnotifications = true\n[otel]\nenvironment = "x"\n[history]\n[features]\nmemories = true\n' +
+        'plugins = false\nunified_exec = true\nsteer = false\n[model_providers.p]\nbase_url = "https://p.example"\nexperimental_bearer_token = "x"\n',
+    );
+    expect(warnings).toEqual([
+      {
+        summary:
+          'heddle does not use these settings: tui, otel, features.memories, features.steer, model_providers.p.experimental_bearer_token',
+        details: 'docs/coming-from-codex.md says what becomes of each setting.',
+        path,
+        range: null,
+      },
+    ]);
+  });
+
+  test('a ChatGPT login is named, unless a key is used in its place', async () => {
+    const auth = (content: object) => ({ 'config.toml': 'model_provider = "ollama"\n', 'auth.json': JSON.stringify(content) });
+    const of = async (content: object) => (await configWarnings(sourcesIn(tempFolder(auth(content))))).map(({ summary }) => summary);
+    const tokens = { access_token: 'secret' };
+    expect(await of({ tokens })).toEqual(['heddle does not use the ChatGPT login in auth.json: it supports API keys']);
+    expect(await of({ tokens, OPENAI_API_KEY: 'k' })).toEqual([]);
+    expect(await of({ OPENAI_API_KEY: 5 })).toEqual([expect.stringMatching(/auth\.json: OPENAI_API_KEY is not a string/)]);
+  });
+
+  test('trust in projects counts only in the file', async () => {
+    const { warnings } = await warningsOf('', { overrides: ['projects."/a".trust_level=trusted'] });
+    expect(warnings.map(({ summary }) => summary)).toEqual([
+      'projects (given on the command line) has no effect: set it in the config.toml in your heddle home',
+    ]);
   });
 });

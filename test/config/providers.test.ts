@@ -9,6 +9,7 @@ const OPENAI = {
   name: 'OpenAI',
   baseUrl: 'https://api.openai.com/v1',
   envKey: 'OPENAI_API_KEY',
+  usesLogin: true,
   wireApi: 'responses',
   localServer: null,
   script: null,
@@ -24,6 +25,7 @@ const SCRIPTED = {
   name: 'Embedded model',
   baseUrl: null,
   envKey: null,
+  usesLogin: false,
   wireApi: 'scripted',
   localServer: null,
   script: null,
@@ -171,6 +173,7 @@ stream_idle_timeout_ms = 1000
     name: 'Mine',
     baseUrl: 'https://models.example/v1',
     envKey: 'MY_KEY',
+    usesLogin: false,
     wireApi: 'chat',
     localServer: null,
     script: null,
@@ -208,7 +211,7 @@ describe('the built-in providers', () => {
     expect(readProvider(config, 'openai')).toEqual({ ...OPENAI, streamMaxRetries: 0 });
   });
 
-  const LOCAL = { ...OPENAI, envKey: null, wireApi: 'chat', requestMaxRetries: 2, streamMaxRetries: 2 };
+  const LOCAL = { ...OPENAI, envKey: null, usesLogin: false, wireApi: 'chat', requestMaxRetries: 2, streamMaxRetries: 2 };
   const OLLAMA = { ...LOCAL, id: 'ollama', name: 'Ollama', baseUrl: 'http://localhost:11434/v1', localServer: 'ollama' };
 
   test('ollama and lmstudio, on this machine and without a key', async () => {
@@ -265,6 +268,7 @@ describe('the built-in providers', () => {
       name: 'scripted',
       baseUrl: 'http://127.0.0.1:1/v1',
       envKey: null,
+      usesLogin: false,
     });
   });
 });

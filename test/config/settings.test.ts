@@ -189,6 +189,8 @@ test('without settings, the defaults apply', async () => {
     model_reasoning_effort: null,
     model_reasoning_summary: null,
     model_verbosity: null,
+    notify: null,
+    openai_base_url: null,
     personality: null,
     profile: null,
     project_doc_fallback_filenames: [],

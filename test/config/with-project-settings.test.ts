@@ -43,6 +43,8 @@ const USERS: SettingName[] = [
   'features.smart_approvals',
   'hide_agent_reasoning',
   'model_provider',
+  'notify',
+  'openai_base_url',
   'profile',
   'review_model',
   'sandbox_workspace_write.exclude_slash_tmp',

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { Config } from '../../config/config.ts';
-import { chooseModel, chooseProvider } from '../../config/providers/choose-provider.ts';
+import { answeringModel, chooseModel, chooseProvider } from '../../config/providers/choose-provider.ts';
 import type { ProviderConfig } from '../../config/providers/provider-config.ts';
 import { completeApprovalPolicy } from '../../policy/permissions/complete-approval-policy.ts';
 import type { ApprovalsReviewer, AskForApproval, MultiAgentMode, Personality, TurnStartParams } from '../../protocol/generated/types.ts';
@@ -126,7 +126,7 @@ export function withTurnOverrides(
 ): ThreadSettings {
   const { approvalPolicy } = params;
   const mode = params.collaborationMode ?? null;
-  const model = mode?.settings.model ?? params.model ?? settings.model;
+  const model = answeringModel(config, settings.modelProvider, mode?.settings.model ?? params.model ?? settings.model);
   // A mode with the effort null removes the effort; a mode without an effort leaves it.
   const effort = mode?.settings.reasoning_effort === null ? null : (mode?.settings.reasoning_effort ?? params.effort ?? settings.effort);
   const instructions = (mode ?? settings.collaborationMode).settings.developer_instructions ?? null;

@@ -4,6 +4,9 @@ import type { ProviderConfig } from './provider-config.ts';
 import { readProvider, scriptedProvider } from './read-provider.ts';
 
 const OPENAI_MODEL_DEFAULT = 'gpt-5.5';
+/** The names of the built-in provider of the embedded model, and of the model. */
+const EMBEDDED_PROVIDER = 'scripted';
+const EMBEDDED_MODEL = 'scripted';
 
 export interface ChosenProvider {
   provider: ProviderConfig;
@@ -25,17 +28,32 @@ export function chooseProvider(config: Config, requested: string | null): Chosen
   return { provider: readProvider(config, 'scripted'), embeddedDefault: true };
 }
 
-/** Returns the model of a thread: the requested one, else `model`, else the provider's default. Throws a NoModelError. */
+/**
+ * Returns the model of a thread: the requested one, else `model`, else the provider's default. The embedded model has only its own name,
+ * so that no thread names a model that does not answer. Throws a NoModelError.
+ */
 export function chooseModel(config: Config, provider: ProviderConfig, requested: string | null): string {
-  const chosen = requested ?? config.get('model');
-  const model = chosen ?? defaultModel(provider);
+  const model = isEmbedded(config, provider) ? EMBEDDED_MODEL : (requested ?? config.get('model') ?? defaultModel(provider));
   if (model === null) throw new NoModelError(provider);
   return model;
 }
 
+/**
+ * Whether the embedded model answers for a provider, without a script. A provider that the user has defined may give it other names, and
+ * so may a server that was given a model.
+ */
+export function isEmbedded({ modelGiven }: Config, { id, wireApi, script }: ProviderConfig): boolean {
+  return !modelGiven && id === EMBEDDED_PROVIDER && wireApi === 'scripted' && script === null;
+}
+
+/** The model that answers if this one is requested in a thread of a provider. */
+export function answeringModel(config: Config, providerId: string, requested: string): string {
+  return providerId === EMBEDDED_PROVIDER && isEmbedded(config, readProvider(config, providerId)) ? EMBEDDED_MODEL : requested;
+}
+
 /** The model of a provider for which none is configured. Null: it has no default. */
 export function defaultModel(provider: ProviderConfig): string | null {
-  if (provider.wireApi === 'scripted') return 'scripted';
+  if (provider.wireApi === 'scripted') return EMBEDDED_MODEL;
   return provider.id === 'openai' ? OPENAI_MODEL_DEFAULT : null;
 }
 

@@ -20,7 +20,8 @@ export function readProvider(config: Config, id: string): ProviderConfig {
   if (id === 'scripted') return scriptedProvider(id);
   if (BUILT_IN_PROVIDERS.includes(id)) return readDefinition(config, id);
   const own = defined.length === 0 ? 'no providers' : defined.join(', ');
-  throw new IncompleteConfigError(`unknown model provider: ${id}. config.toml defines ${own}. Built in: ${BUILT_IN_PROVIDERS.join(', ')}`);
+  const problem = `unknown model provider: ${id}. config.toml defines ${own}. Built in: ${BUILT_IN_PROVIDERS.join(', ')}`;
+  throw config.values.model_provider === id ? config.incomplete(['model_provider'], problem) : new IncompleteConfigError(problem);
 }
 
 /** Returns the names of all providers: first those under `[model_providers]`, then the built-in ones. */

@@ -9,7 +9,7 @@ import { announceTokens } from '../thread-loading/announce-tokens.ts';
 import { settingsAnswer } from '../thread-loading/settings-answer.ts';
 import { threadAt } from '../thread-loading/thread-at.ts';
 import { newThreadRequest } from '../thread-loading/thread-request.ts';
-import { warnOfProject } from '../thread-loading/warn-of-project.ts';
+import { warnOfThread } from '../thread-loading/warn-of-thread.ts';
 
 export function forkMethods(deps: ThreadDeps) {
   const { threads, followers, clients } = deps;
@@ -26,7 +26,7 @@ export function forkMethods(deps: ThreadDeps) {
           announceMode(deps, fork, caller);
           announceTokens(deps, fork, caller);
           clients.publish({ threadId: fork.id }, 'thread/started', { thread: threads.view(fork.record) });
-          warnOfProject(deps, fork, caller);
+          warnOfThread(deps, fork, caller);
         });
         return { thread: threads.view(fork.record, turns), ...settingsAnswer(fork) };
       },

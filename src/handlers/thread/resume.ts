@@ -11,7 +11,7 @@ import { orAbandon } from '../thread-loading/or-abandon.ts';
 import { settingsAnswer } from '../thread-loading/settings-answer.ts';
 import { threadAt } from '../thread-loading/thread-at.ts';
 import { threadRequest } from '../thread-loading/thread-request.ts';
-import { warnOfProject } from '../thread-loading/warn-of-project.ts';
+import { warnOfThread } from '../thread-loading/warn-of-thread.ts';
 
 /** How often the history is read while the thread's turn goes on. After that, the turn waits for the read. */
 const FREE_READS = 2;
@@ -31,7 +31,7 @@ export function resumeMethods(deps: ThreadDeps) {
           announceTokens(deps, thread, caller);
           for (const { method, params: shown } of thread.resumeAnnouncements) clients.publish({ connection: caller.id }, method, shown);
           followers.replay(thread.id, caller.id);
-          warnOfProject(deps, thread, caller);
+          warnOfThread(deps, thread, caller);
           threads.beginDueTurn(thread.id);
         });
         return answer;

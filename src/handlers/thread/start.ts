@@ -2,7 +2,7 @@ import type { MethodTable } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 import { settingsAnswer } from '../thread-loading/settings-answer.ts';
 import { newThreadRequest } from '../thread-loading/thread-request.ts';
-import { warnOfProject } from '../thread-loading/warn-of-project.ts';
+import { warnOfThread } from '../thread-loading/warn-of-thread.ts';
 
 export function startMethods(deps: ThreadDeps) {
   const { threads, followers, clients } = deps;
@@ -15,7 +15,7 @@ export function startMethods(deps: ThreadDeps) {
         const answer = { thread: threads.view(thread.record), ...settingsAnswer(thread) };
         after(() => {
           clients.publish({ threadId: thread.id }, 'thread/started', { thread: answer.thread });
-          warnOfProject(deps, thread, caller);
+          warnOfThread(deps, thread, caller);
         });
         return answer;
       },

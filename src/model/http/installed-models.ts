@@ -4,7 +4,7 @@ import type { Log } from '../../base/log.ts';
 import { parseLongJson } from '../../base/parse-long-json.ts';
 import type { ProviderConfig } from '../../config/providers/provider-config.ts';
 import { redact } from '../../secrets/redact.ts';
-import { type Endpoint, resolveEndpoint } from './endpoint.ts';
+import { type Endpoint, type EndpointDeps, resolveEndpoint } from './endpoint.ts';
 import { type Break, HttpClient, type HttpExchange } from './http-exchange.ts';
 import { httpFailure, wholeFailure } from './http-failure.ts';
 import { startAdvice } from './refusal-advice.ts';
@@ -21,11 +21,9 @@ const SUCCESS = 200;
 /** Embedding models are listed too, but cannot hold a conversation. */
 const EMBEDS = /(?:^|[-_/])embed/i;
 
-interface ListingDeps {
-  env: Readonly<Record<string, string | undefined>>;
+interface ListingDeps extends EndpointDeps {
   clock: Clock;
   log: Log;
-  userAgent: string;
 }
 
 /** The ids of the installed models; or, if the server did not list them, why: sentences without secrets. */

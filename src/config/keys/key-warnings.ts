@@ -1,0 +1,117 @@
+import type { JsonValue } from '../../base/json-value.ts';
+import type { ConfigWarningNotification } from '../../protocol/generated/types.ts';
+import { ConfigError } from '../config-error.ts';
+import { findFeature } from '../features/feature-list.ts';
+import { isTable, valueAt } from '../layers/config-table.ts';
+import type { Layer } from '../layers/layer.ts';
+import { suggestKey } from '../suggest-key.ts';
+import { FEATURE_KEYS, KNOWN_TABLES, type KnownTable, TOP_KEYS, UNSERVED_PROVIDER_KEYS } from './known-tables.ts';
+import { ALWAYS_ON_FEATURES, UNSERVED_FEATURES, UNSERVED_KEYS } from './unserved-keys.ts';
+
+/** The most unknown keys of a layer that are told one by one: to find the line of a key takes time. */
+const TOLD_MAX = 10;
+/** The most allowed keys that a warning lists. */
+const LISTED_MAX = 20;
+
+/**
+ * Returns the warnings about the keys of a layer that have no effect: one for each key that no program knows, and a single one for all
+ * that heddle reads and does not use.
+ */
+export function keyWarnings(layer: Layer): ConfigWarningNotification[] {
+  if (layer.disabledReason !== null) return [];
+  return [...unknownKeys(layer), ...unservedKeys(layer), ...trustOfOthers(layer)];
+}
+
+function unknownKeys(layer: Layer): ConfigWarningNotification[] {
+  const found = [
+    ...unknownIn(layer, [], TOP_KEYS),
+    ...unknownIn(layer, ['features'], FEATURE_KEYS),
+    ...KNOWN_TABLES.flatMap((table) => tablesAt(layer, table).flatMap((path) => unknownIn(layer, path, table.keys))),
+  ];
+  const told = found.slice(0, TOLD_MAX).map(({ path, known }) => unknownKey(layer, path, known));
+  const others = found.slice(TOLD_MAX);
+  if (others.length === 0) return told;
+  const names = others.map(({ path }) => path.join('.')).join(', ');
+  return [...told, { summary: `These keys${source(layer)} are not known either: ${names}`, details: NO_EFFECT, ...layer.locate([]) }];
+}
+
+function unknownIn(layer: Layer, path: readonly string[], known: readonly string[]): { path: string[]; known: readonly string[] }[] {
+  return Object.keys(tableAt(layer, path) ?? {})
+    .filter((key) => !known.includes(key))
+    .map((key) => ({ path: [...path, key], known }));
+}
+
+const NO_EFFECT = 'They have no effect. docs/configuration.md lists the keys that heddle knows.';
+
+function unknownKey(layer: Layer, path: readonly string[], known: readonly string[]): ConfigWarningNotification {
+  const suggested = suggestKey(path.at(-1) ?? '', known);
+  const table = path.slice(0, -1).join('.');
+  const list =
+    known.length <= LISTED_MAX
+      ? `The keys of ${table} are ${known.join(', ')}.`
+      : 'docs/configuration.md lists the keys that heddle knows.';
+  const { message, location } = new ConfigError(`${path.join('.')}${source(layer)} is not a known key`, layer.locate(path));
+  return { summary: message, details: suggested === null ? `It has no effect. ${list}` : `Did you mean ${suggested}?`, ...location };
+}
+
+/** A single warning, because a home of another program has many such keys and they are no mistakes. */
+function unservedKeys(layer: Layer): ConfigWarningNotification[] {
+  const top = Object.entries(layer.config).filter(([key, value]) => UNSERVED_KEYS.has(key) && says(value));
+  const names = [...top.map(([key]) => key), ...unservedFeatures(layer), ...unservedOfProviders(layer)];
+  if (names.length === 0) return [];
+  const summary = `heddle does not use these settings${source(layer)}: ${names.join(', ')}`;
+  return [{ summary, details: 'docs/coming-from-codex.md says what becomes of each setting.', ...layer.locate([]) }];
+}
+
+/** Only the user's own file decides which projects are trusted. */
+function trustOfOthers(layer: Layer): ConfigWarningNotification[] {
+  if (layer.name.type !== 'sessionFlags' || layer.config.projects === undefined) return [];
+  return [
+    {
+      summary: `projects${source(layer)} has no effect: set it in the config.toml in your heddle home`,
+      details: null,
+      ...layer.locate([]),
+    },
+  ];
+}
+
+function unservedFeatures(layer: Layer): string[] {
+  return Object.entries(tableAt(layer, ['features']) ?? {}).flatMap(([name, value]) => {
+    // `agentWarnings` tells about this one, with what heddle has in its place.
+    if (name === 'multi_agent_v2' || findFeature(name) !== null) return [];
+    const isIgnored = ALWAYS_ON_FEATURES.has(name) ? value === false : UNSERVED_FEATURES.has(name) && says(value);
+    return isIgnored ? [`features.${name}`] : [];
+  });
+}
+
+function unservedOfProviders(layer: Layer): string[] {
+  return Object.keys(tableAt(layer, ['model_providers']) ?? {}).flatMap((id) => {
+    const keys = Object.entries(tableAt(layer, ['model_providers', id]) ?? {});
+    return keys.flatMap(([key, value]) => (UNSERVED_PROVIDER_KEYS.has(key) && says(value) ? [`model_providers.${id}.${key}`] : []));
+  });
+}
+
+/** Whether a value asks for something: `false` and an empty table ask for nothing that heddle does. */
+function says(value: JsonValue): boolean {
+  return value !== false && !(isTable(value) && Object.keys(value).length === 0);
+}
+
+function tablesAt(layer: Layer, { path }: KnownTable): string[][] {
+  return path.reduce<string[][]>(
+    (found, key) =>
+      found.flatMap((outer) =>
+        key === '*' ? Object.keys(tableAt(layer, outer) ?? {}).map((name) => [...outer, name]) : [[...outer, key]],
+      ),
+    [[]],
+  );
+}
+
+function tableAt(layer: Layer, path: readonly string[]): Record<string, JsonValue> | null {
+  const value = path.length === 0 ? layer.config : valueAt(layer.config, path);
+  return isTable(value) ? value : null;
+}
+
+/** For layers that are not a file. */
+function source({ label }: Layer): string {
+  return label === null ? '' : ` (${label})`;
+}

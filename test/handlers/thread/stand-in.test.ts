@@ -1,0 +1,79 @@
+import { describe, expect, test } from 'vitest';
+import { startServer } from '../../support/test-server.ts';
+
+const CHATGPT = JSON.stringify({ auth_mode: 'chatgpt', OPENAI_API_KEY: null, tokens: { access_token: 'secret-token' } });
+const KEY = JSON.stringify({ auth_mode: 'apikey', OPENAI_API_KEY: 'sk-stored-key-0123456789' });
+
+describe('where the embedded model stands in for another one', () => {
+  test('thread/start, resume and fork say so, in their fields and in a warning', async () => {
+    const { client } = await startServer({ model: null, config: 'model = "gpt-5.5"\n' });
+    const started = await client.request('thread/start', {});
+    expect([started.model, started.modelProvider, started.thread.modelProvider]).toEqual(['scripted', 'scripted', 'scripted']);
+    const { message, threadId } = await client.waitFor('warning');
+    expect(threadId).toBe(started.thread.id);
+    expect(message).toBe(
+      'gpt-5.5 does not answer in this thread: there is no provider for it, because no API key was found. The embedded model answers in ' +
+        'its place, offline. Set model_provider in config.toml, or OPENAI_API_KEY in the environment.',
+    );
+    await client.turn(started.thread.id, 'hello');
+    const forked = await client.request('thread/fork', { threadId: started.thread.id });
+    expect(forked.model).toBe('scripted');
+    await client.waitFor('warning', (warning) => warning.threadId === forked.thread.id);
+  });
+
+  test('a model that a request names is not claimed either, by a thread or by a turn', async () => {
+    const { client } = await startServer({ model: null, config: '' });
+    const { model, thread } = await client.request('thread/start', { model: 'gpt-5.5' });
+    expect(model).toBe('scripted');
+    expect((await client.waitFor('warning')).message).toMatch(/^gpt-5\.5 does not answer in this thread/);
+    await client.turn(thread.id, 'hello', { model: 'gpt-6', effort: 'low' });
+    const { threadSettings } = await client.waitFor('thread/settings/updated');
+    expect(threadSettings).toMatchObject({ model: 'scripted', effort: 'low', collaborationMode: { settings: { model: 'scripted' } } });
+  });
+
+  test('the provider may be chosen, and then the model is not', async () => {
+    const { client } = await startServer({ model: null, config: 'model = "gpt-5.5"\nmodel_provider = "scripted"\n' });
+    expect(await client.request('thread/start', {})).toMatchObject({ model: 'scripted' });
+    expect((await client.waitFor('warning')).message).toMatch(/: the provider scripted has no other model\..* Choose another provider/);
+  });
+
+  test('without a model there is no warning', async () => {
+    const { client } = await startServer({ model: null, config: '' });
+    expect(await client.request('thread/start', {})).toMatchObject({ model: 'scripted' });
+    await client.request('thread/loaded/list', {});
+    expect(client.notifications('warning')).toEqual([]);
+  });
+
+  test('a ChatGPT login is named as the reason, without its tokens', async () => {
+    const { client } = await startServer({ model: null, config: 'model = "gpt-5.5"\n', files: { 'home/auth.json': CHATGPT } });
+    const { model } = await client.request('thread/start', {});
+    expect(model).toBe('scripted');
+    const reason = 'auth.json in the home has a ChatGPT login, which heddle does not support.';
+    expect((await client.waitFor('warning')).message).toContain(reason);
+    await client.waitFor('configWarning', ({ details }) => details?.startsWith(reason) === true);
+    expect(client.lines.filter((line) => line.includes('secret-token'))).toEqual([]);
+  });
+});
+
+test('a key in auth.json chooses OpenAI, and is not shown to clients or commands', async () => {
+  const { client } = await startServer({
+    model: null,
+    config: '',
+    files: { 'home/auth.json': KEY },
+    env: { COPY: 'sk-stored-key-0123456789' },
+  });
+  expect(await client.request('thread/start', {})).toMatchObject({ model: 'gpt-5.5', modelProvider: 'openai' });
+  expect(await client.request('account/read', {})).toMatchObject({ account: { type: 'apiKey' } });
+  const { stdout } = await client.request('command/exec', { command: ['sh', '-c', 'env'], sandboxPolicy: { type: 'dangerFullAccess' } });
+  expect(stdout).not.toContain('sk-stored-key');
+  expect(client.lines.filter((line) => line.includes('sk-stored-key'))).toEqual([]);
+});
+
+test.each([
+  ['not JSON', /auth\.json is not a JSON object, so the API key in it is not used: correct it or remove it\./],
+  ['{"OPENAI_API_KEY": 5}', /auth\.json: OPENAI_API_KEY is not a string/],
+])('an auth.json with %j is named as the reason', async (text, reason) => {
+  const { client } = await startServer({ model: null, config: 'model = "gpt-5.5"\n', files: { 'home/auth.json': text } });
+  await client.request('thread/start', {});
+  expect((await client.waitFor('warning')).message).toMatch(reason);
+});
