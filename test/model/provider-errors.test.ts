@@ -335,20 +335,27 @@ test('a name that does not resolve', async () => {
   ]);
 });
 
-test.each<[Record<string, string>, string]>([
-  [{ HTTPS_PROXY: 'http://user:password@proxy:1' }, ' The proxy in HTTPS_PROXY is not used: heddle connects directly.'],
-  [{ all_proxy: 'x' }, ' The proxy in all_proxy is not used: heddle connects directly.'],
-  [{ HTTP_PROXY: 'x', https_proxy: '' }, ''],
-])('a name that does not resolve, where the environment is %j', async (env, note) => {
-  const lookup: ProviderModelDeps['lookup'] = (_name, _options, callback) =>
-    callback(Object.assign(new Error('none'), { code: 'EAI_AGAIN' }), '');
-  const { model } = modelAt(0, { baseUrl: 'https://nonexistent.invalid/v1' }, { lookup, env });
-  expect((await collect(model.stream(request, never))).at(-1)).toEqual(
+test('a proxy that does not answer, and one that cannot be used', async () => {
+  const texts = [];
+  for (const env of [
+    { HTTPS_PROXY: 'http://user:password@127.0.0.1:9' },
+    { all_proxy: 'socks5://127.0.0.1:9' },
+    { https_proxy: 'http://[' },
+  ]) {
+    const { model } = modelAt(0, { baseUrl: 'https://other.example/v1' }, { env: env as Record<string, string> });
+    texts.push((await collect(model.stream(request, never))).at(-1));
+  }
+  expect(texts).toEqual([
     failed(
-      `P (https://nonexistent.invalid/v1/responses) cannot be reached: the host name nonexistent.invalid cannot be resolved. Check base_url, and that this machine is online.${note}`,
+      'P (https://other.example/v1/responses) cannot be reached: the connection was refused. Check that the server is running and that base_url is correct. Requests go through the proxy in HTTPS_PROXY (http://127.0.0.1:9).',
       http(null),
     ),
-  );
+    failed(
+      'The proxy in all_proxy is a socks5 proxy. heddle uses http and https proxies only. Set NO_PROXY to connect directly.',
+      'badRequest',
+    ),
+    failed('https_proxy is not the URL of a proxy. Correct it, or set NO_PROXY to connect directly.', 'badRequest'),
+  ]);
 });
 
 test('a server that speaks no HTTP, and one that speaks no TLS', async () => {

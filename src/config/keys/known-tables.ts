@@ -10,14 +10,15 @@ export interface KnownTable {
   keys: readonly string[];
 }
 
-const PROVIDER_KEYS = `base_url connect_timeout_ms env_http_headers env_key http_headers name query_params request_max_retries
+const PROVIDER_KEYS =
+  `base_url connect_timeout_ms env_http_headers env_key experimental_bearer_token http_headers name query_params request_max_retries
   requires_openai_auth script stream_idle_timeout_ms stream_max_retries wire_api`
-  .trim()
-  .split(/\s+/);
+    .trim()
+    .split(/\s+/);
 
 /** Keys of providers that other programs use. heddle warns that they have no effect. */
 export const UNSERVED_PROVIDER_KEYS: ReadonlySet<string> = new Set(
-  `auth aws capabilities credential_file env_key_instructions experimental_bearer_token gateway_oauth location model_catalog_url
+  `auth aws capabilities credential_file env_key_instructions gateway_oauth location model_catalog_url
   project_id supports_websockets websocket_connect_timeout_ms`
     .trim()
     .split(/\s+/),

@@ -23,7 +23,8 @@ export function providerKeys({ env, values, login }: Pick<Config, 'env' | 'value
     const variables = names.map((name) => [name, (Object.hasOwn(env, name) ? env[name] : undefined)?.trim() ?? '']);
     const url = addressOf(provider.base_url ?? defaults.baseUrl);
     for (const [name, value] of Object.entries(texts(provider.query_params))) url.searchParams.set(name, value);
-    return { names, values: secretsOf(url, { ...texts(provider.http_headers), ...Object.fromEntries(variables) }) };
+    const token = typeof provider.experimental_bearer_token === 'string' ? { '': provider.experimental_bearer_token } : {};
+    return { names, values: secretsOf(url, { ...texts(provider.http_headers), ...Object.fromEntries(variables), ...token }) };
   });
   const stored = login.apiKey === null ? [] : secretsOf(addressOf(null), { '': login.apiKey });
   return { names: [...new Set(all.flatMap(({ names }) => names))], values: [...new Set([...all.flatMap((one) => one.values), ...stored])] };

@@ -59,7 +59,11 @@ function readDefinition(config: Config, id: string): ProviderConfig {
     wireApi,
     localServer: defaults.localServer,
     script: null,
-    httpHeaders: { ...read('http_headers', HEADERS), ...headersFromEnv(config, [...path, 'env_http_headers']) },
+    httpHeaders: {
+      ...bearerHeader(read('experimental_bearer_token', nullable(BEARER_TOKEN))),
+      ...read('http_headers', HEADERS),
+      ...headersFromEnv(config, [...path, 'env_http_headers']),
+    },
     queryParams: read('query_params', TEXTS),
     requestMaxRetries: read('request_max_retries', { ...wholeNumber(0, RETRIES_MAX), absent: defaults.requestMaxRetries }),
     streamMaxRetries: read('stream_max_retries', { ...wholeNumber(0, RETRIES_MAX), absent: defaults.streamMaxRetries }),
@@ -98,6 +102,10 @@ function scriptPath(config: Config, providerPath: string[]): string | null {
   return resolve(dirname(file), script);
 }
 
+function bearerHeader(token: string | null): Record<string, string> {
+  return token === null ? {} : { authorization: `Bearer ${token}` };
+}
+
 /** Returns the headers whose variables are set and not empty. */
 function headersFromEnv(config: Config, path: string[]): Record<string, string> {
   const headers: Record<string, string> = {};
@@ -134,6 +142,12 @@ const TEXTS: Setting<Record<string, string>> = {
   read: (value) => readTexts(value, () => true),
 };
 
+const BEARER_TOKEN: Setting<string> = {
+  expected: 'a key without spaces',
+  absent: '',
+  secret: true,
+  read: (value) => (typeof value === 'string' && /^[\x21-\x7e]+$/.test(value) ? value : undefined),
+};
 const HEADERS: Setting<Record<string, string>> = {
   expected: 'a table of header names and single-line string values',
   absent: {},

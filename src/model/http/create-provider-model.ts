@@ -134,9 +134,9 @@ async function prepare(call: ModelCall, reasoning: ReasoningSent): Promise<Attem
   const endpoint = resolveEndpoint(provider, api.path, deps);
   if ('message' in endpoint) return endpoint;
   const body = await api.body(request, reasoning, call.bodyTools);
-  const { url, headers } = endpoint;
+  const { url, proxy, headers } = endpoint;
   const { connectTimeoutMs: connectMsMax, streamIdleTimeoutMs: idleMsMax } = provider;
-  const httpRequest: HttpRequest = { method: 'POST', url, headers, body, connectMsMax, idleMsMax };
+  const httpRequest: HttpRequest = { method: 'POST', url, proxy, headers, body, connectMsMax, idleMsMax };
   const translator = () => api.translator(endpoint, request);
   return { endpoint, model: request.model, client, clock: deps.clock, log: deps.log, httpRequest, translator, signal };
 }

@@ -2,6 +2,7 @@ import { validateHeaderName, validateHeaderValue } from 'node:http';
 import type { ProviderConfig } from '../../config/providers/provider-config.ts';
 import type { TurnError } from '../../protocol/generated/types.ts';
 import { secretsOf } from '../../secrets/redact.ts';
+import { type HttpProxy, proxyFor } from './proxy-for.ts';
 import { shownUrl } from './shown-url.ts';
 
 /** The address of a provider's requests, and the words that errors use for it. */
@@ -14,8 +15,8 @@ export interface Endpoint {
   keySource: string | null;
   /** Which local server this is, if errors can give advice about it. */
   localServer: ProviderConfig['localServer'];
-  /** The environment variable that names a proxy for this URL, which heddle does not use; null if there is none. */
-  unusedProxy: string | null;
+  /** The proxy of the requests; null: they go directly. */
+  proxy: HttpProxy | null;
   /** The secrets to remove from messages with `redact`, because a provider may repeat them in an error. */
   secrets: string[];
 }
@@ -40,6 +41,8 @@ export function resolveEndpoint(provider: ProviderConfig, path: string, { env, u
   url.pathname = `${url.pathname.replace(/\/+$/, '')}/${path}`;
   for (const [name, value] of Object.entries(provider.queryParams)) url.searchParams.set(name, value);
 
+  const proxy = proxyFor(url, env);
+  if (proxy !== null && 'problem' in proxy) return configError(proxy.problem, 'badRequest');
   const { key, isStored } = keyFor(provider, { env, storedKey });
   if (key === '') {
     return configError(
@@ -62,8 +65,8 @@ export function resolveEndpoint(provider: ProviderConfig, path: string, { env, u
     label: `${provider.name} (${shownUrl(url)})`,
     keySource: keySource(provider, url, isStored),
     localServer: provider.localServer,
-    unusedProxy: unusedProxy(url, env),
-    secrets: secretsOf(url, { ...provider.httpHeaders, '': key ?? '' }),
+    proxy,
+    secrets: [...secretsOf(url, { ...provider.httpHeaders, '': key ?? '' }), ...(proxy === null ? [] : secretsOf(proxy.url, {}))],
   };
 }
 
@@ -89,7 +92,7 @@ function badHeaderText(provider: ProviderConfig, name: string, isStored: boolean
 
 /** Returns the source of the key that is sent: http_headers win over env_key, and both over the URL. */
 function keySource(provider: ProviderConfig, url: URL, isStored: boolean): string | null {
-  if (hasAuthorizationHeader(provider)) return 'http_headers of the provider';
+  if (hasAuthorizationHeader(provider)) return 'http_headers or experimental_bearer_token of the provider';
   if (isStored || provider.envKey !== null) return sourceOfKey(provider, isStored);
   return url.username === '' && url.password === '' ? null : 'base_url of the provider';
 }
@@ -105,13 +108,6 @@ function hasAuthorizationHeader({ httpHeaders }: ProviderConfig): boolean {
 /** Ignores inherited properties: the name comes from the configuration. */
 function ownValue(values: Readonly<Record<string, string | undefined>>, name: string): string | undefined {
   return Object.hasOwn(values, name) ? values[name] : undefined;
-}
-
-/** For errors: tells users of a proxy that it is not used. */
-function unusedProxy(url: URL, env: Readonly<Record<string, string | undefined>>): string | null {
-  if (/^(localhost|127\..*|\[::1\])$/.test(url.hostname)) return null;
-  const name = `${url.protocol.slice(0, -1)}_proxy`;
-  return [name, name.toUpperCase(), 'all_proxy', 'ALL_PROXY'].find((each) => ownValue(env, each)) ?? null;
 }
 
 function isDecodable(text: string): boolean {

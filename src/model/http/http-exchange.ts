@@ -10,11 +10,17 @@ import {
 import type { LookupFunction, Socket } from 'node:net';
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { JsonText } from '../../base/json-text.ts';
+import type { HttpProxy } from './proxy-for.ts';
 import { type TrustDeps, trustedContext } from './trusted-context.ts';
 
 /** Shorter than the time for which common servers keep connections open (5 s), so that no request uses a connection that is closing. */
 const IDLE_SOCKET_MS_MAX = 4_000;
 const IDLE_SOCKETS_MAX = 8;
+const KEPT: AgentOptions = { keepAlive: true, timeout: IDLE_SOCKET_MS_MAX, maxFreeSockets: IDLE_SOCKETS_MAX };
+/** The answer of a proxy that has connected to the host. */
+const CONNECTED = 200;
+/** The code of the error for a proxy that has not connected, before the status of its answer. */
+export const PROXY_REFUSED = 'PROXY_ANSWERED_';
 const WRITE_BYTES_MAX = 64 * 1024;
 /** How long the rest of a completed response may take to arrive. */
 const DRAIN_MS_MAX = 1_000;
@@ -22,6 +28,8 @@ const DRAIN_MS_MAX = 1_000;
 export interface HttpRequest {
   method: 'GET' | 'POST';
   url: URL;
+  /** Null: the request goes directly. */
+  proxy: HttpProxy | null;
   headers: Record<string, string>;
   body: JsonText | null;
   /** How long connecting may take, with TLS. */
@@ -61,24 +69,41 @@ export class HttpClient {
 
   /** Starts an exchange. The caller must close it. */
   async ask(httpRequest: HttpRequest, signal: AbortSignal): Promise<HttpExchange> {
-    const send = this.#senders.get(httpRequest.url.protocol) ?? (await this.#createSender(httpRequest.url.protocol));
+    const { url, proxy } = httpRequest;
+    const key = `${url.protocol} ${proxy?.url.href ?? ''}`;
+    const send = this.#senders.get(key) ?? (await (url.protocol === 'https:' ? this.#createTlsSender(proxy) : this.#createSender(proxy)));
+    this.#senders.set(key, send);
     return new HttpExchange(httpRequest, { send, clock: this.#deps.clock, signal });
   }
 
-  async #createSender(protocol: string): Promise<Send> {
-    const options = { keepAlive: true, timeout: IDLE_SOCKET_MS_MAX, maxFreeSockets: IDLE_SOCKETS_MAX };
+  async #createSender(proxy: HttpProxy | null): Promise<Send> {
     const { lookup } = this.#deps;
-    const send = protocol === 'https:' ? await this.#createTlsSender(options) : sender(request, { agent: new Agent(options), lookup });
-    this.#senders.set(protocol, send);
-    return send;
+    const { HttpProxyAgent } = proxy === null ? { HttpProxyAgent: null } : await import('http-proxy-agent');
+    const agent = proxy === null || HttpProxyAgent === null ? new Agent(KEPT) : new HttpProxyAgent(proxy.url, KEPT);
+    return sender(request, { agent, lookup });
   }
 
-  async #createTlsSender(options: AgentOptions): Promise<Send> {
+  async #createTlsSender(proxy: HttpProxy | null): Promise<Send> {
     const https = await import('node:https');
     const { lookup } = this.#deps;
     const secureContext = await trustedContext(this.#deps);
-    return sender(https.request, { agent: new https.Agent(options), lookup, ...(secureContext === null ? {} : { secureContext }) });
+    const trust = secureContext === null ? {} : { secureContext };
+    if (proxy === null) return sender(https.request, { agent: new https.Agent(KEPT), lookup, ...trust });
+    const { HttpsProxyAgent } = await import('https-proxy-agent');
+    const send = sender(https.request, { agent: new HttpsProxyAgent(proxy.url, { ...KEPT, ...trust }), lookup, ...trust });
+    return (url, options) => {
+      const sent = send(url, options);
+      sent.once('proxyConnect', ({ statusCode }: { statusCode: number }) => {
+        // Otherwise the agent takes the proxy's answer for that of the host.
+        if (statusCode !== CONNECTED) sent.destroy(proxyRefusal(statusCode));
+      });
+      return sent;
+    };
   }
+}
+
+function proxyRefusal(status: number): NodeJS.ErrnoException {
+  return Object.assign(new Error(`the proxy answered ${status}`), { code: `${PROXY_REFUSED}${status}` });
 }
 
 function sender<T extends RequestOptions>(send: (url: URL, options: T) => ClientRequest, fixed: T): Send {

@@ -73,12 +73,13 @@ interface ListingLimits {
 async function askListing(provider: ProviderConfig, deps: ListingDeps, limits: ListingLimits): Promise<Listing> {
   const endpoint = resolveEndpoint(provider, 'models', deps);
   if ('message' in endpoint) return { problem: endpoint.message };
-  const { url, headers } = endpoint;
+  const { url, proxy, headers } = endpoint;
   const tooLate = new AbortController();
   const timer = deps.clock.setTimer(() => tooLate.abort(), limits.msMax);
   const httpRequest = {
     method: 'GET' as const,
     url,
+    proxy,
     headers: { ...headers, accept: 'application/json' },
     body: null,
     connectMsMax: limits.msMax,

@@ -38,8 +38,14 @@ export function refusalAdvice(endpoint: Endpoint, refused: RefusalFacts): string
   if (WRONG_PATH.test(text)) return ` Check base_url of the provider.${chatAdvice(endpoint)}`;
   if (NO_TOOLS.test(text)) return ' Choose a model that can call tools: every turn offers tools.';
   if (HTTP_TO_HTTPS.test(text)) return ' Use https in base_url of the provider.';
-  if (status === PROXY_WANTS_CREDENTIALS) return ' A proxy on the way requires its own credentials.';
+  if (status === PROXY_WANTS_CREDENTIALS) return proxyAdvice(endpoint);
   return refused.quotaIsUsedUp ? ' The quota of this key is used up. Check your plan and billing with the provider.' : '';
+}
+
+/** Advice about a proxy that wants a user and a password. */
+export function proxyAdvice({ proxy }: Pick<Endpoint, 'proxy'>): string {
+  if (proxy === null) return ' A proxy on the way requires its own credentials.';
+  return ` The proxy ${proxy.url.origin} requires a user and a password: put them into the URL in ${proxy.variable}.`;
 }
 
 /** Advice for an endpoint that does not answer. */

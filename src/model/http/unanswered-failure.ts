@@ -1,7 +1,7 @@
 import { type ModelFailure, modelFailure } from '../model-failure.ts';
 import type { Endpoint } from './endpoint.ts';
-import type { Break, HttpRequest } from './http-exchange.ts';
-import { startAdvice } from './refusal-advice.ts';
+import { type Break, type HttpRequest, PROXY_REFUSED } from './http-exchange.ts';
+import { proxyAdvice, startAdvice } from './refusal-advice.ts';
 
 const UNREACHED = { httpConnectionFailed: { httpStatusCode: null } };
 
@@ -53,6 +53,13 @@ export function unansweredFailure(
       'connection',
     );
   }
+  if (code.startsWith(PROXY_REFUSED)) {
+    const status = code.slice(PROXY_REFUSED.length);
+    const advice =
+      status === '407' ? proxyAdvice(endpoint) : ` Check the proxy in ${endpoint.proxy?.variable}, or set NO_PROXY to connect directly.`;
+    const text = `${label} cannot be reached: the proxy did not connect to it, and answered HTTP ${status}.${advice}`;
+    return modelFailure(text, UNREACHED, status === '407' ? 'never' : 'connection');
+  }
   if (CERTIFICATE.test(code)) {
     return modelFailure(`${label} ${certificateProblem(code, url.hostname)}`, UNREACHED, 'never');
   }
@@ -89,8 +96,8 @@ function certificateProblem(code: string, host: string): string {
   return `has a certificate that is not trusted (${code}). Set NODE_EXTRA_CA_CERTS or SSL_CERT_FILE to a file with the certificate of its authority.`;
 }
 
-function proxyNote({ unusedProxy }: Endpoint): string {
-  return unusedProxy === null ? '' : ` The proxy in ${unusedProxy} is not used: heddle connects directly.`;
+function proxyNote({ proxy }: Endpoint): string {
+  return proxy === null ? '' : ` Requests go through the proxy in ${proxy.variable} (${proxy.url.origin}).`;
 }
 
 function silence(idleMsMax: number): string {

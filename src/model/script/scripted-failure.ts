@@ -11,7 +11,7 @@ const ENDPOINT: Endpoint = {
   label: 'The scripted model',
   keySource: 'env_key of the provider',
   localServer: null,
-  unusedProxy: null,
+  proxy: null,
   secrets: [],
 };
 

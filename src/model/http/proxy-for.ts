@@ -1,0 +1,70 @@
+import { BlockList, isIP } from 'node:net';
+import type { Env } from '../../base/env.ts';
+
+/** An HTTP proxy, and the environment variable that names it. */
+export interface HttpProxy {
+  url: URL;
+  variable: string;
+}
+
+/**
+ * Returns the proxy that the environment names for a URL, or why it cannot be used. Null: there is none. Reads HTTP_PROXY, HTTPS_PROXY,
+ * ALL_PROXY and NO_PROXY in small and in capital letters, as curl does. Requests to this machine never go through a proxy.
+ */
+export function proxyFor(url: URL, env: Env): HttpProxy | { problem: string } | null {
+  const host = url.hostname.replace(/^\[|\]$/g, '').toLowerCase();
+  if (isLoopback(host) || isExcepted(host, url)(noProxy(env))) return null;
+  const name = `${url.protocol.slice(0, -1)}_proxy`;
+  const variable = [name, name.toUpperCase(), 'all_proxy', 'ALL_PROXY'].find((each) => own(env, each) !== '');
+  if (variable === undefined) return null;
+  const value = own(env, variable);
+  const address = /^[a-z][a-z\d+.-]*:\/\//i.test(value) ? value : `http://${value}`;
+  const proxy = URL.canParse(address) ? new URL(address) : null;
+  if (proxy === null) return { problem: `${variable} is not the URL of a proxy. Correct it, or set NO_PROXY to connect directly.` };
+  if (proxy.protocol === 'http:' || proxy.protocol === 'https:') return { url: proxy, variable };
+  const scheme = proxy.protocol.slice(0, -1);
+  return {
+    problem: `The proxy in ${variable} is a ${scheme} proxy. heddle uses http and https proxies only. Set NO_PROXY to connect directly.`,
+  };
+}
+
+function own(env: Env, name: string): string {
+  return (Object.hasOwn(env, name) ? (env[name] ?? '') : '').trim();
+}
+
+function noProxy(env: Env): string[] {
+  return (own(env, 'no_proxy') || own(env, 'NO_PROXY'))
+    .toLowerCase()
+    .split(/[\s,]+/)
+    .filter((entry) => entry !== '');
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host.endsWith('.localhost') || /^127\./.test(host) || host === '::1';
+}
+
+/** Returns the function that says whether entries of NO_PROXY name the host: a domain with all below it, an address, a network, or `*`. */
+function isExcepted(host: string, { protocol, port: given }: URL): (entries: readonly string[]) => boolean {
+  const port = given || (protocol === 'https:' ? '443' : '80');
+  return (entries) => entries.some((entry) => entry === '*' || isNamed(entry, { host, port }));
+}
+
+function isNamed(entry: string, { host, port }: { host: string; port: string }): boolean {
+  const [, bracketed, plain = '', entryPort] = /^(?:\[([^\]]*)\]|([^:]*|[^:]*:[^:]*:.*?))(?::(\d+))?$/.exec(entry) ?? [];
+  const name = bracketed ?? plain;
+  if (name === '' || (entryPort !== undefined && entryPort !== port)) return false;
+  const family = isIP(host);
+  if (family !== 0) return name === host || isInNetwork(host, family, name);
+  const domain = name.replace(/^\*?\./, '');
+  return host === domain || host.endsWith(`.${domain}`);
+}
+
+function isInNetwork(host: string, family: number, network: string): boolean {
+  const [address = '', bits = ''] = network.split('/');
+  const bitsMax = family === 4 ? 32 : 128;
+  if (isIP(address) !== family || !/^\d+$/.test(bits) || Number(bits) > bitsMax) return false;
+  const list = new BlockList();
+  const type = family === 4 ? 'ipv4' : 'ipv6';
+  list.addSubnet(address, Number(bits), type);
+  return list.check(host, type);
+}
