@@ -151,12 +151,11 @@ describe('settings that heddle reads and does not use', () => {
   test('are named once, with those of features and providers', async () => {
     const { path, warnings } = await warningsOf(
       'check_for_update_on_startup = false\n[tui]\nnotifications = true\n[otel]\nenvironment = "x"\n[history]\n[features]\nmemories = true\n' +
-        'plugins = false\nunified_exec = true\nsteer = false\n[model_providers.p]\nbase_url = "https://p.example"\nexperimental_bearer_token = "x"\n',
+        'plugins = false\nunified_exec = true\nsteer = false\n[model_providers.p]\nbase_url = "https://p.example"\ncredential_file = "x"\n',
     );
     expect(warnings).toEqual([
       {
-        summary:
-          'heddle does not use these settings: tui, otel, features.memories, features.steer, model_providers.p.experimental_bearer_token',
+        summary: 'heddle does not use these settings: tui, otel, features.memories, features.steer, model_providers.p.credential_file',
         details: 'docs/coming-from-codex.md says what becomes of each setting.',
         path,
         range: null,

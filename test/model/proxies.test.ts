@@ -6,7 +6,7 @@ import { type AddressInfo, connect, type Server } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Env } from '../../src/base/env.ts';
-import { proxyFor } from '../../src/model/http/proxy-for.ts';
+import { proxyFor } from '../../src/model/http/connect/proxy-for.ts';
 import { answered, answeredEvents, collect, modelAt, never, ProviderServer, request } from './provider-server.ts';
 
 const certificateFile = (name: string) => join(import.meta.dirname, 'certificates', name);

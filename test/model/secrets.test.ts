@@ -91,7 +91,7 @@ test('short values stay: they are found in plain words', async () => {
 test('a refused authorization header is advised about, also where there is a key: the header is what was sent', async () => {
   const says = ({ headers }: IncomingMessage) => `Bad ${headers.authorization}`;
   const httpHeaders = { Authorization: 'Bearer sk-secretvalue123' };
-  const text = 'answered HTTP 401. Bad … Check the key in http_headers of the provider.';
+  const text = 'answered HTTP 401. Bad … Check the key in http_headers or experimental_bearer_token of the provider.';
   expect(await refusal(says, () => ({ httpHeaders }))).toBe(text);
   expect(await refusal(says, () => ({ httpHeaders, envKey: 'K' }), { K: 'not-sent-at-all' })).toBe(text);
 });

@@ -2,7 +2,7 @@ import { validateHeaderName, validateHeaderValue } from 'node:http';
 import type { ProviderConfig } from '../../config/providers/provider-config.ts';
 import type { TurnError } from '../../protocol/generated/types.ts';
 import { secretsOf } from '../../secrets/redact.ts';
-import { type HttpProxy, proxyFor } from './proxy-for.ts';
+import { type HttpProxy, proxyFor } from './connect/proxy-for.ts';
 import { shownUrl } from './shown-url.ts';
 
 /** The address of a provider's requests, and the words that errors use for it. */

@@ -1,6 +1,6 @@
 import { type ModelFailure, modelFailure } from '../model-failure.ts';
+import { type Break, type HttpRequest, PROXY_REFUSED } from './connect/http-exchange.ts';
 import type { Endpoint } from './endpoint.ts';
-import { type Break, type HttpRequest, PROXY_REFUSED } from './http-exchange.ts';
 import { proxyAdvice, startAdvice } from './refusal-advice.ts';
 
 const UNREACHED = { httpConnectionFailed: { httpStatusCode: null } };
@@ -53,13 +53,7 @@ export function unansweredFailure(
       'connection',
     );
   }
-  if (code.startsWith(PROXY_REFUSED)) {
-    const status = code.slice(PROXY_REFUSED.length);
-    const advice =
-      status === '407' ? proxyAdvice(endpoint) : ` Check the proxy in ${endpoint.proxy?.variable}, or set NO_PROXY to connect directly.`;
-    const text = `${label} cannot be reached: the proxy did not connect to it, and answered HTTP ${status}.${advice}`;
-    return modelFailure(text, UNREACHED, status === '407' ? 'never' : 'connection');
-  }
+  if (code.startsWith(PROXY_REFUSED)) return proxyFailure(endpoint, code.slice(PROXY_REFUSED.length));
   if (CERTIFICATE.test(code)) {
     return modelFailure(`${label} ${certificateProblem(code, url.hostname)}`, UNREACHED, 'never');
   }
@@ -74,6 +68,14 @@ export function unansweredFailure(
     return modelFailure(`${label} answered with something that is not HTTP (${code}). Check base_url.`, UNREACHED, 'never');
   }
   return modelFailure(`${label} closed the connection without an answer${code === '' ? '' : ` (${code})`}.`, 'other', 'request');
+}
+
+/** For a proxy that has answered CONNECT with this status. */
+function proxyFailure(endpoint: Endpoint, status: string): ModelFailure {
+  const wantsCredentials = status === '407';
+  const otherwise = ` Check the proxy in ${endpoint.proxy?.variable}, or set NO_PROXY to connect directly.`;
+  const text = `${endpoint.label} cannot be reached: the proxy did not connect to it, and answered HTTP ${status}.`;
+  return modelFailure(text + (wantsCredentials ? proxyAdvice(endpoint) : otherwise), UNREACHED, wantsCredentials ? 'never' : 'connection');
 }
 
 /** Makes the failure for a stream that ended (`why` is null) or broke before the response was complete. */

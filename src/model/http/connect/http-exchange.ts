@@ -8,8 +8,8 @@ import {
   request,
 } from 'node:http';
 import type { LookupFunction, Socket } from 'node:net';
-import type { Clock, Timer } from '../../base/clock.ts';
-import type { JsonText } from '../../base/json-text.ts';
+import type { Clock, Timer } from '../../../base/clock.ts';
+import type { JsonText } from '../../../base/json-text.ts';
 import type { HttpProxy } from './proxy-for.ts';
 import { type TrustDeps, trustedContext } from './trusted-context.ts';
 

@@ -1,5 +1,5 @@
 import { BlockList, isIP } from 'node:net';
-import type { Env } from '../../base/env.ts';
+import type { Env } from '../../../base/env.ts';
 
 /** An HTTP proxy, and the environment variable that names it. */
 export interface HttpProxy {
