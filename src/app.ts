@@ -22,11 +22,13 @@ import { TrustedFiles } from './config/trust/trusted-files.ts';
 import { validOrNull } from './config/valid-or-null.ts';
 import type { EditToml } from './config/writing/toml-edit.ts';
 import { ConfigWriter } from './handlers/config-writing/config-writer.ts';
+import { LoginWriter } from './handlers/config-writing/login-writer.ts';
 import { methodTable } from './handlers/method-table.ts';
 import { SkillFolders } from './instructions/skills/skill-folders.ts';
 import type { Model } from './model/model.ts';
 import type { ModelPool } from './model/model-pool.ts';
 import { providerModels } from './model/provider-models.ts';
+import { RateLimits } from './model/rate-limits.ts';
 import type { Dial } from './network/checked-dial.ts';
 import { policyReads } from './policy/permissions/policy-reads.ts';
 import { createSandbox } from './sandbox/create-sandbox.ts';
@@ -141,7 +143,9 @@ export function createApp(options: AppParts): App {
     log,
     userAgent: `heddle/${version}`,
     storedKey: () => readStoredLogin(home).apiKey,
+    onRateLimits: (limits) => rateLimits.note(limits),
   });
+  const rateLimits = new RateLimits((limits) => clients.publish('everyone', 'account/rateLimits/updated', { rateLimits: limits }));
   const trustedFiles = new TrustedFiles({ home, writes: options.recordsTrust ?? true });
   const sources = { home, cwd, env, overrides, trustedFiles, modelGiven: options.model !== undefined, features: {} };
   const config = (folder: string | null = null, request: JsonObject | null = null): Promise<Config> =>
@@ -171,6 +175,9 @@ export function createApp(options: AppParts): App {
     ids,
     config,
     ...configChanges(options, { ...sources, cwd }),
+    loginWriter: new LoginWriter(home),
+    rateLimits: () => rateLimits.latest,
+    announceAccount: (method, params) => clients.publish('everyone', method, params),
     installedModels: listings.installedModels,
     defaultProvider: () => validOrNull(async () => chooseProvider(await config(), null).provider.id),
     diagnostics: {

@@ -1,21 +1,106 @@
 import type { Config } from '../config/config.ts';
 import { chooseProvider } from '../config/providers/choose-provider.ts';
+import type { ProviderConfig } from '../config/providers/provider-config.ts';
 import { validOrNull } from '../config/valid-or-null.ts';
+import { invalidApiKey, invalidLoginId, loginNotSupported, noRateLimits } from '../protocol/account-errors.ts';
+import type { AuthMode, RateLimitSnapshot, ServerNotifications } from '../protocol/generated/types.ts';
+import type { LoginWriter } from './config-writing/login-writer.ts';
 import type { MethodTable } from './method.ts';
 
-export function accountMethods({ config }: { config: () => Promise<Config> }) {
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+const API_KEY = /^[\x21-\x7e]{1,8192}$/;
+/** Logins and logouts take effect in the order in which they came. */
+const inOrder = () => 'account/login';
+
+export interface AccountDeps {
+  config: () => Promise<Config>;
+  loginWriter: LoginWriter;
+  /** The rate limits that a provider has told last; null: none has. */
+  rateLimits: () => RateLimitSnapshot | null;
+  /** Sends a notification to all clients. */
+  announceAccount: <Method extends 'account/updated' | 'account/login/completed'>(
+    method: Method,
+    params: ServerNotifications[Method],
+  ) => void;
+}
+
+export function accountMethods({ config, loginWriter, rateLimits, announceAccount }: AccountDeps) {
+  const announceUpdate = async () => {
+    const { authMode } = await credentials(config);
+    return () => announceAccount('account/updated', { authMode, planType: null });
+  };
   return {
     'account/read': {
       queue: null,
       async handle() {
-        const settings = await config();
-        const provider = await validOrNull(() => chooseProvider(settings, null).provider);
-        const isOpenai = provider?.id === 'openai' && provider.wireApi !== 'scripted';
-        const key = provider?.envKey ?? '';
-        const isStored = provider?.usesLogin === true && settings.login.apiKey !== null;
-        const hasKey = isStored || (Object.hasOwn(settings.env, key) && settings.env[key] !== '');
-        return { account: isOpenai && hasKey ? { type: 'apiKey' } : null, userId: null, requiresOpenaiAuth: isOpenai };
+        const { authMode, requiresOpenaiAuth } = await credentials(config);
+        return { account: authMode === null ? null : { type: 'apiKey' }, userId: null, requiresOpenaiAuth, workspaceRouting: null };
+      },
+    },
+
+    'account/login/start': {
+      queue: inOrder,
+      async handle(params, { after }) {
+        if (params.type !== 'apiKey') throw loginNotSupported(params.type);
+        const key = params.apiKey.trim();
+        if (!API_KEY.test(key)) throw invalidApiKey();
+        await loginWriter.store(key);
+        const update = await announceUpdate();
+        after(() => {
+          announceAccount('account/login/completed', { loginId: null, success: true, error: null, onboardingEntrypoint: null });
+          update();
+        });
+        return { type: 'apiKey' };
+      },
+    },
+
+    'account/login/cancel': {
+      queue: inOrder,
+      handle({ loginId }) {
+        if (!UUID.test(loginId)) throw invalidLoginId();
+        return { status: 'notFound' };
+      },
+    },
+
+    'account/logout': {
+      queue: inOrder,
+      async handle(_params, { after }) {
+        await loginWriter.remove();
+        after(await announceUpdate());
+        return {};
+      },
+    },
+
+    'account/rateLimits/read': {
+      queue: null,
+      handle() {
+        const limits = rateLimits();
+        if (limits === null) throw noRateLimits();
+        return { rateLimits: limits, rateLimitsByLimitId: limits.limitId === null ? null : { [limits.limitId]: limits } };
       },
     },
   } satisfies Partial<MethodTable>;
+}
+
+/** The credentials that requests of the default provider have. */
+export interface Credentials {
+  /** Null: none. */
+  authMode: AuthMode | null;
+  key: string | null;
+  requiresOpenaiAuth: boolean;
+}
+
+/** Returns the credentials as they are now. Without a valid configuration there are none. */
+export async function credentials(config: () => Promise<Config>): Promise<Credentials> {
+  const settings = await validOrNull(config);
+  const provider = settings === null ? null : await validOrNull(() => chooseProvider(settings, null).provider);
+  if (settings === null || provider === null || !takesLogin(provider)) return { authMode: null, key: null, requiresOpenaiAuth: false };
+  const { envKey } = provider;
+  const fromEnv = envKey !== null && Object.hasOwn(settings.env, envKey) ? (settings.env[envKey]?.trim() ?? '') : '';
+  const key = settings.login.apiKey ?? (fromEnv === '' ? null : fromEnv);
+  return { authMode: key === null ? null : 'apikey', key, requiresOpenaiAuth: true };
+}
+
+function takesLogin({ usesLogin, wireApi }: ProviderConfig): boolean {
+  return usesLogin && wireApi !== 'scripted';
 }

@@ -6,7 +6,7 @@ import type { FileWatches } from '../files/file-watches.ts';
 import type { SkillFolders } from '../instructions/skills/skill-folders.ts';
 import type { InstalledModels } from '../model/http/installed-models.ts';
 import type { FileSearches } from '../search/file-searches.ts';
-import { accountMethods } from './account.ts';
+import { type AccountDeps, accountMethods } from './account.ts';
 import { alwaysEmptyMethods } from './always-empty.ts';
 import type { ClientProcesses } from './client-processes/client-processes.ts';
 import { collaborationModeMethods } from './collaboration-mode/list.ts';
@@ -17,6 +17,7 @@ import type { ConfigWriter } from './config-writing/config-writer.ts';
 import { experimentalFeatureMethods } from './experimental-feature.ts';
 import { fsMethods } from './fs.ts';
 import { fuzzyFileSearchMethods } from './fuzzy-file-search.ts';
+import { getAuthStatusMethods } from './get-auth-status.ts';
 import { HistoryAnswers } from './history/history-answers.ts';
 import { type InitializeDeps, initializeMethods } from './initialize.ts';
 import type { MethodTable } from './method.ts';
@@ -56,7 +57,7 @@ import { threadMethods } from './thread.ts';
 import type { ThreadDeps } from './thread-deps.ts';
 import { turnMethods } from './turn.ts';
 
-export interface MethodDeps extends ThreadDeps {
+export interface MethodDeps extends ThreadDeps, Pick<AccountDeps, 'loginWriter' | 'rateLimits' | 'announceAccount'> {
   handshake: InitializeDeps;
   diagnostics: DiagnosticsDeps;
   goals: ThreadGoals;
@@ -117,6 +118,7 @@ export function methodTable(parts: Omit<MethodDeps, 'answers'>): MethodTable {
     ...modelProviderMethods(deps),
     ...permissionProfileMethods(deps),
     ...accountMethods(deps),
+    ...getAuthStatusMethods(deps),
     ...configMethods(deps),
     ...configRequirementsMethods(),
     ...experimentalFeatureMethods(deps),

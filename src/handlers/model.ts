@@ -45,7 +45,7 @@ export function modelMethods({ config, installedModels }: ModelDeps) {
 }
 
 /**
- * The configured model, which is the default, and after it the other models that a provider on this machine has installed.
+ * The configured model, which is the default, and after it the other models that the provider lists.
  * Empty if there is neither: the client was warned about the configuration, and must still be able to start.
  */
 async function modelsOf(
@@ -55,7 +55,7 @@ async function modelsOf(
   const provider = await validOrNull(() => chooseProvider(config, modelProvider).provider);
   if (provider === null) return [];
   const configured = await validOrNull(() => chooseModel(config, provider, null));
-  const installed = provider.localServer === null ? [] : await installedModels(provider);
+  const installed = config.modelGiven || provider.wireApi === 'scripted' ? [] : await installedModels(provider);
   const others = 'problem' in installed ? [] : installed.filter((id) => id !== configured && id !== `${configured}${OLLAMA_TAG_DEFAULT}`);
   const models = configured === null ? others : [configured, ...others];
   const effort = await validOrNull(() => config.get('model_reasoning_effort'));

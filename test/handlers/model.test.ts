@@ -29,6 +29,31 @@ test.each([
   expect(data.map((model) => [model.id, model.description])).toEqual([['scripted', description]]);
 });
 
+test('model/list has the models that a provider on another machine lists; asks it once in some minutes, and soon again after a failure', async () => {
+  let asked = 0;
+  const list = { data: ['m', 'n-large', 'text-embedding-3', 'whisper-1', 'gpt-image-1', 'n-large'].map((id) => ({ id })) };
+  const reply: Reply = (res) => {
+    asked++;
+    res.writeHead(asked === 1 ? 500 : 200, { 'content-type': 'application/json' }).end(JSON.stringify(asked === 1 ? {} : list));
+  };
+  await using provider = await ProviderServer.start(reply);
+  const config = `model = "m"\nmodel_provider = "p"\n[model_providers.p]\nbase_url = "http://127.0.0.1:${provider.port}/v1"\n`;
+  const { client, clock } = await startServer({ config, model: null });
+  const ids = async () => (await client.request('model/list', {})).data.map(({ id, isDefault }) => [id, isDefault]);
+  expect(await ids()).toEqual([['m', true]]);
+  clock.advance(5_000);
+  const all = [
+    ['m', true],
+    ['n-large', false],
+  ];
+  expect(await ids()).toEqual(all);
+  expect(await ids()).toEqual(all);
+  expect(asked).toBe(2);
+  clock.advance(5 * 60_000);
+  expect(await ids()).toEqual(all);
+  expect(asked).toBe(3);
+});
+
 test('model/list has pages, lists the models of a named provider, and refuses invalid params', async () => {
   await using provider = await ProviderServer.start(ollama({ models: ['a:1', 'b:1', 'c:1'] }));
   const { client } = await startServer({

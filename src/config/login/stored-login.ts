@@ -15,7 +15,8 @@ export interface StoredLogin {
 /** The name of the file in the home. Other agents that share the home write it too. */
 export const AUTH_FILE = 'auth.json';
 
-const FILE_BYTES_MAX = 256 * 1024;
+/** A larger file is not read. */
+export const LOGIN_BYTES_MAX = 256 * 1024;
 /** There is no login. */
 export const NO_LOGIN: StoredLogin = { apiKey: null, hasChatgptLogin: false, problem: null };
 
@@ -23,7 +24,7 @@ export const NO_LOGIN: StoredLogin = { apiKey: null, hasChatgptLogin: false, pro
 export function readStoredLogin(home: string): StoredLogin {
   const path = join(home, AUTH_FILE);
   try {
-    const file = readRegularFileSync(path, { bytesMax: FILE_BYTES_MAX });
+    const file = readRegularFileSync(path, { bytesMax: LOGIN_BYTES_MAX });
     if (file === null) return NO_LOGIN;
     const value = parsedJson(file.bytes.toString('utf8'));
     if (!isObject(value))

@@ -29,6 +29,8 @@ export interface AttemptOptions {
   log: Log;
   httpRequest: HttpRequest;
   translator: () => EventTranslator;
+  /** Called with the headers of the response. */
+  onHeaders: (headers: ResponseHead['headers']) => void;
   signal: AbortSignal;
 }
 
@@ -76,6 +78,7 @@ export class Attempt {
     const { client, endpoint, httpRequest, signal } = this.#options;
     this.#exchange = await client.ask(httpRequest, signal);
     const head = await this.#exchange.head();
+    if ('headers' in head) this.#options.onHeaders(head.headers);
     if ('broken' in head) this.#fail(unansweredFailure(endpoint, head, httpRequest));
     else if (head.status !== SUCCESS) await this.#refused(head, this.#exchange);
     else if (!this.#isReadable(head)) this.#fail(await this.#unreadable(head, this.#exchange));

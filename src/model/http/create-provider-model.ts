@@ -3,7 +3,7 @@ import { type Clock, sleep } from '../../base/clock.ts';
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import type { Log } from '../../base/log.ts';
 import type { ProviderConfig } from '../../config/providers/provider-config.ts';
-import type { TurnError } from '../../protocol/generated/types.ts';
+import type { RateLimitSnapshot, TurnError } from '../../protocol/generated/types.ts';
 import type { Model, ModelEvent, ModelRequest } from '../model.ts';
 import type { ModelFailure } from '../model-failure.ts';
 import { Attempt, type AttemptOptions } from './attempt.ts';
@@ -14,10 +14,13 @@ import { ItemTexts } from './item-texts.ts';
 import type { BodyTools, ProviderApi, ReasoningSent } from './provider-api.ts';
 import { type Retry, RetryPlan } from './retry-plan.ts';
 import { retryingError } from './retrying-error.ts';
+import { toldRateLimits } from './told-rate-limits.ts';
 
 export interface ProviderModelDeps extends EndpointDeps {
   clock: Clock;
   log: Log;
+  /** Called with the rate limits that a response tells. */
+  onRateLimits?: ((limits: RateLimitSnapshot) => void) | undefined;
   /** Resolves host names; the system's by default. */
   lookup?: LookupFunction;
 }
@@ -138,7 +141,11 @@ async function prepare(call: ModelCall, reasoning: ReasoningSent): Promise<Attem
   const { connectTimeoutMs: connectMsMax, streamIdleTimeoutMs: idleMsMax } = provider;
   const httpRequest: HttpRequest = { method: 'POST', url, proxy, headers, body, connectMsMax, idleMsMax };
   const translator = () => api.translator(endpoint, request);
-  return { endpoint, model: request.model, client, clock: deps.clock, log: deps.log, httpRequest, translator, signal };
+  const onHeaders: AttemptOptions['onHeaders'] = (received) => {
+    const limits = deps.onRateLimits === undefined ? null : toldRateLimits(received);
+    if (limits !== null) deps.onRateLimits?.(limits);
+  };
+  return { endpoint, model: request.model, onHeaders, client, clock: deps.clock, log: deps.log, httpRequest, translator, signal };
 }
 
 /** Returns the request with fewer reasoning settings; null if none is left that may have been refused. */

@@ -10,7 +10,7 @@ import { httpFailure, wholeFailure } from './http-failure.ts';
 import { startAdvice } from './refusal-advice.ts';
 import { unansweredFailure } from './unanswered-failure.ts';
 
-/** How long a local server may take to list its models. */
+/** How long a provider may take to list its models. */
 export const LISTING_MS_MAX = 1_000;
 const LISTING_CHARS_MAX = 1024 * 1024;
 /** Gateways list hundreds of models, each with a long description. */
@@ -18,8 +18,9 @@ const WINDOWS_MS_MAX = 5_000;
 const WINDOWS_CHARS_MAX = 16 * 1024 * 1024;
 const MODELS_MAX = 200;
 const SUCCESS = 200;
-/** Embedding models are listed too, but cannot hold a conversation. */
-const EMBEDS = /(?:^|[-_/])embed/i;
+/** Models are listed too that cannot hold a conversation in text, such as those for embeddings, images and speech. */
+const NO_CONVERSATION =
+  /(?:^|[-_/:])(?:embed|whisper|tts|dall-e|image|imagen|sora|moderation|transcribe|realtime|rerank|guard)|text-(?:ada|babbage|curie|davinci)|^(?:babbage|davinci)-/i;
 
 interface ListingDeps extends EndpointDeps {
   clock: Clock;
@@ -29,7 +30,7 @@ interface ListingDeps extends EndpointDeps {
 /** The ids of the installed models; or, if the server did not list them, why: sentences without secrets. */
 export type InstalledModels = string[] | { problem: string };
 
-/** Asks a provider which models it has, and leaves out embedding models. Never rejects. */
+/** Asks a provider which models it has, and leaves out those that cannot hold a conversation. Never rejects. */
 export async function installedModels(provider: ProviderConfig, deps: ListingDeps): Promise<InstalledModels> {
   const listing = await askListing(provider, deps, { msMax: LISTING_MS_MAX, charsMax: LISTING_CHARS_MAX });
   if ('problem' in listing) return listing;
@@ -127,7 +128,7 @@ async function wholeBody(exchange: HttpExchange, { charsMax }: ListingLimits): P
 function modelIds(listing: unknown): string[] | null {
   const entries = listedModels(listing);
   if (entries === null) return null;
-  return [...new Set(entries.map(({ id }) => id))].filter((id) => !EMBEDS.test(id)).slice(0, MODELS_MAX);
+  return [...new Set(entries.map(({ id }) => id))].filter((id) => !NO_CONVERSATION.test(id)).slice(0, MODELS_MAX);
 }
 
 /** The models in `{data: [{id}]}`, null if the body has another form. A server without models may send null as `data`. */

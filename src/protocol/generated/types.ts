@@ -46,6 +46,76 @@ export type PlanType =
   | 'sci_plus'
   | 'unknown';
 /**
+ * Stores an API key in auth.json of the home, for providers with `requires_openai_auth`. Other kinds of login are refused.
+ */
+export type LoginAccountParams =
+  | {
+      type: 'apiKey';
+      apiKey: string;
+    }
+  | {
+      type: 'chatgpt';
+      /**
+       * Has no effect: this kind of login is refused.
+       */
+      appBrand?: string;
+      /**
+       * Has no effect: this kind of login is refused.
+       */
+      codexStreamlinedLogin?: boolean;
+      /**
+       * Has no effect: this kind of login is refused.
+       */
+      useHostedLoginSuccessPage?: boolean;
+    }
+  | {
+      type: 'chatgptDeviceCode';
+    }
+  | {
+      type: 'chatgptAuthTokens';
+      /**
+       * Has no effect: this kind of login is refused.
+       */
+      accessToken: string;
+      /**
+       * Has no effect: this kind of login is refused.
+       */
+      chatgptAccountId: string;
+      /**
+       * Has no effect: this kind of login is refused.
+       */
+      chatgptPlanType?: string;
+    }
+  | {
+      type: 'amazonBedrock';
+      apiKey: string;
+      /**
+       * Has no effect: this kind of login is refused.
+       */
+      region: string;
+    }
+  | {
+      type: 'amazonBedrockAccessKeys';
+      /**
+       * Has no effect: this kind of login is refused.
+       */
+      accessKeyId: string;
+      /**
+       * Has no effect: this kind of login is refused.
+       */
+      region: string;
+      /**
+       * Has no effect: this kind of login is refused.
+       */
+      secretAccessKey: string;
+      /**
+       * Has no effect: this kind of login is refused.
+       */
+      sessionToken?: string;
+    };
+export type LogoutAccountResponse = Record<string, never>;
+export type AuthMode = 'apikey';
+/**
  * The request is about a command of the agent, input for a running command, or a command of the user.
  */
 export type CommandExecutionApprovalKind = 'command' | 'writeStdin' | 'humanCommand';
@@ -1325,6 +1395,99 @@ export interface GetAccountResponse {
   /**
    * Whether the configured provider needs OpenAI credentials.
    */
+  requiresOpenaiAuth: boolean;
+  /**
+   * Always null: it belongs to ChatGPT logins.
+   */
+  workspaceRouting: null;
+}
+export interface LoginAccountResponse {
+  type: 'apiKey';
+}
+/**
+ * Cancels a login that is under way. There is none: API keys are stored at once.
+ */
+export interface CancelLoginAccountParams {
+  /**
+   * A UUID.
+   */
+  loginId: string;
+}
+export interface CancelLoginAccountResponse {
+  status: 'canceled' | 'notFound';
+}
+export interface AccountUpdatedNotification {
+  /**
+   * The credentials that the default provider's requests have now; null: none.
+   */
+  authMode: AuthMode | null;
+  planType: PlanType | null;
+}
+export interface AccountLoginCompletedNotification {
+  loginId: string | null;
+  success: boolean;
+  error: string | null;
+  /**
+   * Always null.
+   */
+  onboardingEntrypoint: null;
+}
+/**
+ * As the provider's last response told them. Refused until one has.
+ */
+export interface GetAccountRateLimitsResponse {
+  rateLimits: RateLimitSnapshot;
+  rateLimitsByLimitId: {
+    [k: string]: RateLimitSnapshot;
+  } | null;
+}
+export interface RateLimitSnapshot {
+  limitId: string | null;
+  limitName: string | null;
+  primary: RateLimitWindow | null;
+  secondary: RateLimitWindow | null;
+  credits: CreditsSnapshot | null;
+  planType: PlanType | null;
+  /**
+   * Always null.
+   */
+  rateLimitReachedType: null;
+}
+export interface RateLimitWindow {
+  usedPercent: number;
+  windowDurationMins: number | null;
+  /**
+   * In Unix seconds.
+   */
+  resetsAt: number | null;
+}
+export interface CreditsSnapshot {
+  hasCredits: boolean;
+  unlimited: boolean;
+  balance: string | null;
+}
+/**
+ * A provider's response has told other rate limits than the one before.
+ */
+export interface AccountRateLimitsUpdatedNotification {
+  rateLimits: RateLimitSnapshot;
+}
+/**
+ * An older form of account/read.
+ */
+export interface GetAuthStatusParams {
+  /**
+   * Whether the answer has the key.
+   */
+  includeToken?: boolean;
+  /**
+   * Has no effect: keys are not renewed.
+   */
+  refreshToken?: boolean;
+}
+export interface GetAuthStatusResponse {
+  authMethod: AuthMode | null;
+  authToken: string | null;
   requiresOpenaiAuth: boolean;
 }
 /**
@@ -4344,6 +4507,10 @@ export interface ErrorNotification {
 
 /** The requests that the server serves. */
 export interface ClientRequests {
+  'account/login/cancel': { params: CancelLoginAccountParams; result: CancelLoginAccountResponse };
+  'account/login/start': { params: LoginAccountParams; result: LoginAccountResponse };
+  'account/logout': { params: undefined; result: LogoutAccountResponse };
+  'account/rateLimits/read': { params: undefined; result: GetAccountRateLimitsResponse };
   'account/read': { params: GetAccountParams; result: GetAccountResponse };
   'accountSession/list': { params: AccountSessionsListParams; result: AccountSessionsResponse };
   'app/installed': { params: AppsInstalledParams; result: AppsInstalledResponse };
@@ -4375,6 +4542,7 @@ export interface ClientRequests {
   'fuzzyFileSearch/sessionStart': { params: FuzzyFileSearchSessionStartParams; result: FuzzyFileSearchSessionStartResponse };
   'fuzzyFileSearch/sessionStop': { params: FuzzyFileSearchSessionStopParams; result: FuzzyFileSearchSessionStopResponse };
   'fuzzyFileSearch/sessionUpdate': { params: FuzzyFileSearchSessionUpdateParams; result: FuzzyFileSearchSessionUpdateResponse };
+  'getAuthStatus': { params: GetAuthStatusParams; result: GetAuthStatusResponse };
   'initialize': { params: InitializeParams; result: InitializeResponse };
   'memory/status': { params: MemoryStatusParams; result: MemoryStatusResponse };
   'model/list': { params: ModelListParams; result: ModelListResponse };
@@ -4450,6 +4618,9 @@ export interface ServerRequests {
 
 /** The notifications that the server sends, by their params. */
 export interface ServerNotifications {
+  'account/login/completed': AccountLoginCompletedNotification;
+  'account/rateLimits/updated': AccountRateLimitsUpdatedNotification;
+  'account/updated': AccountUpdatedNotification;
   'autoApprovalReview/strictReviewRequired': StrictReviewRequiredNotification;
   'command/exec/outputDelta': CommandExecOutputDeltaNotification;
   'configWarning': ConfigWarningNotification;

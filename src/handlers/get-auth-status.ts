@@ -1,0 +1,14 @@
+import { type AccountDeps, credentials } from './account.ts';
+import type { MethodTable } from './method.ts';
+
+export function getAuthStatusMethods({ config }: Pick<AccountDeps, 'config'>) {
+  return {
+    getAuthStatus: {
+      queue: null,
+      async handle({ includeToken }) {
+        const { authMode, key, requiresOpenaiAuth } = await credentials(config);
+        return { authMethod: authMode, authToken: includeToken === true ? key : null, requiresOpenaiAuth };
+      },
+    },
+  } satisfies Partial<MethodTable>;
+}

@@ -1,0 +1,25 @@
+import { type RpcError, refused } from './rpc-error.ts';
+
+/** For kinds of login other than an API key. */
+export function loginNotSupported(type: string): RpcError {
+  const advice = 'log in with an API key (type apiKey), or set env_key of the provider';
+  return refused('login_not_supported', `a login of type ${type} is not supported by this server: ${advice}`);
+}
+
+export function invalidApiKey(): RpcError {
+  return refused('invalid_api_key', 'apiKey must be a key without spaces, and not empty');
+}
+
+export function invalidLoginId(): RpcError {
+  return refused('invalid_login_id', 'invalid login id: it is not a UUID');
+}
+
+export function loginFileUnusable(path: string): RpcError {
+  return refused('login_file_unusable', `${path} is not a JSON object: correct it or remove it`);
+}
+
+export function noRateLimits(): RpcError {
+  const message =
+    'no rate limits are known: the provider has told none so far. A ChatGPT login, which has them at any time, is not supported';
+  return refused('no_rate_limits', message);
+}
