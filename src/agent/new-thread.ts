@@ -32,6 +32,8 @@ export interface NewThread extends ThreadRequest {
   ephemeral: boolean;
   threadSource: string | null;
   daybreakEnabled: boolean | null;
+  /** The tools that the client provides, as JSON text. Null: none. */
+  clientTools: string | null;
   /** The client's name. */
   originator: string | null;
   /** The settings and the configuration of the thread. Absent: they are resolved. */
@@ -79,6 +81,7 @@ export async function newThread(
       told: null,
       memoryMode: null,
       daybreakEnabled: request.daybreakEnabled,
+      clientTools: request.clientTools,
       goal: null,
       agentClosedAtMs: null,
       spawnTurnId: null,
@@ -115,6 +118,7 @@ export async function configureThread(
       asksInDefaultMode: config.get('features.default_mode_request_user_input'),
       reviewModel: config.get('review_model'),
       approvalTimeoutMs: config.get('approval_timeout_ms'),
+      clientToolTimeoutMs: config.get('client_tool_timeout_ms'),
       viewImage: config.get('tools.view_image') && config.get('features.view_image_tool'),
       shownReasoning: shownReasoning(config),
       verbosity: config.get('model_verbosity'),

@@ -3,10 +3,12 @@ import type { Log } from '../../base/log.ts';
 import { orAborted } from '../../base/or-aborted.ts';
 import type { Pace } from '../../base/pace.ts';
 import { Places } from '../../base/places.ts';
+import { flatToolName } from '../../model/flat-tool-name.ts';
+import type { ToolSpec } from '../../model/model.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
 import type { LogEntry } from '../../store/thread-store.ts';
 import type { Action, ActionOutcome } from '../../tools/action.ts';
-import type { CallContext, Tool } from '../../tools/tool.ts';
+import { type CallContext, offeredSpecs, type Tool } from '../../tools/tool.ts';
 
 /** A call as the model made it. `local_shell_call` comes from older models, and is answered like a function call. */
 export type ToolCall =
@@ -123,7 +125,7 @@ async function outcomeOf(
 ): Promise<ActionOutcome> {
   const name = toolName(call);
   const tool = findTool(tools, call);
-  if (tool === undefined) return { output: `There is no tool named ${name}. The tools are: ${namesOf(tools).join(', ')}.`, success: false };
+  if (tool === undefined) return { output: noTool(call, tools), success: false };
   const args = argumentsOf(call);
   if (args === undefined) return { output: `The arguments of ${name} are not valid JSON.`, success: false };
   try {
@@ -136,16 +138,33 @@ async function outcomeOf(
   }
 }
 
+function noTool(call: ToolCall, tools: readonly Tool[]): string {
+  const namespace = namespaceOf(call);
+  const place = namespace === null ? '' : ` in the namespace ${namespace}`;
+  return `There is no tool named ${toolName(call)}${place}. The tools are: ${offeredSpecs(tools).map(flatName).join(', ')}.`;
+}
+
 /** For a call that was waiting when its turn was interrupted. Clients do not see it. */
 const NOT_BEGUN: ActionOutcome = { output: 'The turn was interrupted before this call began.', success: false };
 
 function findTool(tools: readonly Tool[], call: ToolCall): Tool | undefined {
   const name = toolName(call);
-  return tools.find(({ spec }) => spec.name === name);
+  const namespace = namespaceOf(call);
+  const named = tools.find(({ spec }) => spec.name === name && namespaceName(spec) === namespace);
+  // APIs without namespaces know a tool by its flat name.
+  return named ?? (namespace === null ? tools.find(({ spec }) => flatName(spec) === name) : undefined);
 }
 
-function namesOf(tools: readonly Tool[]): string[] {
-  return tools.filter(({ offered }) => offered !== false).map(({ spec }) => spec.name);
+function namespaceOf(call: ToolCall): string | null {
+  return (call.type === 'function_call' ? call.namespace : null) || null;
+}
+
+function namespaceName(spec: ToolSpec): string | null {
+  return (spec.type === 'function' && spec.namespace?.name) || null;
+}
+
+function flatName(spec: ToolSpec): string {
+  return flatToolName(spec.name, namespaceName(spec));
 }
 
 /** The arguments of a call; undefined if they are not valid JSON. */

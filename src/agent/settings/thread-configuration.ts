@@ -41,6 +41,8 @@ export interface ThreadConfiguration {
   reviewModel: string | null;
   /** How long clients have to answer a question; null: no limit. */
   approvalTimeoutMs: number | null;
+  /** How long a client may run a tool that it provides; null: no limit. */
+  clientToolTimeoutMs: number | null;
   /** Whether the model has the tool that reads local images. */
   viewImage: boolean;
   shownReasoning: ShownReasoning;

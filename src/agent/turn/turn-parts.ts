@@ -1,5 +1,6 @@
 import type { Log } from '../../base/log.ts';
 import { orAborted } from '../../base/or-aborted.ts';
+import { flatToolName } from '../../model/flat-tool-name.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { ResponseItem, TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
@@ -16,6 +17,10 @@ interface TurnPartsDeps {
 /** The result of a part; null if the signal aborts first. Adds a listener to the signal only for a promise. */
 function returned<T>(value: Awaitable<T>, signal: AbortSignal): Awaitable<T | null> {
   return value instanceof Promise ? orAborted(value, signal) : value;
+}
+
+function toolKey({ spec }: Tool): string {
+  return flatToolName(spec.name, spec.type === 'function' ? spec.namespace?.name : null);
 }
 
 const INTERRUPTED = 'The turn was interrupted before this was done.';
@@ -37,15 +42,21 @@ export class TurnParts {
     return part;
   }
 
-  /** The tools for one model request. Empty if the turn is interrupted while the parts are asked. */
+  /**
+   * The tools for one model request. Of two with one name, the one of the earlier part counts. Empty if the turn is interrupted while the
+   * parts are asked.
+   */
   async tools(signal: AbortSignal): Promise<readonly Tool[]> {
-    const tools: Tool[] = [];
+    const tools = new Map<string, Tool>();
     for (const part of this.#parts) {
       const offered = await returned(part.tools?.(signal) ?? [], signal);
       if (offered === null) return [];
-      tools.push(...offered);
+      for (const tool of offered) {
+        const name = toolKey(tool);
+        if (!tools.has(name)) tools.set(name, tool);
+      }
     }
-    return tools;
+    return [...tools.values()];
   }
 
   /** The first turn that a part wants to begin; null: none does. */
