@@ -7,6 +7,7 @@ import { requestLayer } from '../config/layers/request-layer.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { NoModelError } from '../config/providers/choose-provider.ts';
 import { contextWindow } from '../config/providers/context-window.ts';
+import { searchesTools } from '../config/providers/searches-tools.ts';
 import { readGitInfo } from '../git/read-git-info.ts';
 import { PROTOCOL_VERSION } from '../protocol/protocol-version.ts';
 import type { ThreadRecord, ThreadSettings } from '../store/thread-store.ts';
@@ -122,6 +123,7 @@ export async function configureThread(
       viewImage: config.get('tools.view_image') && config.get('features.view_image_tool'),
       shownReasoning: shownReasoning(config),
       verbosity: config.get('model_verbosity'),
+      searchesTools: (model) => !modelGiven && searchesTools(provider, model),
       contextWindow: (model) => contextWindow(model, { configured, isLocal, listed }),
       learnContextWindows: async () => {
         if (!modelGiven && provider.wireApi !== 'scripted') listed = await deps.listedWindows(provider);

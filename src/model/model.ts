@@ -19,6 +19,14 @@ export type ToolSpec =
       parameters: JsonObject;
     }
   | {
+      /** The API's own search for tools, which the server runs. APIs that have none give models a function of this name. */
+      type: 'tool_search';
+      name: 'tool_search';
+      description: string;
+      /** A JSON Schema. */
+      parameters: JsonObject;
+    }
+  | {
       /** Takes one string in place of arguments. */
       type: 'custom';
       name: string;

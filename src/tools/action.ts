@@ -95,6 +95,8 @@ export interface ActionOutcome {
   success: boolean;
   /** The user's own words are the output. */
   author?: 'user';
+  /** The tools that a search has found, as the provider's API takes them. */
+  foundTools?: readonly JsonObject[];
   /** The item as it completes. `runsOn`: the action completes its item itself, later. Absent if the action has no item. */
   item?: ThreadItem | 'runsOn';
   /** Notifications for clients after the completed item. */

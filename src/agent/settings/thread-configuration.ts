@@ -47,6 +47,8 @@ export interface ThreadConfiguration {
   viewImage: boolean;
   shownReasoning: ShownReasoning;
   verbosity: string | null;
+  /** Whether this model can search for tools by a tool of the provider's API. */
+  searchesTools(model: string): boolean;
   /** The context window of this model. */
   contextWindow(model: string): ContextWindow;
   /** Asks the provider for context windows. Never rejects, and takes a second at most. */

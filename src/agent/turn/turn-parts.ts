@@ -1,6 +1,6 @@
 import type { Log } from '../../base/log.ts';
 import { orAborted } from '../../base/or-aborted.ts';
-import { flatToolName } from '../../model/flat-tool-name.ts';
+import { flatSpecName } from '../../model/flat-tool-name.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { ResponseItem, TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
@@ -17,10 +17,6 @@ interface TurnPartsDeps {
 /** The result of a part; null if the signal aborts first. Adds a listener to the signal only for a promise. */
 function returned<T>(value: Awaitable<T>, signal: AbortSignal): Awaitable<T | null> {
   return value instanceof Promise ? orAborted(value, signal) : value;
-}
-
-function toolKey({ spec }: Tool): string {
-  return flatToolName(spec.name, spec.type === 'function' ? spec.namespace?.name : null);
 }
 
 const INTERRUPTED = 'The turn was interrupted before this was done.';
@@ -52,11 +48,11 @@ export class TurnParts {
       const offered = await returned(part.tools?.(signal) ?? [], signal);
       if (offered === null) return [];
       for (const tool of offered) {
-        const name = toolKey(tool);
+        const name = flatSpecName(tool.spec);
         if (!tools.has(name)) tools.set(name, tool);
       }
     }
-    return [...tools.values()];
+    return this.#parts.reduce<readonly Tool[]>((arranged, part) => part.arrangeTools?.(arranged) ?? arranged, [...tools.values()]);
   }
 
   /** The first turn that a part wants to begin; null: none does. */

@@ -1,29 +1,33 @@
 import type { JsonObject } from '../../base/json-value.ts';
 import type { ToolSpec } from '../model.ts';
 
-/** The tools of a Responses API request. Those of one namespace are together, where the first of them is. */
-export function wireTools(tools: readonly ToolSpec[]): JsonObject[] {
-  const body: JsonObject[] = [];
+/**
+ * Tools as the Responses API takes them. Those of one namespace are together, where the first of them is. `isDeferred`: they were found
+ * by a search.
+ */
+export function wireTools(tools: readonly ToolSpec[], { isDeferred = false } = {}): JsonObject[] {
+  const wire: JsonObject[] = [];
   const namespaces = new Map<string, JsonObject[]>();
   for (const tool of tools) {
     if (tool.type !== 'function') {
-      body.push({ ...tool });
+      wire.push(wireTool(tool));
       continue;
     }
     const { namespace, ...spec } = tool;
-    const shown = { ...spec, strict: false };
-    if (namespace === undefined) {
-      body.push(shown);
-      continue;
+    const shown = { ...spec, strict: false, ...(isDeferred && { defer_loading: true }) };
+    const others = namespace === undefined ? wire : namespaces.get(namespace.name);
+    if (others !== undefined) others.push(shown);
+    else if (namespace !== undefined) {
+      const group = [shown];
+      namespaces.set(namespace.name, group);
+      wire.push({ type: 'namespace', ...namespace, tools: group });
     }
-    const others = namespaces.get(namespace.name);
-    if (others !== undefined) {
-      others.push(shown);
-      continue;
-    }
-    const group = [shown];
-    namespaces.set(namespace.name, group);
-    body.push({ type: 'namespace', ...namespace, tools: group });
   }
-  return body;
+  return wire;
+}
+
+function wireTool(tool: Exclude<ToolSpec, { type: 'function' }>): JsonObject {
+  if (tool.type !== 'tool_search') return { ...tool };
+  const { name: _, ...search } = tool;
+  return { ...search, execution: 'client' };
 }
