@@ -103,6 +103,10 @@ export class LoadedThread {
     return this.#state.turn;
   }
 
+  get rootTurnId(): string | null {
+    return this.turn?.rootTurnId ?? null;
+  }
+
   /** The part of this class. Throws if there is none. */
   part<Part extends TurnPart>(kind: abstract new (...args: never[]) => Part): Part {
     return this.#parts.get(kind);

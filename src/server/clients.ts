@@ -24,8 +24,10 @@ export class Clients implements ClientChannel {
   readonly #above = new Map<string, readonly string[]>();
   readonly #pending: PendingRequests;
   readonly #providers: ToolProviders;
+  readonly #clock: Clock;
 
   constructor({ clock, log }: { clock: Clock; log: Log }) {
+    this.#clock = clock;
     this.#providers = new ToolProviders({ clock, onLost: (threadId) => this.#pending.settleUnprovided(threadId) });
     this.#pending = new PendingRequests({
       log,
@@ -136,9 +138,11 @@ export class Clients implements ClientChannel {
     params: ServerNotifications[Method],
   ): void {
     let message: Outgoing | null = null;
+    const emittedAtMs = this.#clock.now();
+    const head = `{"method":"${method}","emittedAtMs":${emittedAtMs},"params":`;
     for (const connection of connections) {
       if (!connection.hears(method)) continue;
-      message ??= outgoing({ head: `{"method":"${method}","params":`, value: params, instead: () => tooLarge(method) });
+      message ??= outgoing({ head, value: params, instead: () => tooLarge(method, emittedAtMs) });
       connection.send(message);
     }
   }
@@ -198,7 +202,7 @@ export class Clients implements ClientChannel {
 }
 
 /** Takes the place of a notification that no client could read. */
-function tooLarge(method: string): string {
+function tooLarge(method: string, emittedAtMs: number): string {
   const message = `A notification ${method} was left out: it is too large for one message.`;
-  return JSON.stringify({ method: 'warning', params: { message, threadId: null } });
+  return JSON.stringify({ method: 'warning', emittedAtMs, params: { message, threadId: null } });
 }

@@ -49,7 +49,8 @@ export async function runTurn(deps: TurnDeps, turn: ActiveTurn, beginning: TurnB
 
 async function begin({ deps, turn }: RunningTurn, step: StepAddition): Promise<void> {
   await deps.outbox.commit(deps.statusStep('active'));
-  const started = turnView({ id: turn.id, status: 'inProgress', startedAtMs: turn.startedAtMs });
+  const { id, rootTurnId, startedAtMs } = turn;
+  const started = turnView({ id, rootTurnId, status: 'inProgress', startedAtMs });
   const announce: Announcement[] = [{ method: 'turn/started', params: { threadId: deps.threadId, turn: started } }];
   await deps.outbox.commit(mergedSteps([{ announce }, step]));
 }
@@ -190,7 +191,7 @@ function endingStep(run: RunningTurn, ending: Ending, parts: StepAddition): Step
   const errors: Announcement[] =
     ending.status === 'failed' ? [{ method: 'error', params: { error: ending.error, willRetry: false, threadId, turnId: turn.id } }] : [];
   const shown = ending.status === 'completed' ? { items: lastMessage === null ? [] : [lastMessage], itemsView: 'summary' as const } : {};
-  const view = turnView({ id: turn.id, startedAtMs: turn.startedAtMs, ...end, ...shown });
+  const view = turnView({ id: turn.id, rootTurnId: turn.rootTurnId, startedAtMs: turn.startedAtMs, ...end, ...shown });
   const running: LogEntry[] = run.runningOn.map(({ item, startedAtMs }) => ({
     kind: 'item',
     turnId: turn.id,

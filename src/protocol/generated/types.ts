@@ -1857,6 +1857,66 @@ export interface ServerRequestResolvedNotification {
   requestId: RequestId;
 }
 /**
+ * Writes a report to a file, as JSON without secrets. Nothing is sent anywhere.
+ */
+export interface FeedbackSaveParams {
+  /**
+   * The kind of the report, such as `bug`.
+   */
+  classification: string;
+  /**
+   * The user's own words.
+   */
+  reason?: string | null;
+  /**
+   * The thread that the report is about.
+   */
+  threadId?: string | null;
+  /**
+   * Adds the server's last log messages and the last items of the thread, with what the user and the model have written. False if absent.
+   */
+  includeLogs?: boolean | null;
+  /**
+   * Files to attach: absolute paths, at most 10, of each at most the first 256 KiB.
+   */
+  extraLogFiles?: string[] | null;
+  tags?: {
+    [k: string]: string;
+  } | null;
+  /**
+   * Where the report is written: an absolute path at which there is nothing yet.
+   */
+  savePath: string;
+}
+export interface FeedbackSaveResponse {
+  savedPath: string;
+  /**
+   * The thread of the report. If it is about none, an id of the report.
+   */
+  threadId: string;
+  /**
+   * Always null.
+   */
+  promptHash: null;
+}
+/**
+ * Always refused: this server sends nothing to anybody. Use `feedback/save`.
+ */
+export interface FeedbackUploadParams {
+  classification: string;
+  reason?: string | null;
+  threadId?: string | null;
+  includeLogs?: boolean | null;
+  extraLogFiles?: string[] | null;
+  tags?: {
+    [k: string]: string;
+  } | null;
+}
+export interface FeedbackUploadResponse {
+  threadId: string;
+  promptHash: string | null;
+}
+/**
  * Reads a regular file of at most 25,116,672 bytes (almost 24 MiB). Follows symbolic links.
  */
 export interface FsReadFileParams {
@@ -2335,6 +2395,10 @@ export interface JSONRPCRequest {
 }
 export interface JSONRPCNotification {
   method: string;
+  /**
+   * When the server made the notification, in Unix milliseconds. Only the server sets it, and always.
+   */
+  emittedAtMs?: number;
   params?: unknown;
 }
 export interface JSONRPCResponse {
@@ -2699,6 +2763,10 @@ export interface ReviewStartResponse {
 }
 export interface Turn {
   id: string;
+  /**
+   * The turn that this one works for, in the end: of an agent's turn, that of the uppermost thread. Otherwise the turn itself, unless a client named another one.
+   */
+  rootTurnId: string | null;
   items: ThreadItem[];
   itemsView: TurnItemsView;
   status: TurnStatus;
@@ -2776,6 +2844,19 @@ export interface Thread {
   sessionId: string;
   forkedFromId: string | null;
   /**
+   * Always null: there are no attached threads.
+   */
+  attachedToThreadId: null;
+  /**
+   * Whether clients can send input to the thread. Null: it is not loaded, so nothing is known.
+   */
+  canAcceptDirectInput: boolean | null;
+  environments: ThreadEnvironment[] | null;
+  /**
+   * Always null.
+   */
+  extra: null;
+  /**
    * The thread whose agent started this one. Null: none.
    */
   parentThreadId: string | null;
@@ -2834,6 +2915,17 @@ export interface Thread {
    * The turns, oldest first. Empty if the method does not return the history.
    */
   turns: Turn[];
+}
+/**
+ * A machine on which the thread's commands run, and the folders there.
+ */
+export interface ThreadEnvironment {
+  /**
+   * Always `local`: the machine that the server runs on.
+   */
+  environmentId: string;
+  cwd: string;
+  runtimeWorkspaceRoots: string[];
 }
 /**
  * The state of the Git repository in the working directory when the thread was started. `thread/metadata/update` can change it.
@@ -3838,7 +3930,7 @@ export interface TurnStartParams {
    */
   parentTurnId?: string | null;
   /**
-   * Has no effect: the server collects no usage data.
+   * The turn's rootTurnId, at most 256 characters. A running turn that takes the input keeps its own.
    */
   rootTurnId?: string | null;
   /**
@@ -3984,6 +4076,8 @@ export interface ClientRequests {
   'environment/status': { params: EnvironmentStatusParams; result: EnvironmentStatusResponse };
   'externalAgentConfig/detect': { params: ExternalAgentConfigDetectParams; result: ExternalAgentConfigDetectResponse };
   'externalAgentConfig/import/readHistories': { params: undefined; result: ExternalAgentConfigImportHistoriesReadResponse };
+  'feedback/save': { params: FeedbackSaveParams; result: FeedbackSaveResponse };
+  'feedback/upload': { params: FeedbackUploadParams; result: FeedbackUploadResponse };
   'fs/copy': { params: FsCopyParams; result: FsCopyResponse };
   'fs/createDirectory': { params: FsCreateDirectoryParams; result: FsCreateDirectoryResponse };
   'fs/getMetadata': { params: FsGetMetadataParams; result: FsGetMetadataResponse };
