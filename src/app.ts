@@ -11,6 +11,7 @@ import { type Ids, systemIds } from './base/ids.ts';
 import { KeepAlive } from './base/keep-alive.ts';
 import type { Log } from './base/log.ts';
 import { atOnce, type Pace } from './base/pace.ts';
+import { RecentLog } from './base/recent-log.ts';
 import type { Config } from './config/config.ts';
 import { configDeprecations } from './config/config-deprecations.ts';
 import { configWarnings } from './config/config-warnings.ts';
@@ -122,14 +123,15 @@ export interface App {
 
 /** Creates the server from its parts. No other file knows all of them. */
 export function createApp(options: AppParts): App {
-  const { home, cwd, env, log, overrides = [], version, platform, pid, installation } = options;
+  const { home, cwd, env, overrides = [], version, platform, pid, installation } = options;
   const { clock = systemClock, ids = systemIds, storeDir = home, partKinds = [], pacing = unordered, dial = createDial(clock) } = options;
+  const log = new RecentLog(options.log, clock);
   const keepAlive = new KeepAlive();
   const releaseStore = protectStore(storeFileIn(storeDir));
   const clients = new Clients({ clock, log });
   const fileWatches = createFileWatches({ clients, clock, log });
   const sandbox = createSandbox({ platform, arch: arch(), home, storeDir, clock, installation, userHome: env.HOME ?? null });
-  const processes = pacing.processes(createProcesses({ ...options, sandbox }));
+  const processes = pacing.processes(createProcesses({ ...options, log, sandbox }));
   const store = pacing.store(options.store);
   const { models, listings } = createModels(options.model ?? null, { env, clock, log, userAgent: `heddle/${version}` });
   const trustedFiles = new TrustedFiles({ home, writes: options.recordsTrust ?? true });
@@ -156,10 +158,12 @@ export function createApp(options: AppParts): App {
     clock,
     ids,
     config,
+    recentLog: log,
     installedModels: listings.installedModels,
     defaultProvider: () => validOrNull(async () => chooseProvider(await config(), null).provider.id),
     diagnostics: {
       pid,
+      node: options.nodeVersions?.node ?? '',
       residentMemoryBytes: options.residentMemoryBytes ?? (() => null),
       gauges: () => serverGauges({ clients, dispatcher, threads }),
     },

@@ -1,5 +1,6 @@
 import type { ThreadGoals } from '../agent/goal/thread-goals.ts';
 import type { Env } from '../base/env.ts';
+import type { RecentLog } from '../base/recent-log.ts';
 import type { Config } from '../config/config.ts';
 import type { ProviderConfig } from '../config/providers/provider-config.ts';
 import type { FileWatches } from '../files/file-watches.ts';
@@ -11,6 +12,7 @@ import { collaborationModeMethods } from './collaboration-mode/list.ts';
 import { commandMethods } from './command.ts';
 import { configMethods } from './config.ts';
 import { configRequirementsMethods } from './config-requirements.ts';
+import { feedbackMethods } from './feedback.ts';
 import { fsMethods } from './fs.ts';
 import { HistoryAnswers } from './history/history-answers.ts';
 import { type InitializeDeps, initializeMethods } from './initialize.ts';
@@ -62,6 +64,8 @@ export interface MethodDeps extends ThreadDeps {
   cwd: string;
   /** The configuration for a folder, by default the server's working directory. Reads the files at each call. */
   config: (cwd?: string | null) => Promise<Config>;
+  /** The server's last log messages. */
+  recentLog: Pick<RecentLog, 'messages'>;
   /** The models that a provider lists, or why it lists none. Never rejects; takes a second at most. */
   installedModels: (provider: ProviderConfig) => Promise<InstalledModels>;
 }
@@ -72,6 +76,7 @@ export function methodTable(parts: Omit<MethodDeps, 'answers'>): MethodTable {
   const clientProcessDeps = { ...deps, home: deps.handshake.home };
   return {
     ...initializeMethods(deps.handshake),
+    ...feedbackMethods(deps),
     ...startMethods(deps),
     ...resumeMethods(deps),
     ...forkMethods(deps),

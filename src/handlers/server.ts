@@ -2,6 +2,8 @@ import type { MethodTable } from './method.ts';
 
 export interface DiagnosticsDeps {
   pid: number;
+  /** The version of Node. */
+  node: string;
   /** The memory that the process uses, in bytes; null if unknown. */
   residentMemoryBytes: () => number | null;
   /** The present values of the gauges, by their names in the schema. */
