@@ -24,6 +24,7 @@ import { validOrNull } from './config/valid-or-null.ts';
 import { FileWatches } from './files/file-watches.ts';
 import { ClientProcesses } from './handlers/client-processes/client-processes.ts';
 import { methodTable } from './handlers/method-table.ts';
+import type { DiagnosticsDeps } from './handlers/server.ts';
 import type { ProviderModelDeps } from './model/http/create-provider-model.ts';
 import type { InstalledModels } from './model/http/installed-models.ts';
 import type { Model } from './model/model.ts';
@@ -123,7 +124,7 @@ export interface App {
 
 /** Creates the server from its parts. No other file knows all of them. */
 export function createApp(options: AppParts): App {
-  const { home, cwd, env, overrides = [], version, platform, pid, installation } = options;
+  const { home, cwd, env, overrides = [], version, platform, installation } = options;
   const { clock = systemClock, ids = systemIds, storeDir = home, partKinds = [], pacing = unordered, dial = createDial(clock) } = options;
   const log = new RecentLog(options.log, clock);
   const keepAlive = new KeepAlive();
@@ -158,15 +159,9 @@ export function createApp(options: AppParts): App {
     clock,
     ids,
     config,
-    recentLog: log,
     installedModels: listings.installedModels,
     defaultProvider: () => validOrNull(async () => chooseProvider(await config(), null).provider.id),
-    diagnostics: {
-      pid,
-      node: options.nodeVersions?.node ?? '',
-      residentMemoryBytes: options.residentMemoryBytes ?? (() => null),
-      gauges: () => serverGauges({ clients, dispatcher, threads }),
-    },
+    diagnostics: diagnosticsDeps(options, log, () => serverGauges({ clients, dispatcher, threads })),
     handshake: { home, version, platform, capabilities: () => serverCapabilities(Object.keys(rows), platform), onHandshake },
   });
   const dispatcher = new Dispatcher(rows, log);
@@ -207,6 +202,11 @@ export function createApp(options: AppParts): App {
     warn: (message) => clients.publish('everyone', 'warning', { message, threadId: null }),
     close: (reason = 'shutdown') => keepAlive.during(close({ threads, clients, processes, store, models }, reason).finally(releaseStore)),
   };
+}
+
+function diagnosticsDeps(options: AppParts, log: RecentLog, gauges: DiagnosticsDeps['gauges']): DiagnosticsDeps {
+  const { pid, nodeVersions, residentMemoryBytes = () => null } = options;
+  return { pid, node: nodeVersions?.node ?? '', residentMemoryBytes, gauges, logMessages: () => log.messages() };
 }
 
 /** Ends what a client's open requests wait for. */

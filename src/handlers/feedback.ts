@@ -2,7 +2,6 @@ import { isAbsolute } from 'node:path';
 import type { Env } from '../base/env.ts';
 import { OwnFileError } from '../base/files/file-refused-error.ts';
 import { openNewFile } from '../base/files/open-new-file.ts';
-import type { RecentLog } from '../base/recent-log.ts';
 import { systemErrorCode } from '../base/system-error-code.ts';
 import { fileFailed } from '../protocol/file-errors.ts';
 import type { FeedbackSaveParams } from '../protocol/generated/types.ts';
@@ -24,10 +23,8 @@ const TAGS_MAX = 100;
 interface FeedbackDeps extends Pick<ThreadDeps, 'threads' | 'store' | 'ids' | 'clock'> {
   /** The server's own environment. */
   env: Env;
-  /** The server's last log messages. */
-  recentLog: Pick<RecentLog, 'messages'>;
   handshake: Pick<InitializeDeps, 'version' | 'platform'>;
-  diagnostics: Pick<DiagnosticsDeps, 'node'>;
+  diagnostics: Pick<DiagnosticsDeps, 'node' | 'logMessages'>;
 }
 
 export function feedbackMethods(deps: FeedbackDeps) {
@@ -60,7 +57,7 @@ function check({ savePath, reason, tags, classification }: FeedbackSaveParams): 
 
 /** Only with `includeLogs` does the report have what the user, the model and the server have written. */
 async function reportText(deps: FeedbackDeps, params: FeedbackSaveParams): Promise<string> {
-  const { threads, store, clock, env, recentLog, handshake, diagnostics } = deps;
+  const { threads, store, clock, env, handshake, diagnostics } = deps;
   const { threadId, includeLogs, extraLogFiles } = params;
   const withLogs = includeLogs === true;
   const thread = threadId ? await threads.record(threadId) : null;
@@ -73,7 +70,7 @@ async function reportText(deps: FeedbackDeps, params: FeedbackSaveParams): Promi
     node: diagnostics.node,
     createdAtMs: clock.now(),
   };
-  return createReport({ params, thread, items, logs: withLogs ? recentLog.messages() : [], attachments, server }, jsonRedactor(env));
+  return createReport({ params, thread, items, logs: withLogs ? diagnostics.logMessages() : [], attachments, server }, jsonRedactor(env));
 }
 
 /** Creates the file, which only its user can read. Rejects with the client's error. Of a report that does not fit on the disk, a part stays. */

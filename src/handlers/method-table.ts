@@ -1,6 +1,5 @@
 import type { ThreadGoals } from '../agent/goal/thread-goals.ts';
 import type { Env } from '../base/env.ts';
-import type { RecentLog } from '../base/recent-log.ts';
 import type { Config } from '../config/config.ts';
 import type { ProviderConfig } from '../config/providers/provider-config.ts';
 import type { FileWatches } from '../files/file-watches.ts';
@@ -64,8 +63,6 @@ export interface MethodDeps extends ThreadDeps {
   cwd: string;
   /** The configuration for a folder, by default the server's working directory. Reads the files at each call. */
   config: (cwd?: string | null) => Promise<Config>;
-  /** The server's last log messages. */
-  recentLog: Pick<RecentLog, 'messages'>;
   /** The models that a provider lists, or why it lists none. Never rejects; takes a second at most. */
   installedModels: (provider: ProviderConfig) => Promise<InstalledModels>;
 }

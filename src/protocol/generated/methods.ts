@@ -239,7 +239,6 @@ export const methods: Readonly<Record<string, MethodInfo>> = {
     ], notServedFields: [
       {"name":"thread/start.projectId","path":["projectId"]},
       {"name":"thread/start.selectedCapabilityRoots","path":["selectedCapabilityRoots"]},
-      {"name":"thread/start.experimentalRawEvents","path":["experimentalRawEvents"]},
     ] },
   'thread/timeline/list': { served: false, stability: 'experimental', params: 'object', experimentalFields: [] },
   'thread/turns/items/list': { served: true, stability: 'experimental', params: 'object', experimentalFields: [] },

@@ -2712,6 +2712,17 @@ export interface ProcessExitedNotification {
    */
   outputDrainTimedOut: boolean;
 }
+/**
+ * The model reads this item from its next request on, or has written it.
+ */
+export interface RawResponseItemCompletedNotification {
+  threadId: string;
+  /**
+   * Null: a client added the item while no turn ran.
+   */
+  turnId: string | null;
+  item: ResponseItem;
+}
 export interface GhostCommit {
   id: string;
   parent?: string | null;
@@ -2720,6 +2731,29 @@ export interface GhostCommit {
 }
 export interface ConfigurationReasoning {
   effort: ReasoningEffort;
+}
+/**
+ * A response of the model is complete. Its items came before.
+ */
+export interface RawResponseCompletedNotification {
+  threadId: string;
+  turnId: string;
+  /**
+   * The provider's id. Null: it has none.
+   */
+  responseId: string | null;
+  /**
+   * Null: the provider did not tell it.
+   */
+  usage: TokenUsageBreakdown | null;
+}
+export interface TokenUsageBreakdown {
+  totalTokens: number;
+  inputTokens: number;
+  cachedInputTokens: number;
+  cacheWriteInputTokens: number;
+  outputTokens: number;
+  reasoningOutputTokens: number;
 }
 export interface UncommittedChangesReviewTarget {
   type: 'uncommittedChanges';
@@ -3449,7 +3483,7 @@ export interface ThreadStartParams {
    */
   mockExperimentalField?: string | null;
   /**
-   * Not supported yet: must be absent or false.
+   * Sends this client `rawResponseItem/completed` and `rawResponse/completed` for the thread, as long as it follows it.
    */
   experimentalRawEvents?: boolean | null;
   /**
@@ -3749,14 +3783,6 @@ export interface ThreadTokenUsage {
    * The size of the model's context window, in tokens. Null: unknown.
    */
   modelContextWindow: number | null;
-}
-export interface TokenUsageBreakdown {
-  totalTokens: number;
-  inputTokens: number;
-  cachedInputTokens: number;
-  cacheWriteInputTokens: number;
-  outputTokens: number;
-  reasoningOutputTokens: number;
 }
 export interface ThreadSetNameParams {
   threadId: string;
@@ -4181,6 +4207,8 @@ export interface ServerNotifications {
   'model/rerouted': ModelReroutedNotification;
   'process/exited': ProcessExitedNotification;
   'process/outputDelta': ProcessOutputDeltaNotification;
+  'rawResponse/completed': RawResponseCompletedNotification;
+  'rawResponseItem/completed': RawResponseItemCompletedNotification;
   'serverRequest/resolved': ServerRequestResolvedNotification;
   'thread/archived': ThreadArchivedNotification;
   'thread/closed': ThreadClosedNotification;
