@@ -1,3 +1,4 @@
+import { checkToolOutput } from '../agent/prompt/tool-output-items.ts';
 import { invalidParams } from '../protocol/rpc-error.ts';
 import { type MethodTable, perThread } from './method.ts';
 import { checkRequestedSandbox } from './requested/check-requested-sandbox.ts';
@@ -14,6 +15,7 @@ export function turnMethods({ threads }: ThreadDeps) {
       async handle(given, { after, effective }) {
         const params = withEnvironment(given);
         checkRequestedSandbox(params, 'sandboxPolicy');
+        checkToolOutput(params);
         if ((params.rootTurnId ?? '').length > ROOT_TURN_ID_CHARS_MAX)
           throw invalidParams(`params.rootTurnId must have at most ${ROOT_TURN_ID_CHARS_MAX} characters`);
         const thread = threads.require(params.threadId);

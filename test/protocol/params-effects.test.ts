@@ -46,7 +46,6 @@ const SET: Record<string, unknown> = {
   'thread/fork.experimentalPredictionMode': true,
   'thread/settings/update.environments': [{ environmentId: 'local', cwd: '/' }],
   'turn/settings/update.environments': [{ environmentId: 'local', cwd: '/' }],
-  'turn/start.toolOutput': { name: 'find', output: 'found' },
 };
 
 describe('each field of params', () => {

@@ -264,8 +264,6 @@ export const methods: Readonly<Record<string, MethodInfo>> = {
       {"name":"turn/start.responsesapiClientMetadata","path":["responsesapiClientMetadata"]},
       {"name":"turn/start.responsesapiClientMetadataPatch","path":["responsesapiClientMetadataPatch"]},
       {"name":"turn/start.cyberAccessProgram","path":["cyberAccessProgram"]},
-    ], notServedFields: [
-      {"name":"turn/start.toolOutput","path":["toolOutput"]},
     ] },
   'turn/steer': { served: true, stability: 'stable', params: 'object', experimentalFields: [
       {"name":"turn/steer.additionalContext","path":["additionalContext"]},

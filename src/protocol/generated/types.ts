@@ -3948,7 +3948,7 @@ export interface TurnStartParams {
    */
   cyberAccessProgram?: CyberAccessProgram | null;
   /**
-   * Not supported yet: must be absent.
+   * The turn answers this instead of input of the user: `input` must be empty.
    */
   toolOutput?: TurnToolOutput | null;
   /**
@@ -3977,12 +3977,21 @@ export interface AdditionalContextEntry {
   name?: string | null;
 }
 /**
- * A tool output for the model.
+ * An output of a tool that the model did not call. The model reads it as if it had called the tool without arguments. Clients see it as a dynamicToolCall item, which older clients know too.
  */
 export interface TurnToolOutput {
+  /**
+   * The name of the tool. The thread need not have such a tool.
+   */
   name: string;
   namespace?: string | null;
+  /**
+   * At most 1,048,576 characters as JSON.
+   */
   output: FunctionCallOutputBody;
+  /**
+   * Has no effect: an output stays in the prompt until the thread is compacted, like every other.
+   */
   retain?: boolean | null;
 }
 /**
