@@ -69,6 +69,7 @@ export function settingsOf({ cwd }: Folders, given: Partial<ThreadStartResponse>
     activePermissionProfile: null,
     runtimeWorkspaceRoots: [given.cwd ?? cwd],
     reasoningEffort: null,
+    multiAgentMode: 'explicitRequestOnly',
     ...given,
   };
 }

@@ -18,5 +18,6 @@ export function settingsAnswer({ settings, configuration }: LoadedThread): Omit<
     activePermissionProfile: settings.permissionProfile ?? null,
     runtimeWorkspaceRoots: workspaceRoots(settings),
     reasoningEffort: settings.effort,
+    multiAgentMode: settings.multiAgentMode ?? 'explicitRequestOnly',
   };
 }

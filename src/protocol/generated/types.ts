@@ -3521,6 +3521,10 @@ export interface ThreadStartResponse {
    */
   runtimeWorkspaceRoots: AbsolutePathBuf[];
   reasoningEffort: ReasoningEffort | null;
+  /**
+   * When the model may start agents.
+   */
+  multiAgentMode: MultiAgentMode;
 }
 /**
  * Resumes the thread given by `history`, else by `path`, else by `threadId`. Absent settings stay as they were in the last turn.
@@ -3588,6 +3592,10 @@ export interface ThreadResumeResponse {
    */
   runtimeWorkspaceRoots: AbsolutePathBuf[];
   reasoningEffort: ReasoningEffort | null;
+  /**
+   * When the model may start agents.
+   */
+  multiAgentMode: MultiAgentMode;
   collaborationMode: CollaborationMode | null;
   /**
    * The requested page of turns. Null: none was requested.
