@@ -13,6 +13,7 @@ import type { JsonObject } from './base/json-value.ts';
 import { KeepAlive } from './base/keep-alive.ts';
 import type { Log } from './base/log.ts';
 import { atOnce, type Pace } from './base/pace.ts';
+import { RecentLog } from './base/recent-log.ts';
 import type { Config } from './config/config.ts';
 import { type ConfigSources, loadConfig } from './config/load-config.ts';
 import { readStoredLogin } from './config/login/stored-login.ts';
@@ -24,6 +25,7 @@ import type { EditToml } from './config/writing/toml-edit.ts';
 import { ConfigWriter } from './handlers/config-writing/config-writer.ts';
 import { LoginWriter } from './handlers/config-writing/login-writer.ts';
 import { methodTable } from './handlers/method-table.ts';
+import type { DiagnosticsDeps } from './handlers/server.ts';
 import { SkillFolders } from './instructions/skills/skill-folders.ts';
 import type { Model } from './model/model.ts';
 import type { ModelPool } from './model/model-pool.ts';
@@ -129,13 +131,14 @@ export interface App {
 
 /** Creates the server from its parts. No other file knows all of them. */
 export function createApp(options: AppParts): App {
-  const { home, cwd, env, log, overrides = [], version, platform, pid, installation } = options;
+  const { home, cwd, env, overrides = [], version, platform, installation } = options;
   const { clock = systemClock, ids = systemIds, storeDir = home, partKinds = [], pacing = unordered, dial = createDial(clock) } = options;
+  const log = new RecentLog(options.log, clock);
   const keepAlive = new KeepAlive();
   const releaseStore = protectStore(storeFileIn(storeDir));
-  const clients = new Clients(log);
+  const clients = new Clients({ clock, log });
   const sandbox = createSandbox({ platform, arch: arch(), home, storeDir, clock, installation, userHome: env.HOME ?? null });
-  const processes = pacing.processes(createProcesses({ ...options, sandbox }));
+  const processes = pacing.processes(createProcesses({ ...options, log, sandbox }));
   const store = pacing.store(options.store);
   const { models, listings } = providerModels(options.model ?? null, {
     env,
@@ -152,7 +155,7 @@ export function createApp(options: AppParts): App {
     loadConfig({ ...sources, cwd: folder ?? cwd, request });
   const onHandshake = (connection: number) => {
     options.onHandshake?.();
-    void tellOfProblems({ ...options, sources, clients }, connection);
+    void tellOfProblems({ ...options, log, sources, clients }, connection);
   };
   const modelFor = (provider: ProviderConfig) => models.get(provider);
   const skillFolders = new SkillFolders({ clock, log, config, onChange: () => clients.publish('everyone', 'skills/changed', {}) });
@@ -180,11 +183,7 @@ export function createApp(options: AppParts): App {
     announceAccount: (method, params) => clients.publish('everyone', method, params),
     installedModels: listings.installedModels,
     defaultProvider: () => validOrNull(async () => chooseProvider(await config(), null).provider.id),
-    diagnostics: {
-      pid,
-      residentMemoryBytes: options.residentMemoryBytes ?? (() => null),
-      gauges: () => serverGauges({ clients, dispatcher, threads }),
-    },
+    diagnostics: diagnosticsDeps(options, log, () => serverGauges({ clients, dispatcher, threads })),
     handshake: { home, version, platform, capabilities: () => serverCapabilities(Object.keys(rows), platform), onHandshake },
   });
   const dispatcher = new Dispatcher(rows, log);
@@ -193,7 +192,7 @@ export function createApp(options: AppParts): App {
 
   return {
     connect: (transport, { drain = false } = {}) =>
-      serveClient({ ...options, ...served, clock }, { number: connections++, transport, drain }),
+      serveClient({ ...options, ...served, log, clock }, { number: connections++, transport, drain }),
     open() {
       return { turns: threads.turnsRunning, questions: clients.pendingCount, requests: dispatcher.inFlight + dispatcher.queued };
     },
@@ -203,6 +202,11 @@ export function createApp(options: AppParts): App {
         close({ threads, notifier, clients, services, skillFolders, processes, store, models }, reason).finally(releaseStore),
       ),
   };
+}
+
+function diagnosticsDeps(options: AppParts, log: RecentLog, gauges: DiagnosticsDeps['gauges']): DiagnosticsDeps {
+  const { pid, nodeVersions, residentMemoryBytes = () => null } = options;
+  return { pid, node: nodeVersions?.node ?? '', residentMemoryBytes, gauges, logMessages: () => log.messages() };
 }
 
 /** The code that connects is loaded at the first connection. */

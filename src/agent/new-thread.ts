@@ -6,6 +6,7 @@ import { mergeTables } from '../config/layers/config-table.ts';
 import { requestLayer } from '../config/layers/request-layer.ts';
 import { NoModelError } from '../config/providers/choose-provider.ts';
 import { contextWindow } from '../config/providers/context-window.ts';
+import { searchesTools } from '../config/providers/searches-tools.ts';
 import { standInWarning } from '../config/providers/stand-in-warning.ts';
 import { webSearch } from '../config/web-search.ts';
 import { readGitInfo } from '../git/read-git-info.ts';
@@ -38,6 +39,8 @@ export interface NewThread extends ThreadRequest {
   ephemeral: boolean;
   threadSource: string | null;
   daybreakEnabled: boolean | null;
+  /** The tools that the client provides, as JSON text. Null: none. */
+  clientTools: string | null;
   /** The client's name. */
   originator: string | null;
   /** The settings and the configuration of the thread. Absent: they are resolved. */
@@ -85,6 +88,7 @@ export async function newThread(
       told: null,
       memoryMode: null,
       daybreakEnabled: request.daybreakEnabled,
+      clientTools: request.clientTools,
       goal: null,
       agentClosedAtMs: null,
       spawnTurnId: null,
@@ -122,10 +126,12 @@ export async function configureThread(
       asksInDefaultMode: config.get('features.default_mode_request_user_input'),
       reviewModel: config.get('review_model'),
       approvalTimeoutMs: config.get('approval_timeout_ms'),
+      clientToolTimeoutMs: config.get('client_tool_timeout_ms'),
       viewImage: viewsImages(config),
       shownReasoning: shownReasoning(config),
       verbosity: config.get('model_verbosity'),
       webSearch: ({ sandboxPolicy }) => webSearch(config, provider, { fullAccess: sandboxPolicy.type === 'dangerFullAccess' }),
+      searchesTools: (model) => !modelGiven && searchesTools(provider, model),
       contextWindow: (model) => contextWindow(model, { configured, isLocal, listed }),
       learnContextWindows: async () => {
         if (!modelGiven && provider.wireApi !== 'scripted') listed = await deps.listedWindows(provider);

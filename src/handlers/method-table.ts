@@ -15,6 +15,7 @@ import { configMethods } from './config.ts';
 import { configRequirementsMethods } from './config-requirements.ts';
 import type { ConfigWriter } from './config-writing/config-writer.ts';
 import { experimentalFeatureMethods } from './experimental-feature.ts';
+import { feedbackMethods } from './feedback.ts';
 import { fsMethods } from './fs.ts';
 import { fuzzyFileSearchMethods } from './fuzzy-file-search.ts';
 import { getAuthStatusMethods } from './get-auth-status.ts';
@@ -85,6 +86,7 @@ export function methodTable(parts: Omit<MethodDeps, 'answers'>): MethodTable {
   const clientProcessDeps = { ...deps, home: deps.handshake.home };
   return {
     ...initializeMethods(deps.handshake),
+    ...feedbackMethods(deps),
     ...startMethods(deps),
     ...resumeMethods(deps),
     ...forkMethods(deps),

@@ -2,11 +2,27 @@ import type { JsonObject, JsonValue } from '../base/json-value.ts';
 import type { WebSearch } from '../config/web-search.ts';
 import type { ReasoningSummary, ResponseItem, TokenUsageBreakdown, TurnError } from '../protocol/generated/types.ts';
 
+/** A group of tools. Two tools of one name are different tools if their namespaces differ. */
+export interface ToolNamespace {
+  name: string;
+  description: string;
+}
+
 /** A tool as the model sees it. */
 export type ToolSpec =
   | {
       type: 'function';
+      /** Absent: the tool is in no namespace. */
+      namespace?: ToolNamespace;
       name: string;
+      description: string;
+      /** A JSON Schema. */
+      parameters: JsonObject;
+    }
+  | {
+      /** The API's own search for tools, which the server runs. APIs that have none give models a function of this name. */
+      type: 'tool_search';
+      name: 'tool_search';
       description: string;
       /** A JSON Schema. */
       parameters: JsonObject;

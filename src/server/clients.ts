@@ -1,10 +1,12 @@
 import type { Audience, ClientChannel } from '../agent/client-channel.ts';
+import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { ServerNotifications } from '../protocol/generated/types.ts';
 import type { ClientResponse } from '../transport/json-reader.ts';
 import { type Outgoing, outgoing } from '../transport/long-message.ts';
 import type { Connection } from './connection.ts';
 import { PendingRequests } from './pending-requests.ts';
+import { ToolProviders } from './tool-providers.ts';
 
 /** A client's answer to a request of the server. */
 export interface ClientAnswer {
@@ -21,13 +23,20 @@ export class Clients implements ClientChannel {
   /** By the thread of a loaded agent: the threads above it, the nearest first. */
   readonly #above = new Map<string, readonly string[]>();
   readonly #pending: PendingRequests;
+  readonly #providers: ToolProviders;
+  /** By thread: the connection that has asked for the raw events. */
+  readonly #rawListeners = new Map<string, number>();
+  readonly #clock: Clock;
 
-  constructor(log: Log) {
+  constructor({ clock, log }: { clock: Clock; log: Log }) {
+    this.#clock = clock;
+    this.#providers = new ToolProviders({ clock, onLost: (threadId) => this.#pending.settleUnprovided(threadId) });
     this.#pending = new PendingRequests({
       log,
       connections: (audience) => this.#askable(audience),
       isAbout: (threadId, shown) => this.#lineage(threadId).includes(shown),
       tell: (audience, method, params) => this.#send(this.#askable(audience), method, params),
+      isProvided: (threadId) => this.#providers.isExpected(threadId),
       canAnyoneAnswer: () => [...this.#connections.values()].some(({ inputEnded }) => !inputEnded),
     });
   }
@@ -54,7 +63,9 @@ export class Clients implements ClientChannel {
     this.#connections.delete(connection.id);
     const abandoned = [];
     for (const [threadId, followers] of this.#followers) {
-      if (followers.delete(connection) && followers.size === 0) abandoned.push(threadId);
+      if (!followers.delete(connection)) continue;
+      this.#left(threadId, connection.id);
+      if (followers.size === 0) abandoned.push(threadId);
     }
     for (const threadId of abandoned) this.#followers.delete(threadId);
     this.#pending.forget(connection);
@@ -70,6 +81,21 @@ export class Clients implements ClientChannel {
     else followers.add(connection);
   }
 
+  /** From now on a follower of a thread runs the tools that clients provide for it, unless another one does. */
+  provideTools(threadId: string, connectionId: number): void {
+    this.#providers.offer(threadId, connectionId);
+  }
+
+  /** From now on a follower of a thread gets its raw events, too. */
+  sendRawEvents(threadId: string, connectionId: number): void {
+    this.#rawListeners.set(threadId, connectionId);
+  }
+
+  isHeard(audience: Audience): boolean {
+    for (const _ of this.#audience(audience)) return true;
+    return false;
+  }
+
   /** Shows a connection the open requests of a thread and of the agents below it that were sent before it came, under the same ids. */
   replay(threadId: string, connectionId: number): void {
     const connection = this.#connections.get(connectionId);
@@ -82,6 +108,7 @@ export class Clients implements ClientChannel {
     const followers = this.#followers.get(threadId);
     if (connection === undefined || followers === undefined || !followers.delete(connection)) return false;
     if (followers.size === 0) this.#followers.delete(threadId);
+    this.#left(threadId, connectionId);
     this.#pending.settleRefused();
     return true;
   }
@@ -102,6 +129,8 @@ export class Clients implements ClientChannel {
   }
 
   unsubscribeAll(threadId: string): void {
+    this.#providers.forget(threadId);
+    this.#rawListeners.delete(threadId);
     this.#followers.delete(threadId);
   }
 
@@ -122,9 +151,11 @@ export class Clients implements ClientChannel {
     params: ServerNotifications[Method],
   ): void {
     let message: Outgoing | null = null;
+    const emittedAtMs = this.#clock.now();
+    const head = `{"method":"${method}","emittedAtMs":${emittedAtMs},"params":`;
     for (const connection of connections) {
       if (!connection.hears(method)) continue;
-      message ??= outgoing({ head: `{"method":"${method}","params":`, value: params, instead: () => tooLarge(method) });
+      message ??= outgoing({ head, value: params, instead: () => tooLarge(method, emittedAtMs) });
       connection.send(message);
     }
   }
@@ -161,9 +192,15 @@ export class Clients implements ClientChannel {
     await Promise.all([...this.#connections.values()].map((connection) => connection.close()));
   }
 
+  /** A connection does not follow a thread any more. */
+  #left(threadId: string, connectionId: number): void {
+    this.#providers.left(threadId, connectionId);
+    if (this.#rawListeners.get(threadId) === connectionId) this.#rawListeners.delete(threadId);
+  }
+
   /** The connections that a question is put to: for an agent, also those that follow a thread above it. */
   #askable(audience: Audience): Iterable<Connection> {
-    if (audience === 'everyone' || !('threadId' in audience)) return this.#audience(audience);
+    if (audience === 'everyone' || !('threadId' in audience) || audience.only !== undefined) return this.#audience(audience);
     const connections = new Set<Connection>();
     for (const threadId of this.#lineage(audience.threadId)) for (const each of this.#followers.get(threadId) ?? []) connections.add(each);
     return connections;
@@ -176,14 +213,19 @@ export class Clients implements ClientChannel {
 
   #audience(audience: Audience): Iterable<Connection> {
     if (audience === 'everyone') return this.#connections.values();
-    if ('threadId' in audience) return this.#followers.get(audience.threadId) ?? [];
-    const connection = this.#connections.get(audience.connection);
+    if ('threadId' in audience && audience.only === undefined) return this.#followers.get(audience.threadId) ?? [];
+    const id = 'threadId' in audience ? this.#single(audience) : audience.connection;
+    const connection = id === null ? undefined : this.#connections.get(id);
     return connection === undefined ? [] : [connection];
+  }
+
+  #single({ threadId, only }: Extract<Audience, { threadId: string }>): number | null {
+    return only === 'rawEvents' ? (this.#rawListeners.get(threadId) ?? null) : this.#providers.of(threadId);
   }
 }
 
 /** Takes the place of a notification that no client could read. */
-function tooLarge(method: string): string {
+function tooLarge(method: string, emittedAtMs: number): string {
   const message = `A notification ${method} was left out: it is too large for one message.`;
-  return JSON.stringify({ method: 'warning', params: { message, threadId: null } });
+  return JSON.stringify({ method: 'warning', emittedAtMs, params: { message, threadId: null } });
 }

@@ -40,15 +40,12 @@ const fields = Object.entries(clientRequests).flatMap(([method, { params, result
 
 /** A value of a field that counts as set. */
 const SET: Record<string, unknown> = {
-  'thread/start.dynamicTools': [{ type: 'function', name: 'find', description: '', inputSchema: {} }],
   'thread/start.selectedCapabilityRoots': [{ id: 'a', location: { type: 'environment', environmentId: 'local', path: '/' } }],
-  'thread/start.experimentalRawEvents': true,
   'thread/start.projectId': 'project',
   'thread/fork.attachToSource': true,
   'thread/fork.experimentalPredictionMode': true,
   'thread/settings/update.environments': [{ environmentId: 'local', cwd: '/' }],
   'turn/settings/update.environments': [{ environmentId: 'local', cwd: '/' }],
-  'turn/start.toolOutput': { name: 'find', output: 'found' },
 };
 
 describe('each field of params', () => {

@@ -5,6 +5,7 @@ import type { ResponseItem } from '../../protocol/generated/types.ts';
 import type { BodyTools, ReasoningSent } from '../http/provider-api.ts';
 import { wireServiceTier } from '../http/wire-service-tier.ts';
 import type { ModelRequest } from '../model.ts';
+import { wireTools } from './wire-tools.ts';
 
 /** The item types that the Responses API accepts. A thread's other items are not sent. */
 const SENT_TYPES: ReadonlySet<string> = new Set([
@@ -55,10 +56,7 @@ function bodySettings(request: ModelRequest, reasoningSent: ReasoningSent): Json
   return {
     model: request.model,
     instructions: request.instructions,
-    tools: [
-      ...request.tools.map((tool) => (tool.type === 'function' ? { ...tool, strict: false } : { ...tool })),
-      ...(request.webSearch === undefined ? [] : [searchTool(request.webSearch)]),
-    ],
+    tools: [...wireTools(request.tools), ...(request.webSearch === undefined ? [] : [searchTool(request.webSearch)])],
     tool_choice: 'auto',
     parallel_tool_calls: true,
     ...(Object.keys(reasoning).length > 0 ? { reasoning } : {}),
