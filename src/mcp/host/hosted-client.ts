@@ -1,0 +1,242 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import {
+  type AuthProvider,
+  Client,
+  type ClientOptions,
+  type ProgressCallback,
+  ProtocolError,
+  StreamableHTTPClientTransport,
+  type Tool,
+  type Transport,
+} from '@modelcontextprotocol/client';
+import type { JsonObject, JsonValue } from '../../base/json-value.ts';
+import type { ConnectedServer, FromHost, HostedServer, McpAnswer, McpQuestion, McpRequest, McpTool, McpToolAnnotations } from '../host-message.ts';
+import { PipeTransport } from './pipe-transport.ts';
+import { toProblem } from './to-problem.ts';
+
+/** The main thread decides how long to wait: it cancels. */
+const NO_TIMEOUT_MS = 2 ** 31 - 1;
+/** A server that sends more tools than this is refused. */
+const TOOLS_MAX = 2000;
+const PAGES_MAX = 200;
+const MODERN_VERSION = '2026-07-28';
+const METHOD_NOT_FOUND = -32601;
+const RETRY = { initialReconnectionDelay: 1000, maxReconnectionDelay: 30_000, reconnectionDelayGrowFactor: 1.5, maxRetries: 5 };
+
+export interface HostedClientDeps {
+  connection: number;
+  server: HostedServer;
+  clientVersion: string;
+  post(message: FromHost): void;
+  /** Asks the main thread. `call`: the request in which the server asks; null: unknown. */
+  ask(call: number | null, question: McpQuestion, signal: AbortSignal): Promise<McpAnswer>;
+}
+
+/** A connection to one MCP server, by the library's client. */
+export class HostedClient {
+  readonly #deps: HostedClientDeps;
+  /** The call that a question of the server belongs to, where the library tells: it asks in the course of the request. */
+  readonly #calls = new AsyncLocalStorage<number>();
+  #client: Client | null = null;
+  #pipe: PipeTransport | null = null;
+  #isClosed = false;
+
+  constructor(deps: HostedClientDeps) {
+    this.#deps = deps;
+  }
+
+  async connect(): Promise<void> {
+    const { connection, post } = this.#deps;
+    try {
+      const client = await this.#connected();
+      if (this.#isClosed) {
+        await client.close();
+        return;
+      }
+      this.#client = client;
+      client.onclose = () => this.#ended(null);
+      post({ type: 'connected', connection, server: describe(client) });
+    } catch (error) {
+      post({ type: 'refused', connection, problem: toProblem(error) });
+    }
+  }
+
+  receive(bytes: Uint8Array): void {
+    this.#pipe?.receive(bytes);
+    this.#deps.post({ type: 'taken', connection: this.#deps.connection, bytes: bytes.length });
+  }
+
+  inputEnded(): void {
+    void this.#pipe?.close();
+  }
+
+  /** Sends a request. Rejects with the library's errors. */
+  async request(call: number, request: McpRequest, signal: AbortSignal): Promise<JsonValue> {
+    const client = this.#client;
+    if (client === null) throw new Error('the server is not connected');
+    return this.#calls.run(call, () => this.#send(client, call, request, signal));
+  }
+
+  async rootsChanged(): Promise<void> {
+    await this.#client?.sendRootsListChanged();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const client = this.#client;
+    this.#client = null;
+    if (client === null) {
+      await this.#pipe?.close();
+      return;
+    }
+    client.onclose = () => {};
+    // Tells an HTTP server that its session is over.
+    if (client.transport instanceof StreamableHTTPClientTransport) await client.transport.terminateSession().catch(() => {});
+    await client.close();
+  }
+
+  #ended(reason: string | null): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#deps.post({ type: 'closed', connection: this.#deps.connection, reason });
+  }
+
+  async #connected(): Promise<Client> {
+    const { server } = this.#deps;
+    if (server.type === 'http') {
+      const client = this.#newClient({ versionNegotiation: { mode: 'auto' } });
+      await client.connect(this.#httpTransport(server), { timeout: NO_TIMEOUT_MS });
+      return client;
+    }
+    const first = this.#newClient({});
+    try {
+      await first.connect(this.#newPipe(), { timeout: NO_TIMEOUT_MS });
+      return first;
+    } catch (error) {
+      // Few servers on stdio speak only the newer revision, and many older ones do not survive a request before `initialize`.
+      if (!(error instanceof ProtocolError) || error.code !== METHOD_NOT_FOUND) throw error;
+      const second = this.#newClient({ versionNegotiation: { mode: { pin: MODERN_VERSION } } });
+      await second.connect(this.#newPipe(), { timeout: NO_TIMEOUT_MS });
+      return second;
+    }
+  }
+
+  #newClient(options: ClientOptions): Client {
+    const { connection, clientVersion, post } = this.#deps;
+    const client = new Client(
+      { name: 'heddle', title: 'heddle', version: clientVersion },
+      {
+        ...options,
+        capabilities: { elicitation: { form: { applyDefaults: true }, url: {} }, sampling: {}, roots: { listChanged: true } },
+        // A server's schemas are not compiled: they may be hostile, and the model reads the result as it is.
+        jsonSchemaValidator: { getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }) },
+        listMaxPages: PAGES_MAX,
+        inputRequired: { maxRounds: 50 },
+        listChanged: { tools: { autoRefresh: false, onChanged: () => post({ type: 'toolsChanged', connection }) } },
+      },
+    );
+    client.onerror = (error) => post({ type: 'noticed', connection, message: error.message });
+    this.#answerQuestions(client);
+    return client;
+  }
+
+  #newPipe(): PipeTransport {
+    const { connection, post } = this.#deps;
+    this.#pipe = new PipeTransport({
+      write: (bytes) => post({ type: 'output', connection, bytes }),
+      onNoise: (line) => post({ type: 'noticed', connection, message: `not a message: ${line}` }),
+    });
+    return this.#pipe;
+  }
+
+  #httpTransport({ url, headers, authentication }: Extract<HostedServer, { type: 'http' }>): Transport {
+    return new StreamableHTTPClientTransport(new URL(url), {
+      requestInit: { headers: { ...headers } },
+      reconnectionOptions: RETRY,
+      ...(authentication === 'token' ? { authProvider: this.#tokens() } : {}),
+    });
+  }
+
+  /** Bearer tokens come from the main thread, which also knows how to get another one. */
+  #tokens(): AuthProvider {
+    const ask = async (refused: boolean) => {
+      const answer = await this.#deps.ask(null, { kind: 'token', refused }, new AbortController().signal);
+      return 'result' in answer && typeof answer.result === 'string' ? answer.result : undefined;
+    };
+    return {
+      token: () => ask(false),
+      onUnauthorized: async () => void (await ask(true)),
+    };
+  }
+
+  #answerQuestions(client: Client): void {
+    const answer = async (question: McpQuestion, signal: AbortSignal): Promise<JsonObject> => {
+      const answered = await this.#deps.ask(this.#calls.getStore() ?? null, question, signal);
+      if ('error' in answered) throw new ProtocolError(answered.error.code, answered.error.message);
+      return answered.result as JsonObject;
+    };
+    client.setRequestHandler('elicitation/create', async ({ params }, { mcpReq }) => {
+      const result = await answer({ kind: 'elicitation', params: params as unknown as JsonObject }, mcpReq.signal);
+      return result as never;
+    });
+    client.setRequestHandler('sampling/createMessage', async ({ params }, { mcpReq }) => {
+      const result = await answer({ kind: 'sampling', params: params as unknown as JsonObject }, mcpReq.signal);
+      return result as never;
+    });
+    client.setRequestHandler('roots/list', async (_request, { mcpReq }) => (await answer({ kind: 'roots' }, mcpReq.signal)) as never);
+  }
+
+  async #send(client: Client, call: number, request: McpRequest, signal: AbortSignal): Promise<JsonValue> {
+    const options = { signal, timeout: NO_TIMEOUT_MS };
+    const has = client.getServerCapabilities() ?? {};
+    switch (request.op) {
+      case 'listTools': {
+        if (has.tools === undefined) return [];
+        const { tools } = await client.listTools(undefined, { ...options, cacheMode: 'refresh' });
+        if (tools.length > TOOLS_MAX) throw new Error(`the server has ${tools.length} tools; at most ${TOOLS_MAX} are taken`);
+        return tools.map(toTool) as unknown as JsonValue;
+      }
+      case 'callTool': {
+        const { name, arguments: args, meta } = request;
+        const onprogress: ProgressCallback = ({ progress, total, message }) =>
+          this.#deps.post({ type: 'progress', call, progress: { progress, total: total ?? null, message: message ?? null } });
+        return (await client.callTool({ name, arguments: args, ...(meta && { _meta: meta }) }, { ...options, onprogress })) as JsonValue;
+      }
+      case 'listResources': {
+        if (has.resources === undefined) return { resources: [] };
+        return (await client.listResources(request.cursor === null ? undefined : { cursor: request.cursor }, options)) as JsonValue;
+      }
+      case 'listResourceTemplates': {
+        if (has.resources === undefined) return { resourceTemplates: [] };
+        const params = request.cursor === null ? undefined : { cursor: request.cursor };
+        return (await client.listResourceTemplates(params, options)) as JsonValue;
+      }
+      case 'readResource': {
+        const { uri, meta } = request;
+        return (await client.readResource({ uri, ...(meta && { _meta: meta }) }, { ...options, cacheMode: 'refresh' })) as JsonValue;
+      }
+      default:
+        return request satisfies never;
+    }
+  }
+}
+
+function describe(client: Client): ConnectedServer {
+  return {
+    protocolVersion: client.getNegotiatedProtocolVersion() ?? '',
+    info: (client.getServerVersion() ?? null) as JsonObject | null,
+    capabilities: (client.getServerCapabilities() ?? {}) as JsonObject,
+    instructions: client.getInstructions() ?? null,
+  };
+}
+
+function toTool(tool: Tool): McpTool {
+  return {
+    name: tool.name,
+    title: tool.title ?? tool.annotations?.title ?? null,
+    description: tool.description ?? null,
+    inputSchema: tool.inputSchema as unknown as JsonObject,
+    raw: tool as unknown as JsonObject,
+    annotations: (tool.annotations ?? null) as McpToolAnnotations | null,
+  };
+}

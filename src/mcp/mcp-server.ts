@@ -1,0 +1,367 @@
+import { basename } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Clock, Timer } from '../base/clock.ts';
+import type { JsonObject, JsonValue } from '../base/json-value.ts';
+import type { Log } from '../base/log.ts';
+import { orAborted } from '../base/or-aborted.ts';
+import { PausableTimers } from '../base/pausable-timers.ts';
+import type { McpServerConfig } from '../config/mcp/mcp-server-config.ts';
+import { type Processes, ProcessStartError } from '../sandbox/processes/processes.ts';
+import { redact } from '../secrets/redact.ts';
+import { redactLikelySecrets } from '../secrets/redact-likely-secrets.ts';
+import type { ConnectedServer, HostedServer, McpAnswer, McpQuestion, McpRequest, McpTool } from './host-message.ts';
+import { McpError } from './mcp-error.ts';
+import type { HostConnection, McpHostClient, Progress } from './mcp-host-client.ts';
+import { ServerProcess } from './server-process.ts';
+import type { TokenSource } from './token-source.ts';
+
+/** The first wait before a server is started again. It doubles with each failure. */
+const RESTART_MS_MIN = 1_000;
+const RESTART_MS_MAX = 60_000;
+/** A server that has run so long is started again after the shortest wait. */
+const STEADY_MS = 60_000;
+const FAILURES_COUNTED_MAX = 10;
+
+export type McpServerState =
+  | { status: 'starting' }
+  | { status: 'ready' }
+  | { status: 'failed'; error: string; needsLogin: boolean }
+  | { status: 'stopped' };
+
+/** A user of a server, such as a thread. */
+export interface McpUser {
+  /** The absolute working directory of the user. */
+  readonly root: string;
+  onState(state: McpServerState): void;
+  /** The server asks in the course of a call of this user. `tag`: what the user gave with the call. */
+  onQuestion(question: AskedQuestion, tag: unknown, signal: AbortSignal): Promise<McpAnswer>;
+}
+
+/** A question for a person or a model. */
+export type AskedQuestion = Extract<McpQuestion, { kind: 'elicitation' | 'sampling' }>;
+
+export interface McpServerDeps {
+  host: McpHostClient;
+  processes: Processes;
+  clock: Clock;
+  log: Log;
+  tokens: TokenSource;
+}
+
+export interface McpCallOptions {
+  timeoutMs: number;
+  signal: AbortSignal;
+  user: McpUser | null;
+  /** Given to `onQuestion` of the user. */
+  tag?: unknown;
+  onProgress?: (progress: Progress) => void;
+}
+
+interface OpenCall {
+  user: McpUser | null;
+  tag: unknown;
+  /** The time of the call, which does not pass while the server waits for an answer. */
+  timers: PausableTimers;
+}
+
+/** One MCP server, which all threads with the same configuration share. It is started again when it has crashed. */
+export class McpServer {
+  readonly config: McpServerConfig;
+  readonly #cwd: string;
+  readonly #deps: McpServerDeps;
+  readonly #users = new Set<McpUser>();
+  readonly #calls = new Map<number, OpenCall>();
+  #state: McpServerState = { status: 'stopped' };
+  #connection: HostConnection | null = null;
+  #process: ServerProcess | null = null;
+  #started: Promise<void> = Promise.resolve();
+  #restart: Timer | null = null;
+  #failures = 0;
+  #readySinceMs: number | null = null;
+  #hasBeenReady = false;
+  #connected: ConnectedServer | null = null;
+  #tools: readonly McpTool[] = [];
+
+  /** `cwd`: the absolute working directory of its process. */
+  constructor(config: McpServerConfig, cwd: string, deps: McpServerDeps) {
+    this.config = config;
+    this.#cwd = cwd;
+    this.#deps = deps;
+  }
+
+  get state(): McpServerState {
+    return this.#state;
+  }
+
+  /** Null until it was ready for the first time. */
+  get connected(): ConnectedServer | null {
+    return this.#connected;
+  }
+
+  /** The tools that it has, as it listed them last. */
+  get tools(): readonly McpTool[] {
+    return this.#tools;
+  }
+
+  /** Adds a user, and starts the server if it does not run. */
+  attach(user: McpUser): void {
+    this.#users.add(user);
+    if (this.#state.status === 'failed' || this.#state.status === 'stopped') this.#start();
+    else this.#connection?.rootsChanged();
+  }
+
+  detach(user: McpUser): void {
+    this.#users.delete(user);
+    if (this.#users.size > 0) this.#connection?.rootsChanged();
+    else this.#restart?.clear();
+  }
+
+  get isUsed(): boolean {
+    return this.#users.size > 0;
+  }
+
+  /** Resolves when it is ready or has failed, or when the signal aborts. A start takes no longer than its timeout. Never rejects. */
+  async settled(signal: AbortSignal): Promise<void> {
+    while (this.#state.status === 'starting' && !signal.aborted) await orAborted(this.#started, signal);
+  }
+
+  /** Sends a request. Rejects with an McpError, at once if the server is not running. */
+  async request(request: McpRequest, options: McpCallOptions): Promise<JsonValue> {
+    await this.settled(options.signal);
+    try {
+      return await this.#send(request, options);
+    } catch (error) {
+      if (!(error instanceof McpError) || error.kind !== 'sessionLost') throw error;
+      // The server has not seen the request: it knows a new session only.
+      this.#lost('the server has forgotten the session');
+      this.#start();
+      await this.settled(options.signal);
+      return this.#send(request, options);
+    }
+  }
+
+  /** Ends the connection and the process with everything that it has started. */
+  async close({ atOnce = false } = {}): Promise<void> {
+    this.#restart?.clear();
+    this.#restart = null;
+    this.#setState({ status: 'stopped' });
+    this.#connection?.close();
+    this.#connection = null;
+    const process = this.#process;
+    this.#process = null;
+    await (atOnce ? process?.kill() : process?.stop(this.#deps.clock));
+  }
+
+  async #send(request: McpRequest, { timeoutMs, signal, user, tag, onProgress }: McpCallOptions): Promise<JsonValue> {
+    const connection = this.#connection;
+    if (connection === null || this.#state.status !== 'ready') throw new McpError('unavailable', this.#unavailable());
+    const timers = new PausableTimers(this.#deps.clock);
+    const timeout = new AbortController();
+    const timer = timers.setTimer(() => timeout.abort(), timeoutMs);
+    const unattend = this.#process?.attend(timeoutMs);
+    let call = 0;
+    try {
+      return await connection.request(request, {
+        signal: AbortSignal.any([signal, timeout.signal]),
+        ...(onProgress && { onProgress }),
+        begun: (number) => {
+          call = number;
+          this.#calls.set(number, { user, tag, timers });
+        },
+      });
+    } catch (error) {
+      if (timeout.signal.aborted && !signal.aborted)
+        throw new McpError('timeout', `${this.config.name} did not answer in time: it has ${timeoutMs / 1000} seconds (tool_timeout_sec)`);
+      throw error instanceof McpError ? this.#shown(error) : error;
+    } finally {
+      timer.clear();
+      unattend?.();
+      this.#calls.delete(call);
+    }
+  }
+
+  #unavailable(): string {
+    const { name } = this.config;
+    if (this.#state.status !== 'failed') return `the MCP server ${name} is not running`;
+    const again = this.#restart === null ? '' : ' It is being started again.';
+    return `the MCP server ${name} is not available: ${this.#state.error}.${again}`;
+  }
+
+  #start(): void {
+    this.#restart?.clear();
+    this.#restart = null;
+    this.#setState({ status: 'starting' });
+    this.#started = this.#connect();
+  }
+
+  async #connect(): Promise<void> {
+    const { startupTimeoutMs } = this.config;
+    const timeout = new AbortController();
+    const timer = this.#deps.clock.setTimer(() => timeout.abort(), startupTimeoutMs);
+    try {
+      const ready = await orAborted(this.#handshake(timeout.signal), timeout.signal);
+      if (ready === null) throw new McpError('timeout', `it did not start in time: it has ${startupTimeoutMs / 1000} seconds (startup_timeout_sec)`);
+      if (this.#state.status !== 'starting') return;
+      this.#hasBeenReady = true;
+      this.#readySinceMs = this.#deps.clock.monotonic();
+      this.#setState({ status: 'ready' });
+    } catch (error) {
+      if (this.#state.status !== 'starting') return;
+      this.#failed(error);
+    } finally {
+      timer.clear();
+    }
+  }
+
+  async #handshake(signal: AbortSignal): Promise<true> {
+    const connection = await this.#open(signal);
+    if (signal.aborted) return true;
+    const unattend = this.#process?.attend(this.config.startupTimeoutMs);
+    try {
+      this.#connected = await connection.connected;
+      this.#tools = await this.#listTools(connection, signal);
+      return true;
+    } finally {
+      unattend?.();
+    }
+  }
+
+  async #listTools(connection: HostConnection, signal: AbortSignal): Promise<McpTool[]> {
+    return (await connection.request({ op: 'listTools' }, { signal })) as unknown as McpTool[];
+  }
+
+  async #open(signal: AbortSignal): Promise<HostConnection> {
+    const { transport, name } = this.config;
+    if (transport.type === 'http') return this.#connectTo(httpServer(transport), null);
+    const process: ServerProcess = new ServerProcess({
+      onOutput: (bytes) => connection?.input(bytes),
+      onEnded: () => {
+        if (this.#process === process) this.#lost(process.ending);
+      },
+    });
+    this.#process = process;
+    let connection: HostConnection | null = null;
+    connection = this.#connectTo({ type: 'stdio' }, process);
+    try {
+      await process.start(name, { ...transport, cwd: transport.cwd ?? this.#cwd }, this.#deps.processes);
+    } catch (error) {
+      if (this.#process === process) this.#process = null;
+      connection.close();
+      throw error instanceof ProcessStartError ? new McpError('other', error.message) : error;
+    }
+    if (signal.aborted) await process.kill();
+    return connection;
+  }
+
+  #connectTo(server: HostedServer, process: ServerProcess | null): HostConnection {
+    const connection: HostConnection = this.#deps.host.open(server, {
+      onOutput: (bytes) => process?.write(bytes),
+      onTaken: (bytes) => process?.taken(bytes),
+      onQuestion: (call, question, signal) => this.#answer(call, question, signal),
+      onToolsChanged: () => void this.#refreshTools(),
+      onClosed: (reason) => {
+        if (this.#connection === connection) this.#lost(reason ?? 'the connection ended');
+      },
+    });
+    this.#connection = connection;
+    return connection;
+  }
+
+  async #refreshTools(): Promise<void> {
+    const connection = this.#connection;
+    if (connection === null || this.#state.status !== 'ready') return;
+    const timeout = new AbortController();
+    const timer = this.#deps.clock.setTimer(() => timeout.abort(), this.config.startupTimeoutMs);
+    try {
+      this.#tools = await this.#listTools(connection, timeout.signal);
+    } catch (error) {
+      this.#deps.log.warn({ server: this.config.name, problem: this.#messageOf(error) }, 'an MCP server did not list its changed tools');
+    } finally {
+      timer.clear();
+    }
+  }
+
+  /** It has ended by itself. */
+  #lost(reason: string): void {
+    if (this.#state.status === 'starting' || this.#state.status === 'ready') this.#failed(new McpError('closed', reason));
+  }
+
+  #failed(error: unknown): void {
+    const wasSteady = this.#readySinceMs !== null && this.#deps.clock.monotonic() - this.#readySinceMs >= STEADY_MS;
+    this.#readySinceMs = null;
+    this.#failures = wasSteady ? 0 : Math.min(this.#failures + 1, FAILURES_COUNTED_MAX);
+    this.#connection?.close();
+    this.#connection = null;
+    void this.#process?.kill();
+    this.#process = null;
+    const needsLogin = error instanceof McpError && error.kind === 'unauthorized';
+    if (!(error instanceof McpError)) this.#deps.log.error({ err: error, server: this.config.name }, 'an MCP server could not be started');
+    this.#restart?.clear();
+    this.#restart = this.#hasBeenReady && !needsLogin && this.isUsed ? this.#restartLater() : null;
+    this.#setState({ status: 'failed', error: this.#messageOf(error), needsLogin });
+  }
+
+  #restartLater(): Timer {
+    const ms = Math.min(RESTART_MS_MIN * 2 ** Math.max(0, this.#failures - 1), RESTART_MS_MAX);
+    return this.#deps.clock.setTimer(() => {
+      if (this.isUsed && this.#state.status === 'failed') this.#start();
+    }, ms);
+  }
+
+  #setState(state: McpServerState): void {
+    this.#state = state;
+    for (const user of [...this.#users]) user.onState(state);
+  }
+
+  async #answer(call: number | null, question: McpQuestion, signal: AbortSignal): Promise<McpAnswer> {
+    if (question.kind === 'token') {
+      const { transport, name } = this.config;
+      if (transport.type !== 'http') return { result: null };
+      return { result: await this.#deps.tokens.token({ name, transport }, { refused: question.refused }) };
+    }
+    if (question.kind === 'roots') return { result: { roots: this.#roots() } };
+    const open = this.#callOf(call, question);
+    if (open?.user == null) return question.kind === 'elicitation' ? { result: { action: 'decline' } } : NO_CALL;
+    open.timers.pause();
+    try {
+      return await open.user.onQuestion(question, open.tag, signal);
+    } finally {
+      open.timers.resume();
+    }
+  }
+
+  /** The call in whose course the server asks: the one that is known, else that of the thread that the question names, else the last. */
+  #callOf(call: number | null, { params }: AskedQuestion): OpenCall | null {
+    const known = call === null ? undefined : this.#calls.get(call);
+    if (known !== undefined) return known;
+    const open = [...this.#calls.values()].filter(({ user }) => user !== null);
+    const named = (params._meta as JsonObject | undefined)?.threadId;
+    if (typeof named === 'string') return open.findLast(({ tag }) => isTagOf(tag, named)) ?? null;
+    return open.at(-1) ?? null;
+  }
+
+  #roots(): { uri: string; name: string }[] {
+    const paths = new Set([...this.#users].map(({ root }) => root));
+    return [...paths].map((path) => ({ uri: pathToFileURL(path).href, name: basename(path) || path }));
+  }
+
+  #shown(error: McpError): McpError {
+    return new McpError(error.kind, this.#messageOf(error), error.code);
+  }
+
+  /** The message of an error without the secrets of the configuration. */
+  #messageOf(error: unknown): string {
+    return redactLikelySecrets(redact(error instanceof Error ? error.message : String(error), this.config.secrets));
+  }
+}
+
+const NO_CALL: McpAnswer = { error: { code: -32600, message: 'no call of a thread is open that this belongs to' } };
+
+function isTagOf(tag: unknown, threadId: string): boolean {
+  return typeof tag === 'object' && tag !== null && 'threadId' in tag && tag.threadId === threadId;
+}
+
+function httpServer(transport: Extract<McpServerConfig['transport'], { type: 'http' }>): HostedServer {
+  const { url, headers, bearerToken } = transport;
+  return { type: 'http', url, headers, authentication: bearerToken === null ? 'none' : 'token' };
+}
