@@ -35,6 +35,7 @@ async function buildExecutable() {
     entryPoints: {
       heddle: 'src/main.ts',
       'store-worker': 'src/store/sqlite/worker/store-worker.ts',
+      'mcp-worker': 'src/mcp/host/mcp-worker.ts',
       ...Object.fromEntries(VALIDATORS.map((name) => [name, `src/protocol/generated/${name}.js`])),
     },
     outdir: 'dist',
@@ -57,7 +58,7 @@ async function buildExecutable() {
     legalComments: 'none',
     // Code that finds files of packages needs the path of its own file. CommonJS calls it __filename.
     define: { HEDDLE_VERSION: JSON.stringify(version), 'import.meta.url': '__filename' },
-    plugins: [lateModules, validatorsApart],
+    plugins: [lateModules, scriptsApart],
     logLevel: 'warning',
     write: false,
   });
@@ -122,12 +123,12 @@ function lateFunctions(path) {
     .map((name) => `export const ${name} = (...args) => require('node:${path}').${name}(...args);`);
 }
 
-/** Makes the bundle load the validators at run time, with the `require` of bin/load-main.js. */
-const validatorsApart = {
-  name: 'validators-apart',
+/** Makes the bundle load the validators, and the code for MCP servers, at run time with the `require` of bin/load-main.js. */
+const scriptsApart = {
+  name: 'scripts-apart',
   setup({ onResolve }) {
-    onResolve({ filter: new RegExp(`/(${VALIDATORS.join('|')})\\.js$`) }, ({ kind, path }) =>
-      kind === 'entry-point' ? null : { path: `./${basename(path, '.js')}.cjs`, external: true },
+    onResolve({ filter: new RegExp(`/(${[...VALIDATORS, 'mcp-worker'].join('|')})\\.[jt]s$`) }, ({ kind, path }) =>
+      kind === 'entry-point' ? null : { path: `./${basename(path).replace(/\.[jt]s$/, '')}.cjs`, external: true },
     );
   },
 };

@@ -23,6 +23,7 @@ import { validOrNull } from './config/valid-or-null.ts';
 import { FileWatches } from './files/file-watches.ts';
 import { ClientProcesses } from './handlers/client-processes/client-processes.ts';
 import { methodTable } from './handlers/method-table.ts';
+import { McpServers } from './mcp/mcp-servers.ts';
 import type { ProviderModelDeps } from './model/http/create-provider-model.ts';
 import type { InstalledModels } from './model/http/installed-models.ts';
 import type { Model } from './model/model.ts';
@@ -80,6 +81,8 @@ export interface AppParts {
   onHandshake?: () => void;
   /** Connects the proxies of commands to hosts, by default as the system resolves their names. */
   dial?: Dial;
+  /** The built script of the thread that speaks with MCP servers. By default that happens in this thread. */
+  mcpScript?: string;
   /** Further parts of every thread's turns. They act after the built-in ones. */
   partKinds?: readonly TurnPartKind[];
   /** Sees every message of every connection. */
@@ -139,9 +142,10 @@ export function createApp(options: AppParts): App {
     options.onHandshake?.();
     void Promise.all([tellOfConfig(sources, connection, { clients, log }), tellOfStore(options, connection, clients)]);
   };
+  const mcp = new McpServers({ processes, clock, log, version, script: options.mcpScript ?? null });
   const modelFor = (provider: ProviderConfig) => models.get(provider);
   const server = { ...sources, clock, ids, log, keepAlive, pace: pacing, partKinds: [...TURN_PART_LIST, ...partKinds] };
-  const threads = new Threads({ ...server, ...listings, store, clients, processes, sandbox, dial, modelFor }, clients);
+  const threads = new Threads({ ...server, ...listings, store, clients, processes, sandbox, dial, mcp, modelFor }, clients);
   const clientProcesses = new ClientProcesses({ processes, clients, clock, log, dial, isConnected: (id) => clients.has(id) });
   const rows = methodTable({
     threads,
@@ -149,6 +153,7 @@ export function createApp(options: AppParts): App {
     clients,
     goals: new ThreadGoals({ threads, clients, clock, config }),
     fileWatches,
+    mcp,
     clientProcesses,
     env,
     cwd,
@@ -201,7 +206,7 @@ export function createApp(options: AppParts): App {
       return { turns: threads.turnsRunning, questions: clients.pendingCount, requests: dispatcher.inFlight + dispatcher.queued };
     },
     warn: (message) => clients.publish('everyone', 'warning', { message, threadId: null }),
-    close: (reason = 'shutdown') => keepAlive.during(close({ threads, clients, processes, store, models }, reason).finally(releaseStore)),
+    close: (reason = 'shutdown') => keepAlive.during(close({ threads, clients, processes, mcp, store, models }, reason).finally(releaseStore)),
   };
 }
 
@@ -289,12 +294,14 @@ interface Parts {
   threads: Threads;
   clients: Clients;
   processes: Processes;
+  mcp: McpServers;
   store: ThreadStore;
   models: ModelPool;
 }
 
-async function close({ threads, clients, processes, store, models }: Parts, reason: 'shutdown' | 'clientGone'): Promise<string[]> {
+async function close({ threads, clients, processes, mcp, store, models }: Parts, reason: 'shutdown' | 'clientGone'): Promise<string[]> {
   await threads.close(reason);
+  await mcp.close();
   await processes.close();
   // At the same time: a client that does not read must not delay a process that wants its threads.
   await Promise.all([clients.close(), store.close()]);

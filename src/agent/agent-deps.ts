@@ -9,6 +9,7 @@ import type { TrustedFiles } from '../config/trust/trusted-files.ts';
 import type { InstalledModels } from '../model/http/installed-models.ts';
 import type { Model } from '../model/model.ts';
 import type { Dial } from '../network/checked-dial.ts';
+import type { McpServers } from '../mcp/mcp-servers.ts';
 import type { Processes } from '../sandbox/processes/processes.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { ThreadStore } from '../store/thread-store.ts';
@@ -31,6 +32,8 @@ export interface AgentDeps {
   sandbox: Sandbox;
   /** Connects the proxies of commands to hosts. */
   dial: Dial;
+  /** The MCP servers that threads share. */
+  mcp: McpServers;
   /** Absolute: the folder of config.toml and the threads. */
   home: string;
   /** Absolute: the default working directory of threads. */

@@ -4,11 +4,13 @@ import { awaitingUser } from './goal/goal-change.ts';
 import { GoalKeeper } from './goal/goal-keeper.ts';
 import { createGuardian } from './guardian/create-guardian.ts';
 import { SubAgents } from './sub-agents/sub-agents.ts';
+import { McpTools } from './mcp/mcp-tools.ts';
 import type { TurnPartKind } from './turn/turn-part.ts';
 
 /** The parts of every thread's turns, in the order in which they act. A new part needs its own file and a line here. */
 export const TURN_PART_LIST: readonly TurnPartKind[] = [
   { create: (deps) => new BuiltInTools(deps) },
+  { create: (deps) => new McpTools(deps) },
   { create: createGuardian },
   { create: (deps) => new Compaction(deps) },
   // After the compaction, which makes the model forget its agents.

@@ -3,17 +3,21 @@ import type { Env } from '../base/env.ts';
 import type { Config } from '../config/config.ts';
 import type { ProviderConfig } from '../config/providers/provider-config.ts';
 import type { FileWatches } from '../files/file-watches.ts';
+import type { McpServers } from '../mcp/mcp-servers.ts';
 import type { InstalledModels } from '../model/http/installed-models.ts';
 import { accountMethods } from './account.ts';
 import { alwaysEmptyMethods } from './always-empty.ts';
 import type { ClientProcesses } from './client-processes/client-processes.ts';
 import { collaborationModeMethods } from './collaboration-mode/list.ts';
 import { commandMethods } from './command.ts';
+import { reloadMethods } from './config/mcp-server/reload.ts';
 import { configMethods } from './config.ts';
 import { configRequirementsMethods } from './config-requirements.ts';
 import { fsMethods } from './fs.ts';
 import { HistoryAnswers } from './history/history-answers.ts';
 import { type InitializeDeps, initializeMethods } from './initialize.ts';
+import { mcpServerMethods } from './mcp-server.ts';
+import { mcpServerStatusMethods } from './mcp-server-status.ts';
 import type { MethodTable } from './method.ts';
 import { modelMethods } from './model.ts';
 import { modelProviderMethods } from './model-provider.ts';
@@ -55,6 +59,7 @@ export interface MethodDeps extends ThreadDeps {
   diagnostics: DiagnosticsDeps;
   goals: ThreadGoals;
   fileWatches: FileWatches;
+  mcp: McpServers;
   clientProcesses: ClientProcesses;
   /** The server's own environment. */
   env: Env;
@@ -108,6 +113,9 @@ export function methodTable(parts: Omit<MethodDeps, 'answers'>): MethodTable {
     ...configMethods(deps),
     ...configRequirementsMethods(),
     ...fsMethods(deps),
+    ...mcpServerStatusMethods(deps),
+    ...mcpServerMethods(deps),
+    ...reloadMethods(deps),
     ...serverMethods(deps.diagnostics),
     ...commandMethods(clientProcessDeps),
     ...processMethods(clientProcessDeps),

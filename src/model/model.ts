@@ -1,11 +1,19 @@
 import type { JsonObject, JsonValue } from '../base/json-value.ts';
 import type { ReasoningSummary, ResponseItem, TokenUsageBreakdown, TurnError } from '../protocol/generated/types.ts';
 
+/** Several tools that belong together. APIs without namespaces get it as the beginning of the tool's name: `flatToolName`. */
+export interface ToolNamespace {
+  name: string;
+  description: string;
+}
+
 /** A tool as the model sees it. */
 export type ToolSpec =
   | {
       type: 'function';
       name: string;
+      /** The namespace in which the name is unique. Absent: none. */
+      namespace?: ToolNamespace;
       description: string;
       /** A JSON Schema. */
       parameters: JsonObject;

@@ -3,6 +3,7 @@ import type { Log } from '../../base/log.ts';
 import { orAborted } from '../../base/or-aborted.ts';
 import type { Pace } from '../../base/pace.ts';
 import { Places } from '../../base/places.ts';
+import { flatToolName } from '../../model/flat-tool-name.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
 import type { LogEntry } from '../../store/thread-store.ts';
 import type { Action, ActionOutcome } from '../../tools/action.ts';
@@ -139,13 +140,27 @@ async function outcomeOf(
 /** For a call that was waiting when its turn was interrupted. Clients do not see it. */
 const NOT_BEGUN: ActionOutcome = { output: 'The turn was interrupted before this call began.', success: false };
 
+/** The tool that a call names: with its namespace, or by its flat name. A namespace that no tool has says nothing. */
 function findTool(tools: readonly Tool[], call: ToolCall): Tool | undefined {
   const name = toolName(call);
-  return tools.find(({ spec }) => spec.name === name);
+  const namespace = call.type === 'function_call' ? call.namespace || null : null;
+  return (
+    tools.find(({ spec }) => spec.name === name && namespaceOf(spec) === namespace) ??
+    tools.find(({ spec }) => flatName(spec) === (namespace === null ? name : flatToolName({ name, namespace }))) ??
+    tools.find(({ spec }) => spec.name === name && namespaceOf(spec) === null)
+  );
+}
+
+function namespaceOf(spec: Tool['spec']): string | null {
+  return spec.type === 'function' ? (spec.namespace?.name ?? null) : null;
+}
+
+function flatName(spec: Tool['spec']): string {
+  return flatToolName({ name: spec.name, namespace: namespaceOf(spec) });
 }
 
 function namesOf(tools: readonly Tool[]): string[] {
-  return tools.filter(({ offered }) => offered !== false).map(({ spec }) => spec.name);
+  return tools.filter(({ offered }) => offered !== false).map(({ spec }) => flatName(spec));
 }
 
 /** The arguments of a call; undefined if they are not valid JSON. */

@@ -48,6 +48,11 @@ export class TurnParts {
     return tools;
   }
 
+  /** The thread has been shown to a client. */
+  opened(): void {
+    for (const part of this.#parts) this.#attempt(() => part.opened?.(), undefined, 'a part failed to begin its work');
+  }
+
   /** The first turn that a part wants to begin; null: none does. */
   due(): DueTurn | null {
     for (const part of this.#parts) {

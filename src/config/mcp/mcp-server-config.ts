@@ -43,6 +43,8 @@ export interface McpServerConfig {
   enabledTools: readonly string[] | null;
   disabledTools: readonly string[];
   approvalMode: McpApprovalMode;
+  /** Whether calls that the model makes together may run at the same time, although they may change something. */
+  callsInParallel: boolean;
   /** By the name of a tool. */
   toolApprovals: Readonly<Record<string, McpApprovalMode>>;
   /** Values of its configuration that no error and no log may show. */

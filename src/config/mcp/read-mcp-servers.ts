@@ -1,7 +1,7 @@
 import type { Env } from '../../base/env.ts';
 import { isObject, type JsonValue } from '../../base/json-value.ts';
 import { variableNamesSecret } from '../../secrets/names-secret.ts';
-import { secretsOf } from '../../secrets/redact.ts';
+import { SECRET_CHARS_MIN, secretsOf } from '../../secrets/redact.ts';
 import { holdsSecret } from '../../secrets/redact-likely-secrets.ts';
 import type { Config } from '../config.ts';
 import { ConfigError } from '../config-error.ts';
@@ -38,6 +38,7 @@ const OF_BOTH = [
   'startup_timeout_ms',
   'tool_timeout_sec',
   'default_tools_approval_mode',
+  'supports_parallel_tool_calls',
   'tools',
 ];
 
@@ -117,6 +118,7 @@ function readServer(config: Config, server: string): McpServerConfig {
     toolTimeoutMs: read('tool_timeout_sec', seconds(TOOL_MS_DEFAULT)),
     enabledTools: read('enabled_tools', nullable(TEXT_LIST)),
     disabledTools: read('disabled_tools', TEXT_LIST),
+    callsInParallel: read('supports_parallel_tool_calls', flag()),
     approvalMode: read('default_tools_approval_mode', choice(MODES, 'auto')),
     toolApprovals: toolApprovals(config, [...path, 'tools']),
     secrets: secretsIn(transport, transport.type === 'stdio' ? read('env', VARIABLES) : {}),
@@ -126,9 +128,14 @@ function readServer(config: Config, server: string): McpServerConfig {
 /** `env`: the variables that the configuration itself sets. Names such as PATH say nothing secret. */
 function secretsIn(transport: McpStdio | McpHttp, env: Readonly<Record<string, string>>): string[] {
   if (transport.type === 'stdio')
-    return Object.entries(env).flatMap(([key, value]) => (variableNamesSecret(key) || holdsSecret(value) ? value : []));
+    return longEnough(Object.entries(env).flatMap(([key, value]) => (variableNamesSecret(key) || holdsSecret(value) ? value : [])));
   const { url, headers, bearerToken } = transport;
-  return [...secretsOf(new URL(url), headers), ...(bearerToken === null ? [] : [bearerToken])];
+  return longEnough([...secretsOf(new URL(url), headers), ...(bearerToken === null ? [] : [bearerToken])]);
+}
+
+/** The longest comes first, as `redact` needs it. */
+function longEnough(secrets: readonly string[]): string[] {
+  return secrets.filter(({ length }) => length >= SECRET_CHARS_MIN).sort((a, b) => b.length - a.length);
 }
 
 function unknownKey(config: Config, path: readonly string[], known: readonly string[], type: 'stdio' | 'http'): ConfigError {

@@ -16,6 +16,7 @@ export function startMethods(deps: ThreadDeps) {
         after(() => {
           clients.publish({ threadId: thread.id }, 'thread/started', { thread: answer.thread });
           warnOfProject(deps, thread, caller);
+          thread.opened();
         });
         return answer;
       },

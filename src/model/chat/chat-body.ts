@@ -1,5 +1,6 @@
 import { type JsonText, jsonText } from '../../base/json-text.ts';
 import type { JsonObject } from '../../base/json-value.ts';
+import { flatToolName } from '../flat-tool-name.ts';
 import type { BodyTools, ReasoningSent } from '../http/provider-api.ts';
 import { wireServiceTier } from '../http/wire-service-tier.ts';
 import type { ModelRequest, ToolSpec } from '../model.ts';
@@ -30,7 +31,8 @@ export async function chatBody(request: ModelRequest, reasoning: ReasoningSent, 
 
 /** A custom tool, which takes one string, becomes a function with one argument. */
 function chatTool(tool: ToolSpec): JsonObject {
-  const { name, description } = tool;
+  const { description } = tool;
+  const name = tool.type === 'function' ? flatToolName({ name: tool.name, namespace: tool.namespace?.name }) : tool.name;
   const parameters: JsonObject =
     tool.type === 'function'
       ? tool.parameters

@@ -1,6 +1,7 @@
 import type { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { isObject, type JsonObject, parsedJson } from '../../base/json-value.ts';
 import type { ContentItem, FunctionCallOutput, FunctionCallOutputContentItem, ResponseItem } from '../../protocol/generated/types.ts';
+import { flatToolName } from '../flat-tool-name.ts';
 
 /** Separates texts that are joined into one. */
 const BREAK = '\n\n';
@@ -32,7 +33,7 @@ function add(item: ResponseItem, conversation: ChatConversation): void {
       else conversation.instruct(texts(item.content));
       break;
     case 'function_call':
-      conversation.call(item.call_id, item.name, objectText(item.arguments));
+      conversation.call(item.call_id, flatToolName(item), objectText(item.arguments));
       break;
     case 'custom_tool_call':
       conversation.call(item.call_id, item.name, JSON.stringify({ input: item.input }));

@@ -397,6 +397,10 @@ export type ThreadItem =
       result?: McpToolCallResult | null;
       error?: McpToolCallError | null;
       durationMs?: number | null;
+      /**
+       * The reviews of the action by the guardian model, at most the last 50. Absent: there was none.
+       */
+      approvalReviews?: ItemApprovalReview[];
     }
   | {
       type: 'dynamicToolCall';
@@ -620,6 +624,131 @@ export type ImageGenerationFailure = {
   resetsAt?: number | null;
 };
 export type JSONRPCMessage = JSONRPCRequest | JSONRPCNotification | JSONRPCResponse | JSONRPCError;
+/**
+ * `toolsAndAuthOnly` leaves out resources and resource templates.
+ */
+export type McpServerStatusDetail = 'full' | 'toolsAndAuthOnly';
+export type McpServerConnectionStatus =
+  'notStarted' | 'starting' | 'connected' | 'authenticationRequired' | 'failed' | 'cancelled' | 'disabled';
+/**
+ * `unsupported`: a server on stdio, or one that wants no login.
+ */
+export type McpAuthStatus = 'unknown' | 'unsupported' | 'notLoggedIn' | 'bearerToken' | 'oAuth';
+export type McpResourceContent =
+  | {
+      uri: string;
+      text: string;
+      mimeType?: string | null;
+      _meta?: unknown;
+    }
+  | {
+      uri: string;
+      /**
+       * Base64.
+       */
+      blob: string;
+      mimeType?: string | null;
+      _meta?: unknown;
+    };
+/**
+ * `cancelled`: the thread does not use the server any more.
+ */
+export type McpServerStartupState = 'starting' | 'ready' | 'failed' | 'cancelled';
+/**
+ * `reauthenticationRequired`: the server wants a login.
+ */
+export type McpServerStartupFailureReason = 'reauthenticationRequired';
+/**
+ * A server asks the user, or the approval of a tool's call is requested.
+ */
+export type McpServerElicitationRequestParams =
+  | {
+      threadId: string;
+      agent?: AskingAgent;
+      turnId: string | null;
+      serverName: string;
+      /**
+       * As the server sent it. For the approval of a tool's call, `codex_approval_kind` is `mcp_tool_call`, and `persist` has the lasting answers: put one of them in `_meta.persist` of the response.
+       */
+      _meta: unknown;
+      message: string;
+      mode: 'form';
+      requestedSchema: McpElicitationSchema;
+    }
+  | {
+      threadId: string;
+      agent?: AskingAgent;
+      turnId: string | null;
+      serverName: string;
+      /**
+       * As the server sent it. For the approval of a tool's call, `codex_approval_kind` is `mcp_tool_call`, and `persist` has the lasting answers: put one of them in `_meta.persist` of the response.
+       */
+      _meta: unknown;
+      message: string;
+      mode: 'url';
+      url: string;
+      elicitationId: string;
+    };
+/**
+ * A text, a number, a choice, several choices, or yes or no.
+ */
+export type McpElicitationPrimitiveSchema =
+  | {
+      type: 'string';
+      title?: string;
+      description?: string;
+      enum: string[];
+      enumNames?: string[];
+      default?: string;
+    }
+  | {
+      type: 'string';
+      title?: string;
+      description?: string;
+      oneOf: McpElicitationConstOption[];
+      default?: string;
+    }
+  | {
+      type: 'array';
+      title?: string;
+      description?: string;
+      minItems?: number;
+      maxItems?: number;
+      items: McpElicitationItems;
+      default?: string[];
+    }
+  | {
+      type: 'string';
+      title?: string;
+      description?: string;
+      minLength?: number;
+      maxLength?: number;
+      format?: 'email' | 'uri' | 'date' | 'date-time';
+      default?: string;
+    }
+  | {
+      type: 'number' | 'integer';
+      title?: string;
+      description?: string;
+      minimum?: number;
+      maximum?: number;
+      default?: number;
+    }
+  | {
+      type: 'boolean';
+      title?: string;
+      description?: string;
+      default?: boolean;
+    };
+export type McpElicitationItems =
+  | {
+      type: 'string';
+      enum: string[];
+    }
+  | {
+      anyOf: McpElicitationConstOption[];
+    };
+export type McpServerElicitationAction = 'accept' | 'decline' | 'cancel';
 export type InputModality = 'text' | 'image' | 'audio';
 export type ModelProviderListParams = Record<string, never>;
 export type ProviderSettings =
@@ -2353,6 +2482,190 @@ export interface JSONRPCErrorError {
    */
   data?: unknown;
 }
+/**
+ * The configured MCP servers. A server that does not run is started, and ends again after a moment.
+ */
+export interface ListMcpServerStatusParams {
+  cursor?: string | null;
+  limit?: number | null;
+  /**
+   * `full` if absent.
+   */
+  detail?: McpServerStatusDetail | null;
+  /**
+   * Only this server.
+   */
+  serverName?: string | null;
+  /**
+   * The servers of this loaded thread. Absent: those of the configuration for the server's working directory.
+   */
+  threadId?: string | null;
+}
+export interface ListMcpServerStatusResponse {
+  data: McpServerStatus[];
+  nextCursor: string | null;
+}
+export interface McpServerStatus {
+  name: string;
+  /**
+   * Null: the request names no thread.
+   */
+  runtimeStatus: McpServerConnectionStatus | null;
+  pluginId: null;
+  /**
+   * The origin of a server that is reached by HTTP.
+   */
+  httpOrigin: string | null;
+  serverInfo: McpServerInfo | null;
+  /**
+   * As the server declares them. Null: it is not connected.
+   */
+  serverCapabilities: unknown;
+  /**
+   * Always null.
+   */
+  toolListMeta: unknown;
+  /**
+   * By name, without those that the configuration disables.
+   */
+  tools: {
+    [k: string]: McpServerTool;
+  };
+  /**
+   * Why the tools are not known.
+   */
+  toolsError: string | null;
+  resources: McpResource[];
+  resourceTemplates: McpResourceTemplate[];
+  authStatus: McpAuthStatus;
+}
+export interface McpServerInfo {
+  name: string;
+  version: string;
+  title?: string | null;
+  description?: string | null;
+  icons?: unknown[] | null;
+  websiteUrl?: string | null;
+}
+/**
+ * A tool as the server describes it.
+ */
+export interface McpServerTool {
+  name: string;
+  title?: string | null;
+  description?: string | null;
+  inputSchema: unknown;
+  outputSchema?: unknown;
+  annotations?: unknown;
+  icons?: unknown[] | null;
+  _meta?: unknown;
+}
+export interface McpResource {
+  name: string;
+  uri: string;
+  title?: string | null;
+  description?: string | null;
+  mimeType?: string | null;
+  size?: number | null;
+  annotations?: unknown;
+  icons?: unknown[] | null;
+  _meta?: unknown;
+}
+export interface McpResourceTemplate {
+  name: string;
+  uriTemplate: string;
+  title?: string | null;
+  description?: string | null;
+  mimeType?: string | null;
+  annotations?: unknown;
+}
+export interface McpResourceReadParams {
+  server: string;
+  uri: string;
+  /**
+   * The thread whose server it is. Absent: that of the configuration for the server's working directory.
+   */
+  threadId?: string | null;
+  /**
+   * Passed on to the server.
+   */
+  _meta?: {
+    [k: string]: unknown;
+  } | null;
+  connectorId?: string | null;
+  /**
+   * Returned in the response. Needs threadId.
+   */
+  originCallId?: string | null;
+  target?: McpResourceReadTarget | null;
+}
+export interface McpResourceReadTarget {
+  connectorId: string;
+  linkId: string | null;
+}
+export interface McpResourceReadResponse {
+  contents: McpResourceContent[];
+  originCallId: string | null;
+}
+/**
+ * Calls a tool of a thread's server for the client. It is no part of a turn, and needs no approval.
+ */
+export interface McpServerToolCallParams {
+  server: string;
+  threadId: string;
+  tool: string;
+  /**
+   * An object.
+   */
+  arguments?: unknown;
+  /**
+   * An object, which is passed on to the server.
+   */
+  _meta?: unknown;
+}
+export interface McpServerToolCallResponse {
+  content: unknown[];
+  structuredContent?: unknown;
+  isError?: boolean | null;
+  _meta?: unknown;
+}
+export interface McpServerRefreshResponse {}
+export interface McpServerStatusUpdatedNotification {
+  threadId: string | null;
+  name: string;
+  status: McpServerStartupState;
+  error: string | null;
+  failureReason: McpServerStartupFailureReason | null;
+}
+export interface McpToolCallProgressNotification {
+  threadId: string;
+  turnId: string;
+  itemId: string;
+  message: string;
+}
+export interface McpElicitationSchema {
+  $schema?: string;
+  type: 'object';
+  properties: {
+    [k: string]: McpElicitationPrimitiveSchema;
+  };
+  required?: string[];
+}
+export interface McpElicitationConstOption {
+  const: string;
+  title: string;
+}
+export interface McpServerElicitationRequestResponse {
+  action: McpServerElicitationAction;
+  /**
+   * The answers of an accepted form, as an object.
+   */
+  content?: unknown;
+  /**
+   * `persist`: `session` or `always`, for an approval that is to last.
+   */
+  _meta?: unknown;
+}
 export interface ModelListParams {
   cursor?: string | null;
   limit?: number | null;
@@ -3949,6 +4262,7 @@ export interface ClientRequests {
   'command/exec/resize': { params: CommandExecResizeParams; result: CommandExecResizeResponse };
   'command/exec/terminate': { params: CommandExecTerminateParams; result: CommandExecTerminateResponse };
   'command/exec/write': { params: CommandExecWriteParams; result: CommandExecWriteResponse };
+  'config/mcpServer/reload': { params: undefined; result: McpServerRefreshResponse };
   'config/read': { params: ConfigReadParams; result: ConfigReadResponse };
   'configRequirements/read': { params: undefined; result: ConfigRequirementsReadResponse };
   'environment/status': { params: EnvironmentStatusParams; result: EnvironmentStatusResponse };
@@ -3964,6 +4278,9 @@ export interface ClientRequests {
   'fs/watch': { params: FsWatchParams; result: FsWatchResponse };
   'fs/writeFile': { params: FsWriteFileParams; result: FsWriteFileResponse };
   'initialize': { params: InitializeParams; result: InitializeResponse };
+  'mcpServer/resource/read': { params: McpResourceReadParams; result: McpResourceReadResponse };
+  'mcpServer/tool/call': { params: McpServerToolCallParams; result: McpServerToolCallResponse };
+  'mcpServerStatus/list': { params: ListMcpServerStatusParams; result: ListMcpServerStatusResponse };
   'memory/status': { params: MemoryStatusParams; result: MemoryStatusResponse };
   'model/list': { params: ModelListParams; result: ModelListResponse };
   'modelProvider/list': { params: ModelProviderListParams; result: ModelProviderListResponse };
@@ -4029,6 +4346,7 @@ export interface ServerRequests {
   'item/fileChange/requestApproval': { params: FileChangeRequestApprovalParams; result: FileChangeRequestApprovalResponse };
   'item/permissions/requestApproval': { params: PermissionsRequestApprovalParams; result: PermissionsRequestApprovalResponse };
   'item/tool/requestUserInput': { params: ToolRequestUserInputParams; result: ToolRequestUserInputResponse };
+  'mcpServer/elicitation/request': { params: McpServerElicitationRequestParams; result: McpServerElicitationRequestResponse };
 }
 
 /** The notifications that the server sends, by their params. */
@@ -4048,11 +4366,13 @@ export interface ServerNotifications {
   'item/completed': ItemCompletedNotification;
   'item/fileChange/outputDelta': FileChangeOutputDeltaNotification;
   'item/fileChange/patchUpdated': FileChangePatchUpdatedNotification;
+  'item/mcpToolCall/progress': McpToolCallProgressNotification;
   'item/plan/delta': PlanDeltaNotification;
   'item/reasoning/summaryPartAdded': ReasoningSummaryPartAddedNotification;
   'item/reasoning/summaryTextDelta': ReasoningSummaryTextDeltaNotification;
   'item/reasoning/textDelta': ReasoningTextDeltaNotification;
   'item/started': ItemStartedNotification;
+  'mcpServer/startupStatus/updated': McpServerStatusUpdatedNotification;
   'model/rerouted': ModelReroutedNotification;
   'process/exited': ProcessExitedNotification;
   'process/outputDelta': ProcessOutputDeltaNotification;
