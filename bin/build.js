@@ -35,6 +35,7 @@ async function buildExecutable() {
     entryPoints: {
       heddle: 'src/main.ts',
       'store-worker': 'src/store/sqlite/worker/store-worker.ts',
+      'create-mcp-host': 'src/mcp/host/create-mcp-host.ts',
       'mcp-worker': 'src/mcp/host/mcp-worker.ts',
       ...Object.fromEntries(VALIDATORS.map((name) => [name, `src/protocol/generated/${name}.js`])),
     },
@@ -127,7 +128,7 @@ function lateFunctions(path) {
 const scriptsApart = {
   name: 'scripts-apart',
   setup({ onResolve }) {
-    onResolve({ filter: new RegExp(`/(${[...VALIDATORS, 'mcp-worker'].join('|')})\\.[jt]s$`) }, ({ kind, path }) =>
+    onResolve({ filter: new RegExp(`/(${[...VALIDATORS, 'create-mcp-host'].join('|')})\\.[jt]s$`) }, ({ kind, path }) =>
       kind === 'entry-point' ? null : { path: `./${basename(path).replace(/\.[jt]s$/, '')}.cjs`, external: true },
     );
   },

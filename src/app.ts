@@ -23,6 +23,7 @@ import { validOrNull } from './config/valid-or-null.ts';
 import { FileWatches } from './files/file-watches.ts';
 import { ClientProcesses } from './handlers/client-processes/client-processes.ts';
 import { methodTable } from './handlers/method-table.ts';
+import type { DiagnosticsDeps } from './handlers/server.ts';
 import { McpServers } from './mcp/mcp-servers.ts';
 import type { ProviderModelDeps } from './model/http/create-provider-model.ts';
 import type { InstalledModels } from './model/http/installed-models.ts';
@@ -125,7 +126,7 @@ export interface App {
 
 /** Creates the server from its parts. No other file knows all of them. */
 export function createApp(options: AppParts): App {
-  const { home, cwd, env, log, overrides = [], version, platform, pid, installation } = options;
+  const { home, cwd, env, log, overrides = [], version, platform, installation } = options;
   const { clock = systemClock, ids = systemIds, storeDir = home, partKinds = [], pacing = unordered, dial = createDial(clock) } = options;
   const keepAlive = new KeepAlive();
   const releaseStore = protectStore(storeFileIn(storeDir));
@@ -163,11 +164,7 @@ export function createApp(options: AppParts): App {
     config,
     installedModels: listings.installedModels,
     defaultProvider: () => validOrNull(async () => chooseProvider(await config(), null).provider.id),
-    diagnostics: {
-      pid,
-      residentMemoryBytes: options.residentMemoryBytes ?? (() => null),
-      gauges: () => serverGauges({ clients, dispatcher, threads }),
-    },
+    diagnostics: diagnosticsOf(options, () => serverGauges({ clients, dispatcher, threads })),
     handshake: { home, version, platform, capabilities: () => serverCapabilities(Object.keys(rows), platform), onHandshake },
   });
   const dispatcher = new Dispatcher(rows, log);
@@ -206,8 +203,13 @@ export function createApp(options: AppParts): App {
       return { turns: threads.turnsRunning, questions: clients.pendingCount, requests: dispatcher.inFlight + dispatcher.queued };
     },
     warn: (message) => clients.publish('everyone', 'warning', { message, threadId: null }),
-    close: (reason = 'shutdown') => keepAlive.during(close({ threads, clients, processes, mcp, store, models }, reason).finally(releaseStore)),
+    close: (reason = 'shutdown') =>
+      keepAlive.during(close({ threads, clients, processes, mcp, store, models }, reason).finally(releaseStore)),
   };
+}
+
+function diagnosticsOf({ pid, residentMemoryBytes }: AppParts, gauges: DiagnosticsDeps['gauges']): DiagnosticsDeps {
+  return { pid, residentMemoryBytes: residentMemoryBytes ?? (() => null), gauges };
 }
 
 /** Ends what a client's open requests wait for. */

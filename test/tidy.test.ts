@@ -14,6 +14,7 @@ const LAYERS = [
   ['handlers'],
   ['agent'],
   ['tools'],
+  ['mcp'],
   ['sandbox', 'network', 'instructions', 'rollout'],
   ['files', 'git', 'model', 'store', 'policy', 'transport'],
   ['config', 'client'],
@@ -195,7 +196,13 @@ describe('the source', () => {
   });
 
   test('names each file after one of its exports; in handlers/, a file of methods after the methods', () => {
-    const scripts = ['src/main.ts', 'src/index.ts', 'src/client/index.ts', 'src/store/sqlite/worker/store-worker.ts'];
+    const scripts = [
+      'src/main.ts',
+      'src/index.ts',
+      'src/client/index.ts',
+      'src/store/sqlite/worker/store-worker.ts',
+      'src/mcp/host/mcp-worker.ts',
+    ];
     const entries = [...scripts, 'src/sandbox/processes/node-pty.d.ts', 'src/store/sqlite/connect/node-sqlite.d.ts'];
     const misnamed = source.filter((path) => !entries.includes(path) && !isNamedAfterExport(path));
     expect(misnamed.filter((path) => !(path.startsWith('src/handlers/') && methodsIn(path).length > 0))).toEqual([]);

@@ -3,8 +3,8 @@ import { Compaction } from './compaction/compaction.ts';
 import { awaitingUser } from './goal/goal-change.ts';
 import { GoalKeeper } from './goal/goal-keeper.ts';
 import { createGuardian } from './guardian/create-guardian.ts';
-import { SubAgents } from './sub-agents/sub-agents.ts';
 import { McpTools } from './mcp/mcp-tools.ts';
+import { SubAgents } from './sub-agents/sub-agents.ts';
 import type { TurnPartKind } from './turn/turn-part.ts';
 
 /** The parts of every thread's turns, in the order in which they act. A new part needs its own file and a line here. */

@@ -1,11 +1,13 @@
 import { McpTools } from '../agent/mcp/mcp-tools.ts';
 import { isObject, type JsonObject, type JsonValue } from '../base/json-value.ts';
 import { mcpSettings } from '../config/mcp/mcp-settings.ts';
-import type { McpRequest } from '../mcp/host-message.ts';
 import { McpError } from '../mcp/mcp-error.ts';
-import type { McpServer, McpUser } from '../mcp/mcp-server.ts';
+import type { McpServer } from '../mcp/mcp-server.ts';
+import type { McpUser } from '../mcp/mcp-user.ts';
+import type { McpRequest } from '../mcp/to-host.ts';
 import type { McpResourceReadResponse, McpServerToolCallResponse } from '../protocol/generated/types.ts';
-import { invalidParams, mcpRequestFailed, unknownMcpServer } from '../protocol/rpc-error.ts';
+import { mcpRequestFailed, unknownMcpServer } from '../protocol/mcp-request-failed.ts';
+import { invalidParams } from '../protocol/rpc-error.ts';
 import type { McpStatusDeps } from './mcp-server-status.ts';
 import type { MethodTable } from './method.ts';
 
@@ -79,7 +81,11 @@ async function requestOfConfig({ mcp, config, cwd }: McpStatusDeps, { server: na
       enabled.map((server) => server.name),
     );
   }
-  const user: McpUser = { root: cwd, onState: () => {}, onQuestion: async () => ({ error: { code: -32600, message: 'nobody can be asked' } }) };
+  const user: McpUser = {
+    root: cwd,
+    onState: () => {},
+    onQuestion: async () => ({ error: { code: -32600, message: 'nobody can be asked' } }),
+  };
   const { server, release } = mcp.use(found, user);
   try {
     return await answered(server, { ...sent, user, timeoutMs: found.toolTimeoutMs });

@@ -1,6 +1,6 @@
 import { SHARE_ENV, Worker } from 'node:worker_threads';
 import type { Log } from '../base/log.ts';
-import type { FromHost, HostPort, ToHost } from './host-message.ts';
+import type { FromHost, HostPort, ToHost } from './to-host.ts';
 
 /** A host that needs more memory than this ends, and not the process. */
 const HEAP_MB_MAX = 1024;
@@ -24,7 +24,6 @@ export function createHostPort(options: HostPortOptions, events: HostPortEvents)
 
 function workerPort(script: string, { onMessage, onDied }: HostPortEvents): HostPort {
   const worker = new Worker(script, {
-    workerData: 'mcp',
     env: SHARE_ENV,
     execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX },
@@ -56,7 +55,7 @@ function localPort({ onMessage, onDied }: HostPortEvents): HostPort {
   let receive = (message: ToHost): void => void waiting.push(message);
   const load = async () => {
     try {
-      const { createMcpHost } = await import('./host/mcp-worker.ts');
+      const { createMcpHost } = await import('./host/create-mcp-host.ts');
       const host = createMcpHost((message) => {
         if (!isClosed) onMessage(message);
       });

@@ -1,4 +1,4 @@
-import type { McpProblem } from './host-message.ts';
+import type { McpProblem } from './to-host.ts';
 
 /** A server could not do what was asked. The message is for the model and for users. */
 export class McpError extends Error {

@@ -1,8 +1,8 @@
 import type { JsonValue } from '../base/json-value.ts';
 import type { Log } from '../base/log.ts';
 import { createHostPort, type HostPortOptions } from './create-host-port.ts';
-import type { ConnectedServer, FromHost, HostedServer, HostPort, McpAnswer, McpProblem, McpQuestion, McpRequest } from './host-message.ts';
 import { McpError } from './mcp-error.ts';
+import type { ConnectedServer, FromHost, HostedServer, HostPort, McpAnswer, McpProblem, McpQuestion, McpRequest } from './to-host.ts';
 
 export type Progress = Extract<FromHost, { type: 'progress' }>['progress'];
 
@@ -153,34 +153,24 @@ export class McpHostClient {
   }
 
   #receive(message: FromHost): void {
-    switch (message.type) {
-      case 'connected':
-        return this.#connections.get(message.connection)?.connected(message.server);
-      case 'refused':
-        return this.#end(message.connection, errorOf(message.problem));
-      case 'output':
-        return this.#connections.get(message.connection)?.events.onOutput(message.bytes);
-      case 'taken':
-        return this.#connections.get(message.connection)?.events.onTaken(message.bytes);
-      case 'progress':
-        return this.#calls.get(message.call)?.onProgress?.(message.progress);
-      case 'result':
-        return this.#settle(message.call)?.resolve(message.result);
-      case 'failure':
-        return this.#settle(message.call)?.reject(errorOf(message.problem));
-      case 'ask':
-        return void this.#answer(message);
-      case 'withdrawn':
-        return this.#asks.get(message.ask)?.abort();
-      case 'toolsChanged':
-        return this.#connections.get(message.connection)?.events.onToolsChanged();
-      case 'closed':
-        return this.#closed(message.connection, message.reason);
-      case 'noticed':
-        return this.#options.log.debug({ connection: message.connection, message: message.message }, 'an MCP connection noticed a problem');
-      default:
-        return message satisfies never;
-    }
+    if ('connection' in message) this.#receiveOf(message);
+    else if (message.type === 'progress') this.#calls.get(message.call)?.onProgress?.(message.progress);
+    else if (message.type === 'result') this.#settle(message.call)?.resolve(message.result);
+    else if (message.type === 'failure') this.#settle(message.call)?.reject(errorOf(message.problem));
+    else this.#asks.get(message.ask)?.abort();
+  }
+
+  #receiveOf(message: Extract<FromHost, { connection: number }>): void {
+    const { connection } = message;
+    const open = this.#connections.get(connection);
+    if (message.type === 'connected') open?.connected(message.server);
+    else if (message.type === 'refused') this.#end(connection, errorOf(message.problem));
+    else if (message.type === 'output') open?.events.onOutput(message.bytes);
+    else if (message.type === 'taken') open?.events.onTaken(message.bytes);
+    else if (message.type === 'ask') void this.#answer(message);
+    else if (message.type === 'toolsChanged') open?.events.onToolsChanged();
+    else if (message.type === 'closed') this.#closed(connection, message.reason);
+    else this.#options.log.debug({ connection, message: message.message }, 'an MCP connection noticed a problem');
   }
 
   async #answer({ ask, connection, call, question }: Extract<FromHost, { type: 'ask' }>): Promise<void> {

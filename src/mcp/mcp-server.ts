@@ -1,7 +1,5 @@
-import { basename } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import type { Clock, Timer } from '../base/clock.ts';
-import type { JsonObject, JsonValue } from '../base/json-value.ts';
+import type { JsonValue } from '../base/json-value.ts';
 import type { Log } from '../base/log.ts';
 import { orAborted } from '../base/or-aborted.ts';
 import { PausableTimers } from '../base/pausable-timers.ts';
@@ -9,10 +7,12 @@ import type { McpServerConfig } from '../config/mcp/mcp-server-config.ts';
 import { type Processes, ProcessStartError } from '../sandbox/processes/processes.ts';
 import { redact } from '../secrets/redact.ts';
 import { redactLikelySecrets } from '../secrets/redact-likely-secrets.ts';
-import type { ConnectedServer, HostedServer, McpAnswer, McpQuestion, McpRequest, McpTool } from './host-message.ts';
 import { McpError } from './mcp-error.ts';
 import type { HostConnection, McpHostClient, Progress } from './mcp-host-client.ts';
+import type { McpServerState, McpUser } from './mcp-user.ts';
 import { ServerProcess } from './server-process.ts';
+import { ServerQuestions } from './server-questions.ts';
+import type { ConnectedServer, HostedServer, McpRequest, McpTool } from './to-host.ts';
 import type { TokenSource } from './token-source.ts';
 
 /** The first wait before a server is started again. It doubles with each failure. */
@@ -21,24 +21,6 @@ const RESTART_MS_MAX = 60_000;
 /** A server that has run so long is started again after the shortest wait. */
 const STEADY_MS = 60_000;
 const FAILURES_COUNTED_MAX = 10;
-
-export type McpServerState =
-  | { status: 'starting' }
-  | { status: 'ready' }
-  | { status: 'failed'; error: string; needsLogin: boolean }
-  | { status: 'stopped' };
-
-/** A user of a server, such as a thread. */
-export interface McpUser {
-  /** The absolute working directory of the user. */
-  readonly root: string;
-  onState(state: McpServerState): void;
-  /** The server asks in the course of a call of this user. `tag`: what the user gave with the call. */
-  onQuestion(question: AskedQuestion, tag: unknown, signal: AbortSignal): Promise<McpAnswer>;
-}
-
-/** A question for a person or a model. */
-export type AskedQuestion = Extract<McpQuestion, { kind: 'elicitation' | 'sampling' }>;
 
 export interface McpServerDeps {
   host: McpHostClient;
@@ -57,20 +39,13 @@ export interface McpCallOptions {
   onProgress?: (progress: Progress) => void;
 }
 
-interface OpenCall {
-  user: McpUser | null;
-  tag: unknown;
-  /** The time of the call, which does not pass while the server waits for an answer. */
-  timers: PausableTimers;
-}
-
 /** One MCP server, which all threads with the same configuration share. It is started again when it has crashed. */
 export class McpServer {
   readonly config: McpServerConfig;
   readonly #cwd: string;
   readonly #deps: McpServerDeps;
   readonly #users = new Set<McpUser>();
-  readonly #calls = new Map<number, OpenCall>();
+  readonly #questions: ServerQuestions;
   #state: McpServerState = { status: 'stopped' };
   #connection: HostConnection | null = null;
   #process: ServerProcess | null = null;
@@ -87,6 +62,7 @@ export class McpServer {
     this.config = config;
     this.#cwd = cwd;
     this.#deps = deps;
+    this.#questions = new ServerQuestions({ config, users: this.#users, tokens: deps.tokens });
   }
 
   get state(): McpServerState {
@@ -147,9 +123,9 @@ export class McpServer {
     this.#setState({ status: 'stopped' });
     this.#connection?.close();
     this.#connection = null;
-    const process = this.#process;
+    const running = this.#process;
     this.#process = null;
-    await (atOnce ? process?.kill() : process?.stop(this.#deps.clock));
+    await (atOnce ? running?.kill() : running?.stop(this.#deps.clock));
   }
 
   async #send(request: McpRequest, { timeoutMs, signal, user, tag, onProgress }: McpCallOptions): Promise<JsonValue> {
@@ -166,7 +142,7 @@ export class McpServer {
         ...(onProgress && { onProgress }),
         begun: (number) => {
           call = number;
-          this.#calls.set(number, { user, tag, timers });
+          this.#questions.begin(number, { user, tag, timers });
         },
       });
     } catch (error) {
@@ -176,7 +152,7 @@ export class McpServer {
     } finally {
       timer.clear();
       unattend?.();
-      this.#calls.delete(call);
+      this.#questions.end(call);
     }
   }
 
@@ -200,7 +176,8 @@ export class McpServer {
     const timer = this.#deps.clock.setTimer(() => timeout.abort(), startupTimeoutMs);
     try {
       const ready = await orAborted(this.#handshake(timeout.signal), timeout.signal);
-      if (ready === null) throw new McpError('timeout', `it did not start in time: it has ${startupTimeoutMs / 1000} seconds (startup_timeout_sec)`);
+      if (ready === null)
+        throw new McpError('timeout', `it did not start in time: it has ${startupTimeoutMs / 1000} seconds (startup_timeout_sec)`);
       if (this.#state.status !== 'starting') return;
       this.#hasBeenReady = true;
       this.#readySinceMs = this.#deps.clock.monotonic();
@@ -218,8 +195,10 @@ export class McpServer {
     if (signal.aborted) return true;
     const unattend = this.#process?.attend(this.config.startupTimeoutMs);
     try {
-      this.#connected = await connection.connected;
+      const connected = await connection.connected;
       this.#tools = await this.#listTools(connection, signal);
+      // Only now: from here on its tools are known.
+      this.#connected = connected;
       return true;
     } finally {
       unattend?.();
@@ -233,31 +212,31 @@ export class McpServer {
   async #open(signal: AbortSignal): Promise<HostConnection> {
     const { transport, name } = this.config;
     if (transport.type === 'http') return this.#connectTo(httpServer(transport), null);
-    const process: ServerProcess = new ServerProcess({
+    const running: ServerProcess = new ServerProcess({
       onOutput: (bytes) => connection?.input(bytes),
       onEnded: () => {
-        if (this.#process === process) this.#lost(process.ending);
+        if (this.#process === running) this.#lost(running.ending);
       },
     });
-    this.#process = process;
+    this.#process = running;
     let connection: HostConnection | null = null;
-    connection = this.#connectTo({ type: 'stdio' }, process);
+    connection = this.#connectTo({ type: 'stdio' }, running);
     try {
-      await process.start(name, { ...transport, cwd: transport.cwd ?? this.#cwd }, this.#deps.processes);
+      await running.start(name, { ...transport, cwd: transport.cwd ?? this.#cwd }, this.#deps.processes);
     } catch (error) {
-      if (this.#process === process) this.#process = null;
+      if (this.#process === running) this.#process = null;
       connection.close();
       throw error instanceof ProcessStartError ? new McpError('other', error.message) : error;
     }
-    if (signal.aborted) await process.kill();
+    if (signal.aborted) await running.kill();
     return connection;
   }
 
-  #connectTo(server: HostedServer, process: ServerProcess | null): HostConnection {
+  #connectTo(server: HostedServer, running: ServerProcess | null): HostConnection {
     const connection: HostConnection = this.#deps.host.open(server, {
-      onOutput: (bytes) => process?.write(bytes),
-      onTaken: (bytes) => process?.taken(bytes),
-      onQuestion: (call, question, signal) => this.#answer(call, question, signal),
+      onOutput: (bytes) => running?.write(bytes),
+      onTaken: (bytes) => running?.taken(bytes),
+      onQuestion: (call, question, signal) => this.#questions.answer(call, question, signal),
       onToolsChanged: () => void this.#refreshTools(),
       onClosed: (reason) => {
         if (this.#connection === connection) this.#lost(reason ?? 'the connection ended');
@@ -313,38 +292,6 @@ export class McpServer {
     for (const user of [...this.#users]) user.onState(state);
   }
 
-  async #answer(call: number | null, question: McpQuestion, signal: AbortSignal): Promise<McpAnswer> {
-    if (question.kind === 'token') {
-      const { transport, name } = this.config;
-      if (transport.type !== 'http') return { result: null };
-      return { result: await this.#deps.tokens.token({ name, transport }, { refused: question.refused }) };
-    }
-    if (question.kind === 'roots') return { result: { roots: this.#roots() } };
-    const open = this.#callOf(call, question);
-    if (open?.user == null) return question.kind === 'elicitation' ? { result: { action: 'decline' } } : NO_CALL;
-    open.timers.pause();
-    try {
-      return await open.user.onQuestion(question, open.tag, signal);
-    } finally {
-      open.timers.resume();
-    }
-  }
-
-  /** The call in whose course the server asks: the one that is known, else that of the thread that the question names, else the last. */
-  #callOf(call: number | null, { params }: AskedQuestion): OpenCall | null {
-    const known = call === null ? undefined : this.#calls.get(call);
-    if (known !== undefined) return known;
-    const open = [...this.#calls.values()].filter(({ user }) => user !== null);
-    const named = (params._meta as JsonObject | undefined)?.threadId;
-    if (typeof named === 'string') return open.findLast(({ tag }) => isTagOf(tag, named)) ?? null;
-    return open.at(-1) ?? null;
-  }
-
-  #roots(): { uri: string; name: string }[] {
-    const paths = new Set([...this.#users].map(({ root }) => root));
-    return [...paths].map((path) => ({ uri: pathToFileURL(path).href, name: basename(path) || path }));
-  }
-
   #shown(error: McpError): McpError {
     return new McpError(error.kind, this.#messageOf(error), error.code);
   }
@@ -353,12 +300,6 @@ export class McpServer {
   #messageOf(error: unknown): string {
     return redactLikelySecrets(redact(error instanceof Error ? error.message : String(error), this.config.secrets));
   }
-}
-
-const NO_CALL: McpAnswer = { error: { code: -32600, message: 'no call of a thread is open that this belongs to' } };
-
-function isTagOf(tag: unknown, threadId: string): boolean {
-  return typeof tag === 'object' && tag !== null && 'threadId' in tag && tag.threadId === threadId;
 }
 
 function httpServer(transport: Extract<McpServerConfig['transport'], { type: 'http' }>): HostedServer {

@@ -1,7 +1,8 @@
 import type { Timer } from '../base/clock.ts';
 import type { McpServerConfig } from '../config/mcp/mcp-server-config.ts';
 import { McpHostClient } from './mcp-host-client.ts';
-import { McpServer, type McpServerDeps, type McpUser } from './mcp-server.ts';
+import { McpServer, type McpServerDeps } from './mcp-server.ts';
+import type { McpUser } from './mcp-user.ts';
 import { configuredTokens, type TokenSource } from './token-source.ts';
 
 /** How long a server without users keeps running. */

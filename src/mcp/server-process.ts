@@ -28,7 +28,7 @@ export class ServerProcess {
 
   /** Rejects with a `ProcessStartError`. */
   async start(name: string, { command, args, env, cwd }: McpStdio & { cwd: string }, processes: Processes): Promise<void> {
-    const process = await processes.start(
+    const running = await processes.start(
       {
         argv: [command, ...args],
         cwd,
@@ -41,9 +41,9 @@ export class ServerProcess {
       },
       (stream, bytes) => (stream === 'stdout' ? this.#read(bytes) : this.#note(bytes)),
     );
-    this.#process = process;
-    if (this.#isKilled) await process.kill();
-    void process.ended.then(({ exitCode }) => {
+    this.#process = running;
+    if (this.#isKilled) await running.kill();
+    void running.ended.then(({ exitCode }) => {
       this.#exitCode = exitCode;
       if (!this.#isKilled) this.#events.onEnded();
     });
@@ -75,17 +75,17 @@ export class ServerProcess {
   /** Closes its input, and kills what is left of it and its children after a moment. */
   async stop(clock: { setTimer(callback: () => void, ms: number): { clear(): void } }): Promise<void> {
     this.#isKilled = true;
-    const process = this.#process;
-    if (process === null) return;
-    process.endInput();
+    const running = this.#process;
+    if (running === null) return;
+    running.endInput();
     await new Promise<void>((resolve) => {
       const timer = clock.setTimer(resolve, END_MS_MAX);
-      void process.ended.then(() => {
+      void running.ended.then(() => {
         timer.clear();
         resolve();
       });
     });
-    await process.kill();
+    await running.kill();
   }
 
   /** Kills it and all that it started. */

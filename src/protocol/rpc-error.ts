@@ -50,23 +50,6 @@ export function notServed(method: string): RpcError {
   return refused('not_supported', `${method} is not supported by this server`);
 }
 
-/** `failures` name the servers, with the reason of each. */
-export function requiredServersFailed(failures: readonly string[]): RpcError {
-  const text = `required MCP servers failed to initialize: ${failures.join('; ')}`;
-  return new RpcError(INTERNAL_ERROR, text, { code: 'mcp_server_failed' });
-}
-
-/** `known` are the names of the servers that there are. */
-export function unknownMcpServer(server: string, known: readonly string[]): RpcError {
-  const text = `unknown MCP server '${cutText(server, SHOWN_CHARS_MAX)}'. The servers are: ${known.join(', ') || 'none'}`;
-  return new RpcError(INTERNAL_ERROR, text, { code: 'mcp_server_not_found' });
-}
-
-/** An MCP server could not do what was asked. `code`: that of its own error; null: it gave none. */
-export function mcpRequestFailed(code: number | null, message: string): RpcError {
-  return new RpcError(code ?? INTERNAL_ERROR, message, { code: 'mcp_request_failed' });
-}
-
 /** `problem` is a sentence that names the field, as `paramsProblem` makes it. */
 export function invalidParams(problem: string): RpcError {
   return refused('invalid_params', problem);

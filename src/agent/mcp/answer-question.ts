@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../base/json-value.ts';
 import { contextMessage } from '../../instructions/context-message.ts';
-import type { McpAnswer } from '../../mcp/host-message.ts';
-import type { AskedQuestion } from '../../mcp/mcp-server.ts';
+import type { AskedQuestion } from '../../mcp/mcp-user.ts';
+import type { McpAnswer } from '../../mcp/to-host.ts';
 import type { ModelRequest } from '../../model/model.ts';
 import { mayAsk } from '../../policy/permissions/may-ask.ts';
 import type { McpServerElicitationRequestResponse, ResponseItem, ServerRequests } from '../../protocol/generated/types.ts';
@@ -100,7 +100,12 @@ function samplingAsk(params: JsonObject, { threadId, turnId, itemId, server }: A
     describe: () => ({
       targetItemId: itemId,
       shown: { type: 'mcpToolCall', server, toolName: 'sampling/createMessage', toolTitle: null, connectorId: null, connectorName: null },
-      planned: { tool: 'mcp_sampling', server, does: 'sends this prompt of the MCP server to the model, and its answer to the server', prompt: params },
+      planned: {
+        tool: 'mcp_sampling',
+        server,
+        does: 'sends this prompt of the MCP server to the model, and its answer to the server',
+        prompt: params,
+      },
     }),
     async askPerson(ask) {
       const answer = await ask({

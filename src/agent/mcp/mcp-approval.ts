@@ -1,10 +1,11 @@
 import type { JsonObject, JsonValue } from '../../base/json-value.ts';
 import { isObject } from '../../base/json-value.ts';
 import { isHomeServer, storeToolApproval } from '../../config/mcp/store-tool-approval.ts';
+import type { McpTool } from '../../mcp/to-host.ts';
 import type { McpServerElicitationRequestResponse } from '../../protocol/generated/types.ts';
 import { type Ask, type PlannedAction, UNCONFINED, type Verdict } from '../../tools/action.ts';
 import { unanswered } from '../../tools/denial.ts';
-import type { McpCall } from './mcp-call-action.ts';
+import type { McpCall } from './mcp-call.ts';
 
 interface ApprovalOptions {
   /** Why the safety check wants a review; null: policy asks. Such an approval is for one call. */
@@ -30,17 +31,7 @@ export function mcpApproval({ used, tool, context, deps }: McpCall, args: JsonOb
           turnId,
           serverName: name,
           mode: 'form',
-          _meta: {
-            codex_approval_kind: 'mcp_tool_call',
-            ...(lasting.length > 0 ? { persist: lasting } : {}),
-            tool_name: tool.name,
-            ...(tool.title === null ? {} : { tool_title: tool.title }),
-            ...(tool.description === null ? {} : { tool_description: tool.description }),
-            tool_annotations: tool.annotations as JsonObject | null,
-            tool_params: args,
-            tool_params_display: shownParams(args),
-            ...(reason === null ? {} : { reason }),
-          },
+          _meta: { ...factsOf(tool, args), ...(lasting.length > 0 ? { persist: lasting } : {}), ...(reason === null ? {} : { reason }) },
           message: reason === null ? question : `${question} ${reason}`,
           requestedSchema: { type: 'object', properties: {} },
         },
@@ -64,6 +55,19 @@ function verdict({ action, _meta }: McpServerElicitationRequestResponse, lasting
   const persist = isObject(_meta) ? _meta.persist : undefined;
   const scope = typeof persist === 'string' && lasting.includes(persist) ? (persist as 'session' | 'always') : 'once';
   return { allow: UNCONFINED, scope };
+}
+
+/** The facts about the call, in the form that clients of this protocol know. */
+function factsOf(tool: McpTool, args: JsonObject): JsonObject {
+  return {
+    codex_approval_kind: 'mcp_tool_call',
+    tool_name: tool.name,
+    ...(tool.title === null ? {} : { tool_title: tool.title }),
+    ...(tool.description === null ? {} : { tool_description: tool.description }),
+    tool_annotations: tool.annotations as JsonObject | null,
+    tool_params: args,
+    tool_params_display: shownParams(args),
+  };
 }
 
 function shownParams(args: JsonObject): JsonValue {

@@ -1,6 +1,4 @@
 import { isObject, type JsonObject, type JsonValue } from '../../base/json-value.ts';
-import type { McpSettings } from '../../config/mcp/mcp-settings.ts';
-import type { McpTool } from '../../mcp/host-message.ts';
 import { McpError } from '../../mcp/mcp-error.ts';
 import type { Progress } from '../../mcp/mcp-host-client.ts';
 import { judgeMcpCall } from '../../policy/mcp/judge-mcp-call.ts';
@@ -8,26 +6,24 @@ import type { Grants } from '../../policy/permissions/grants.ts';
 import type { Permit } from '../../policy/permissions/permit.ts';
 import type { McpToolCallResult, ThreadItem } from '../../protocol/generated/types.ts';
 import type { ThreadSettings } from '../../store/thread-store.ts';
-import { type Action, type ActionHost, type ActionOutcome, failed, type Judgement, type OpenItem, type PlannedAction, UNCONFINED } from '../../tools/action.ts';
+import {
+  type Action,
+  type ActionHost,
+  type ActionOutcome,
+  failed,
+  type Judgement,
+  type OpenItem,
+  type PlannedAction,
+  UNCONFINED,
+} from '../../tools/action.ts';
 import { type Denial, refusalText } from '../../tools/denial.ts';
-import type { CallContext } from '../../tools/tool.ts';
-import type { TurnPartDeps } from '../turn/turn-part.ts';
+import { callResult, failureFor, outputFor, shownResult } from './call-result.ts';
 import { mcpApproval } from './mcp-approval.ts';
-import { callResult, failureFor, outputFor, shownResult } from './mcp-output.ts';
+import type { McpCall } from './mcp-call.ts';
 import { runSafetyCheck } from './run-safety-check.ts';
-import type { ThreadServer } from './thread-servers.ts';
 
 /** The least time between two notifications of progress. */
 const PROGRESS_MS_MIN = 50;
-
-/** A call of a server's tool. */
-export interface McpCall {
-  used: ThreadServer;
-  tool: McpTool;
-  context: CallContext;
-  settings: McpSettings;
-  deps: TurnPartDeps;
-}
 
 type McpItem = Extract<ThreadItem, { type: 'mcpToolCall' }>;
 

@@ -1,14 +1,14 @@
-import type { McpSettings } from '../../config/mcp/mcp-settings.ts';
-import { isToolEnabled } from '../../config/mcp/mcp-server-config.ts';
-import { cutText } from '../../base/text/cut-text.ts';
 import type { JsonObject } from '../../base/json-value.ts';
+import { cutText } from '../../base/text/cut-text.ts';
+import { isToolEnabled } from '../../config/mcp/mcp-server-config.ts';
+import type { McpSettings } from '../../config/mcp/mcp-settings.ts';
+import type { McpTool } from '../../mcp/to-host.ts';
 import type { ToolNamespace } from '../../model/model.ts';
-import type { McpTool } from '../../mcp/host-message.ts';
 import type { Tool } from '../../tools/tool.ts';
 import type { TurnPart, TurnPartDeps } from '../turn/turn-part.ts';
 import { answerQuestion } from './answer-question.ts';
 import { McpCallAction } from './mcp-call-action.ts';
-import { mcpNamespaces, mcpToolNames } from './mcp-names.ts';
+import { mcpNamespaces, mcpToolNames } from './mcp-tool-names.ts';
 import { resourceTools } from './resource-tools.ts';
 import { type ThreadServer, ThreadServers } from './thread-servers.ts';
 
@@ -80,7 +80,8 @@ export class McpTools implements TurnPart {
       name,
     );
     const instructions = server.connected?.instructions ?? null;
-    const description = instructions === null ? `The tools of the MCP server ${config.name}.` : cutText(instructions, INSTRUCTIONS_CHARS_MAX);
+    const description =
+      instructions === null ? `The tools of the MCP server ${config.name}.` : cutText(instructions, INSTRUCTIONS_CHARS_MAX);
     return enabled.map((tool) => this.#toolOf(used, tool, { name: names.get(tool.name) ?? tool.name, namespace: { name, description } }));
   }
 

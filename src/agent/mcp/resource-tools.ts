@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, type JsonValue } from '../../base/json-value.ts';
 import { cutText } from '../../base/text/cut-text.ts';
-import type { McpRequest } from '../../mcp/host-message.ts';
 import { McpError } from '../../mcp/mcp-error.ts';
+import type { McpRequest } from '../../mcp/to-host.ts';
 import type { ThreadItem } from '../../protocol/generated/types.ts';
 import { type Action, type ActionHost, type ActionOutcome, failed, UNCONFINED } from '../../tools/action.ts';
 import { refusalText } from '../../tools/denial.ts';
@@ -117,7 +117,10 @@ function prepare(
   };
 }
 
-function begun(id: string, { server, tool, args }: { server: string; tool: string; args: JsonObject }): Extract<ThreadItem, { type: 'mcpToolCall' }> {
+function begun(
+  id: string,
+  { server, tool, args }: { server: string; tool: string; args: JsonObject },
+): Extract<ThreadItem, { type: 'mcpToolCall' }> {
   return {
     type: 'mcpToolCall',
     id,

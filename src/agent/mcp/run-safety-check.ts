@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
+import type { Env } from '../../base/env.ts';
 import { isObject, type JsonObject, parsedJson } from '../../base/json-value.ts';
 import { cutText } from '../../base/text/cut-text.ts';
-import type { Env } from '../../base/env.ts';
 import type { McpSettings } from '../../config/mcp/mcp-settings.ts';
 import type { Processes } from '../../sandbox/processes/processes.ts';
 import { redactLikelySecrets } from '../../secrets/redact-likely-secrets.ts';
@@ -26,7 +26,12 @@ const REASON_CHARS_MAX = 2_000;
  * Asks the configured check about a call: a command gets it as JSON on its stdin, a URL by POST. It answers with JSON on stdout or in the
  * body: `{"decision": "ok" | "ask" | "block", "reason": "…"}`. A check that fails, or takes too long, counts as `ask`. Never rejects.
  */
-export async function runSafetyCheck(check: Check, call: JsonObject & { cwd: string }, deps: CheckDeps, signal: AbortSignal): Promise<CheckAnswer> {
+export async function runSafetyCheck(
+  check: Check,
+  call: JsonObject & { cwd: string },
+  deps: CheckDeps,
+  signal: AbortSignal,
+): Promise<CheckAnswer> {
   if (check.type === 'invalid') return failed(check.error.message);
   const timeout = new AbortController();
   const timer = deps.clock.setTimer(() => timeout.abort(), check.timeoutMs);
@@ -62,7 +67,7 @@ async function runCommand(
 ): Promise<string | null> {
   let text = '';
   const variables = Object.entries(own).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  const process = await processes.start(
+  const running = await processes.start(
     {
       argv: [command, ...args],
       cwd: call.cwd,
@@ -76,14 +81,14 @@ async function runCommand(
       if (stream === 'stdout' && text.length < ANSWER_CHARS_MAX) text += bytes.toString('utf8');
     },
   );
-  const kill = () => void process.kill();
+  const kill = () => void running.kill();
   signal.addEventListener('abort', kill);
-  const unattend = process.attend(60_000);
+  const unattend = running.attend(60_000);
   try {
     if (signal.aborted) kill();
-    void process.write(Buffer.from(`${JSON.stringify(call)}\n`)).then(() => process.endInput());
-    const { exitCode } = await process.ended;
-    await process.kill();
+    void running.write(Buffer.from(`${JSON.stringify(call)}\n`)).then(() => running.endInput());
+    const { exitCode } = await running.ended;
+    await running.kill();
     if (signal.aborted) return null;
     if (exitCode !== 0) throw new Error(`it ended with exit code ${exitCode}`);
     return text;

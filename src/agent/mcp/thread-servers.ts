@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { McpServerConfig } from '../../config/mcp/mcp-server-config.ts';
 import type { McpSettings } from '../../config/mcp/mcp-settings.ts';
-import type { McpServer, McpServerState, McpUser } from '../../mcp/mcp-server.ts';
+import type { McpServer } from '../../mcp/mcp-server.ts';
 import type { McpLease, McpServers } from '../../mcp/mcp-servers.ts';
+import type { McpServerState, McpUser } from '../../mcp/mcp-user.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 
 /** A server that a thread uses. */

@@ -90,14 +90,14 @@ function serverNames(config: Config, problems: McpServerProblem[]): string[] {
 }
 
 function isOff(config: Config, server: string): boolean {
-  return valueOf(config, [TABLE, server, 'enabled']) === false;
+  return rawValue(config, [TABLE, server, 'enabled']) === false;
 }
 
 function isRequired(config: Config, server: string): boolean {
-  return valueOf(config, [TABLE, server, 'required']) === true;
+  return rawValue(config, [TABLE, server, 'required']) === true;
 }
 
-function valueOf(config: Config, path: readonly string[]): unknown {
+function rawValue(config: Config, path: readonly string[]): unknown {
   return path.reduce<unknown>((table, key) => (isObject(table) && Object.hasOwn(table, key) ? table[key] : undefined), config.values);
 }
 

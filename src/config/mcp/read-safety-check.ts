@@ -17,7 +17,8 @@ const TIMEOUT_SECONDS_MAX = 300;
 export function readSafetyCheck(config: Config): SafetyCheck | null {
   const keys = config.keys([TABLE]);
   if (keys.length === 0) return null;
-  for (const key of keys) if (!KEYS.includes(key)) throw config.error([TABLE, key], `not a key of ${TABLE}. Its keys are ${KEYS.join(', ')}.`);
+  for (const key of keys)
+    if (!KEYS.includes(key)) throw config.error([TABLE, key], `not a key of ${TABLE}. Its keys are ${KEYS.join(', ')}.`);
   const read = <T>(key: string, setting: Setting<T>) => config.read([TABLE, key], setting);
   const timeoutMs = read('timeout_sec', TIMEOUT);
   const command = read('command', nullable(name()));

@@ -3,21 +3,25 @@ import {
   type AuthProvider,
   Client,
   type ClientOptions,
-  type ProgressCallback,
   ProtocolError,
   StreamableHTTPClientTransport,
-  type Tool,
   type Transport,
 } from '@modelcontextprotocol/client';
 import type { JsonObject, JsonValue } from '../../base/json-value.ts';
-import type { ConnectedServer, FromHost, HostedServer, McpAnswer, McpQuestion, McpRequest, McpTool, McpToolAnnotations } from '../host-message.ts';
+import type {
+  ConnectedServer,
+  FromHost,
+  HostedServer,
+  McpAnswer,
+  McpQuestion,
+  McpRequest,
+  McpTool,
+  McpToolAnnotations,
+} from '../to-host.ts';
 import { PipeTransport } from './pipe-transport.ts';
+import { NO_TIMEOUT_MS, type Progress, sendRequest } from './send-request.ts';
 import { toProblem } from './to-problem.ts';
 
-/** The main thread decides how long to wait: it cancels. */
-const NO_TIMEOUT_MS = 2 ** 31 - 1;
-/** A server that sends more tools than this is refused. */
-const TOOLS_MAX = 2000;
 const PAGES_MAX = 200;
 const MODERN_VERSION = '2026-07-28';
 const METHOD_NOT_FOUND = -32601;
@@ -74,7 +78,8 @@ export class HostedClient {
   async request(call: number, request: McpRequest, signal: AbortSignal): Promise<JsonValue> {
     const client = this.#client;
     if (client === null) throw new Error('the server is not connected');
-    return this.#calls.run(call, () => this.#send(client, call, request, signal));
+    const onProgress = (progress: Progress) => this.#deps.post({ type: 'progress', call, progress });
+    return this.#calls.run(call, () => sendRequest(client, request, { signal, onProgress }));
   }
 
   async rootsChanged(): Promise<void> {
@@ -185,40 +190,6 @@ export class HostedClient {
     });
     client.setRequestHandler('roots/list', async (_request, { mcpReq }) => (await answer({ kind: 'roots' }, mcpReq.signal)) as never);
   }
-
-  async #send(client: Client, call: number, request: McpRequest, signal: AbortSignal): Promise<JsonValue> {
-    const options = { signal, timeout: NO_TIMEOUT_MS };
-    const has = client.getServerCapabilities() ?? {};
-    switch (request.op) {
-      case 'listTools': {
-        if (has.tools === undefined) return [];
-        const { tools } = await client.listTools(undefined, { ...options, cacheMode: 'refresh' });
-        if (tools.length > TOOLS_MAX) throw new Error(`the server has ${tools.length} tools; at most ${TOOLS_MAX} are taken`);
-        return tools.map(toTool) as unknown as JsonValue;
-      }
-      case 'callTool': {
-        const { name, arguments: args, meta } = request;
-        const onprogress: ProgressCallback = ({ progress, total, message }) =>
-          this.#deps.post({ type: 'progress', call, progress: { progress, total: total ?? null, message: message ?? null } });
-        return (await client.callTool({ name, arguments: args, ...(meta && { _meta: meta }) }, { ...options, onprogress })) as JsonValue;
-      }
-      case 'listResources': {
-        if (has.resources === undefined) return { resources: [] };
-        return (await client.listResources(request.cursor === null ? undefined : { cursor: request.cursor }, options)) as JsonValue;
-      }
-      case 'listResourceTemplates': {
-        if (has.resources === undefined) return { resourceTemplates: [] };
-        const params = request.cursor === null ? undefined : { cursor: request.cursor };
-        return (await client.listResourceTemplates(params, options)) as JsonValue;
-      }
-      case 'readResource': {
-        const { uri, meta } = request;
-        return (await client.readResource({ uri, ...(meta && { _meta: meta }) }, { ...options, cacheMode: 'refresh' })) as JsonValue;
-      }
-      default:
-        return request satisfies never;
-    }
-  }
 }
 
 function describe(client: Client): ConnectedServer {
@@ -227,16 +198,5 @@ function describe(client: Client): ConnectedServer {
     info: (client.getServerVersion() ?? null) as JsonObject | null,
     capabilities: (client.getServerCapabilities() ?? {}) as JsonObject,
     instructions: client.getInstructions() ?? null,
-  };
-}
-
-function toTool(tool: Tool): McpTool {
-  return {
-    name: tool.name,
-    title: tool.title ?? tool.annotations?.title ?? null,
-    description: tool.description ?? null,
-    inputSchema: tool.inputSchema as unknown as JsonObject,
-    raw: tool as unknown as JsonObject,
-    annotations: (tool.annotations ?? null) as McpToolAnnotations | null,
   };
 }

@@ -1,12 +1,9 @@
-// The script of the thread that speaks with MCP servers. Loaded in the main thread, it only exports the host.
-import { parentPort, workerData } from 'node:worker_threads';
-import type { ToHost } from '../host-message.ts';
-import { createMcpHost } from './mcp-host.ts';
+// The script of the thread that speaks with MCP servers.
+import { parentPort } from 'node:worker_threads';
+import type { ToHost } from '../to-host.ts';
+import { createMcpHost } from './create-mcp-host.ts';
 
-if (parentPort !== null && workerData === 'mcp') {
-  const port = parentPort;
-  const host = createMcpHost((message) => port.postMessage(message));
-  port.on('message', (message: ToHost) => host.receive(message));
-}
-
-export { createMcpHost };
+if (parentPort === null) throw new Error('this script is for a worker thread');
+const port = parentPort;
+const host = createMcpHost((message) => port.postMessage(message));
+port.on('message', (message: ToHost) => host.receive(message));

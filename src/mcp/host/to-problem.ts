@@ -1,6 +1,6 @@
 import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError, UnauthorizedError } from '@modelcontextprotocol/client';
 import type { JsonValue } from '../../base/json-value.ts';
-import type { McpProblem } from '../host-message.ts';
+import type { McpProblem } from '../to-host.ts';
 
 const NOT_FOUND = 404;
 const UNAUTHORIZED = 401;

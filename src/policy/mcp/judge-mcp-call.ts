@@ -24,6 +24,7 @@ export function judgeMcpCall(
   if (mode === 'approve' || (mode === 'auto' && (onlyReads || isGranted))) return 'run';
   if (mayAsk(approvalPolicy, 'mcp_elicitations')) return 'ask';
   if (approvalPolicy === 'never' && mode === 'auto' && !hasBounds(sandboxPolicy)) return 'run';
-  const why = approvalPolicy === 'never' ? 'the approval policy is "never"' : 'the approval policy does not allow questions about MCP tools';
+  const why =
+    approvalPolicy === 'never' ? 'the approval policy is "never"' : 'the approval policy does not allow questions about MCP tools';
   return { refuse: `This tool requires approval, but ${why}, so it was not called.` };
 }

@@ -58,22 +58,27 @@ export async function startPiped(launch: Launch, options: PipeOptions): Promise<
   };
 }
 
-async function start({ argv, cwd, env, files }: Launch, { input, joinsOutput, isBackground, hidden, pipes }: PipeOptions): Promise<PipedChild> {
+async function start(launch: Launch, options: PipeOptions): Promise<PipedChild> {
+  const piped = await startWithPipes(launch, options);
+  if (!options.isBackground) return piped;
+  const { stdin, stdout, stderr } = piped;
+  return { ...piped, stdin: released(stdin), stdout: releasing(stdout), stderr: releasing(stderr) };
+}
+
+async function startWithPipes(
+  { argv, cwd, env, files }: Launch,
+  { input, joinsOutput, isBackground, hidden, pipes }: PipeOptions,
+): Promise<PipedChild> {
   const taken = await pipes.take([...(input ? (['reads'] as const) : []), ...(joinsOutput ? ONE_OUTPUT : TWO_OUTPUTS)]);
   const ends = taken ?? [];
   const [stdin, stdout, stderr] = input ? ends : [undefined, ...ends];
   const inputFile = input ? (stdin?.programs ?? 'pipe') : 'ignore';
   const stdio = [inputFile, stdout?.programs ?? 'pipe', (stderr ?? stdout)?.programs ?? 'pipe', ...files] as const;
   try {
-    const { child, exited } = await spawnChild({ argv, cwd, env, stdio, hidden });
+    const { child, exited } = await spawnChild({ argv, cwd, env, stdio, hidden, isBackground });
     const { pid = 0 } = child;
-    const piped =
-      taken === null
-        ? { stdin: child.stdin, stdout: reading(child.stdout), stderr: reading(child.stderr) }
-        : { stdin: writer(stdin), stdout: reader(stdout), stderr: reader(stderr) };
-    if (!isBackground) return { pid, exited, ...piped };
-    child.unref();
-    return { pid, exited, stdin: released(piped.stdin), stdout: releasing(piped.stdout), stderr: releasing(piped.stderr) };
+    if (taken === null) return { pid, exited, stdin: child.stdin, stdout: reading(child.stdout), stderr: reading(child.stderr) };
+    return { pid, exited, stdin: writer(stdin), stdout: reader(stdout), stderr: reader(stderr) };
   } catch (error) {
     for (const end of ends) closeSync(end.own);
     throw error;

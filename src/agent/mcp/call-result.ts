@@ -1,5 +1,5 @@
-import { isObject, type JsonValue } from '../../base/json-value.ts';
 import { jsonWeight } from '../../base/json-pieces.ts';
+import { isObject, type JsonValue } from '../../base/json-value.ts';
 import { cutText } from '../../base/text/cut-text.ts';
 import type { FunctionCallOutputBody, McpToolCallResult } from '../../protocol/generated/types.ts';
 

@@ -1,4 +1,4 @@
-import type { FromHost, McpAnswer, McpQuestion, ToHost } from '../host-message.ts';
+import type { FromHost, McpAnswer, McpQuestion, ToHost } from '../to-host.ts';
 import { HostedClient } from './hosted-client.ts';
 import { toProblem } from './to-problem.ts';
 
