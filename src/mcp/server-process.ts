@@ -17,6 +17,8 @@ interface ServerProcessEvents {
 export class ServerProcess {
   readonly #events: ServerProcessEvents;
   #process: RunningProcess | null = null;
+  /** What is to be written to it while it is being started. */
+  #waiting: Uint8Array[] = [];
   #stderr = '';
   #unread = 0;
   #exitCode: number | null = null;
@@ -42,6 +44,7 @@ export class ServerProcess {
       (stream, bytes) => (stream === 'stdout' ? this.#read(bytes) : this.#note(bytes)),
     );
     this.#process = running;
+    for (const bytes of this.#waiting.splice(0)) this.write(bytes);
     if (this.#isKilled) await running.kill();
     void running.ended.then(({ exitCode }) => {
       this.#exitCode = exitCode;
@@ -49,8 +52,10 @@ export class ServerProcess {
     });
   }
 
+  /** Writes to its input, as soon as it has started. */
   write(bytes: Uint8Array): void {
-    void this.#process?.write(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+    if (this.#process === null) this.#waiting.push(bytes);
+    else void this.#process.write(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
   }
 
   /** The host has read so many bytes. */
