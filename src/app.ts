@@ -130,7 +130,7 @@ export function createApp(options: AppParts): App {
   const { clock = systemClock, ids = systemIds, storeDir = home, partKinds = [], pacing = unordered, dial = createDial(clock) } = options;
   const keepAlive = new KeepAlive();
   const releaseStore = protectStore(storeFileIn(storeDir));
-  const clients = new Clients(log);
+  const clients = new Clients({ clock, log });
   const fileWatches = createFileWatches({ clients, clock, log });
   const sandbox = createSandbox({ platform, arch: arch(), home, storeDir, clock, installation, userHome: env.HOME ?? null });
   const processes = pacing.processes(createProcesses({ ...options, sandbox }));

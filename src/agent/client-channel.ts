@@ -2,8 +2,11 @@ import type { Answer } from '../protocol/answer.ts';
 import type { ServerNotifications, ServerRequests } from '../protocol/generated/types.ts';
 import type { ClientRequest } from '../tools/action.ts';
 
-/** The receivers: the followers of a thread, one connection by its number, or every connection. */
-export type Audience = { threadId: string } | { connection: number } | 'everyone';
+/**
+ * The receivers: the followers of a thread, only the one of them that provides the thread's tools, one connection by its number, or every
+ * connection.
+ */
+export type Audience = { threadId: string; only?: 'toolProvider' } | { connection: number } | 'everyone';
 
 /** Sends messages to clients. The agent does not know which clients there are, if any. */
 export interface ClientChannel {

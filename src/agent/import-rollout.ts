@@ -38,6 +38,7 @@ export async function importRollout(path: string, deps: Omit<AgentDeps, 'onTurnE
     told: null,
     memoryMode: null,
     daybreakEnabled: null,
+    clientTools: null,
     goal: null,
     agentClosedAtMs: null,
     spawnTurnId: null,

@@ -24,6 +24,7 @@ export async function newAgentThread(
     ephemeral: parent.ephemeral,
     threadSource: 'subagent',
     daybreakEnabled: null,
+    clientTools: null,
     originator: parent.originator,
   };
   const made = await newThread(deps, request, last);

@@ -8,6 +8,7 @@ import { loadConfig } from '../config/load-config.ts';
 import { mcpSettings } from '../config/mcp/mcp-settings.ts';
 import { NoModelError } from '../config/providers/choose-provider.ts';
 import { contextWindow } from '../config/providers/context-window.ts';
+import { searchesTools } from '../config/providers/searches-tools.ts';
 import { readGitInfo } from '../git/read-git-info.ts';
 import { PROTOCOL_VERSION } from '../protocol/protocol-version.ts';
 import type { ThreadRecord, ThreadSettings } from '../store/thread-store.ts';
@@ -34,6 +35,8 @@ export interface NewThread extends ThreadRequest {
   ephemeral: boolean;
   threadSource: string | null;
   daybreakEnabled: boolean | null;
+  /** The tools that the client provides, as JSON text. Null: none. */
+  clientTools: string | null;
   /** The client's name. */
   originator: string | null;
   /** The settings and the configuration of the thread. Absent: they are resolved. */
@@ -81,6 +84,7 @@ export async function newThread(
       told: null,
       memoryMode: null,
       daybreakEnabled: request.daybreakEnabled,
+      clientTools: request.clientTools,
       goal: null,
       agentClosedAtMs: null,
       spawnTurnId: null,
@@ -121,9 +125,11 @@ export async function configureThread(
       asksInDefaultMode: config.get('features.default_mode_request_user_input'),
       reviewModel: config.get('review_model'),
       approvalTimeoutMs: config.get('approval_timeout_ms'),
+      clientToolTimeoutMs: config.get('client_tool_timeout_ms'),
       viewImage: config.get('tools.view_image') && config.get('features.view_image_tool'),
       shownReasoning: shownReasoning(config),
       verbosity: config.get('model_verbosity'),
+      searchesTools: (model) => !modelGiven && searchesTools(provider, model),
       contextWindow: (model) => contextWindow(model, { configured, isLocal, listed }),
       learnContextWindows: async () => {
         if (!modelGiven && provider.wireApi !== 'scripted') listed = await deps.listedWindows(provider);

@@ -71,6 +71,7 @@ export class ThreadLoader {
       // For a history that is cut, the context that the model was last told is unknown.
       told: point === null ? source.told : null,
       memoryMode: source.memoryMode,
+      clientTools: source.clientTools,
     };
     const writer = await store.forkThread(source.id, point, forked);
     return new LoadedThread({ record: forked, writer, configuration, agent: this.#deps });

@@ -1,19 +1,24 @@
 import { BuiltInTools } from './calls/built-in-tools.ts';
+import { ClientTools } from './client-tools/client-tools.ts';
 import { Compaction } from './compaction/compaction.ts';
 import { awaitingUser } from './goal/goal-change.ts';
 import { GoalKeeper } from './goal/goal-keeper.ts';
 import { createGuardian } from './guardian/create-guardian.ts';
 import { McpTools } from './mcp/mcp-tools.ts';
 import { SubAgents } from './sub-agents/sub-agents.ts';
+import { ToolFinder } from './tool-search/tool-finder.ts';
 import type { TurnPartKind } from './turn/turn-part.ts';
 
 /** The parts of every thread's turns, in the order in which they act. A new part needs its own file and a line here. */
 export const TURN_PART_LIST: readonly TurnPartKind[] = [
+  // Before the built-in tools: a tool that a client declared takes the place of a built-in one of its name.
+  { create: (deps) => new ClientTools(deps) },
   { create: (deps) => new BuiltInTools(deps) },
   { create: (deps) => new McpTools(deps) },
   { create: createGuardian },
   { create: (deps) => new Compaction(deps) },
   // After the compaction, which makes the model forget its agents.
   { create: (deps) => new SubAgents(deps) },
+  { create: (deps) => new ToolFinder(deps) },
   { create: (deps) => new GoalKeeper(deps), reverted: ({ goal }) => awaitingUser(goal) },
 ];

@@ -26,6 +26,7 @@ interface SettingTypes {
   allow_login_shell: boolean;
   approval_policy: AskForApproval;
   approval_timeout_ms: number | null;
+  client_tool_timeout_ms: number | null;
   approvals_reviewer: ApprovalsReviewer;
   'auto_review.model': string | null;
   'auto_review.model_provider': string | null;
@@ -112,6 +113,7 @@ export const SETTINGS: { readonly [N in SettingName]: Setting<SettingTypes[N]> }
     read: readApprovalPolicy,
   },
   approval_timeout_ms: nullable(wholeNumber(1, TIMER_MS_MAX)),
+  client_tool_timeout_ms: nullable(wholeNumber(1, TIMER_MS_MAX)),
   approvals_reviewer: choice(['user', 'auto_review', 'guardian_subagent'], 'user'),
   'auto_review.model': nullable(name()),
   'auto_review.model_provider': nullable(name()),

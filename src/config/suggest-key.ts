@@ -1,7 +1,7 @@
 /** The known top-level keys of config.toml, used by heddle or by other programs that share the file. */
 export const KNOWN_KEYS: readonly string[] = `
 agents allow_login_shell analytics approval_policy approval_timeout_ms approvals_reviewer apps audio auto_review background_terminal_max_timeout browser_use
-chatgpt_base_url check_for_update_on_startup cli_auth_credentials_store client_search_provider commit_attribution compact_prompt computer_use
+chatgpt_base_url check_for_update_on_startup cli_auth_credentials_store client_search_provider client_tool_timeout_ms commit_attribution compact_prompt computer_use
 default_permissions desktop developer_instructions disable_paste_burst features feedback file_opener forced_chatgpt_workspace_id
 forced_login_method ghost_snapshot hide_agent_reasoning history hooks include_apply_patch_tool instructions log_dir marketplaces
 mcp_oauth_callback_port mcp_oauth_callback_url mcp_oauth_credentials_store mcp_servers memories model model_auto_compact_token_limit

@@ -12,6 +12,8 @@ export interface Followers {
   unsubscribe(threadId: string, connection: number): boolean;
   /** Removes all followers of a thread that can no longer be loaded. */
   unsubscribeAll(threadId: string): void;
+  /** Makes a follower the one that runs the tools of clients, unless another one does. */
+  provideTools(threadId: string, connection: number): void;
   /** Sends a connection the thread's requests to clients that are still open. */
   replay(threadId: string, connection: number): void;
 }

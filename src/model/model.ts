@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../base/json-value.ts';
 import type { ReasoningSummary, ResponseItem, TokenUsageBreakdown, TurnError } from '../protocol/generated/types.ts';
 
-/** Several tools that belong together. APIs without namespaces get it as the beginning of the tool's name: `flatToolName`. */
+/** A group of tools. Two tools of one name are different tools if their namespaces differ. */
 export interface ToolNamespace {
   name: string;
   description: string;
@@ -11,9 +11,17 @@ export interface ToolNamespace {
 export type ToolSpec =
   | {
       type: 'function';
-      name: string;
-      /** The namespace in which the name is unique. Absent: none. */
+      /** Absent: the tool is in no namespace. */
       namespace?: ToolNamespace;
+      name: string;
+      description: string;
+      /** A JSON Schema. */
+      parameters: JsonObject;
+    }
+  | {
+      /** The API's own search for tools, which the server runs. APIs that have none give models a function of this name. */
+      type: 'tool_search';
+      name: 'tool_search';
       description: string;
       /** A JSON Schema. */
       parameters: JsonObject;

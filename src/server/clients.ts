@@ -1,10 +1,12 @@
 import type { Audience, ClientChannel } from '../agent/client-channel.ts';
+import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { ServerNotifications } from '../protocol/generated/types.ts';
 import type { ClientResponse } from '../transport/json-reader.ts';
 import { type Outgoing, outgoing } from '../transport/long-message.ts';
 import type { Connection } from './connection.ts';
 import { PendingRequests } from './pending-requests.ts';
+import { ToolProviders } from './tool-providers.ts';
 
 /** A client's answer to a request of the server. */
 export interface ClientAnswer {
@@ -21,13 +23,16 @@ export class Clients implements ClientChannel {
   /** By the thread of a loaded agent: the threads above it, the nearest first. */
   readonly #above = new Map<string, readonly string[]>();
   readonly #pending: PendingRequests;
+  readonly #providers: ToolProviders;
 
-  constructor(log: Log) {
+  constructor({ clock, log }: { clock: Clock; log: Log }) {
+    this.#providers = new ToolProviders({ clock, onLost: (threadId) => this.#pending.settleUnprovided(threadId) });
     this.#pending = new PendingRequests({
       log,
       connections: (audience) => this.#askable(audience),
       isAbout: (threadId, shown) => this.#lineage(threadId).includes(shown),
       tell: (audience, method, params) => this.#send(this.#askable(audience), method, params),
+      isProvided: (threadId) => this.#providers.isExpected(threadId),
       canAnyoneAnswer: () => [...this.#connections.values()].some(({ inputEnded }) => !inputEnded),
     });
   }
@@ -54,7 +59,9 @@ export class Clients implements ClientChannel {
     this.#connections.delete(connection.id);
     const abandoned = [];
     for (const [threadId, followers] of this.#followers) {
-      if (followers.delete(connection) && followers.size === 0) abandoned.push(threadId);
+      if (!followers.delete(connection)) continue;
+      this.#providers.left(threadId, connection.id);
+      if (followers.size === 0) abandoned.push(threadId);
     }
     for (const threadId of abandoned) this.#followers.delete(threadId);
     this.#pending.forget(connection);
@@ -70,6 +77,11 @@ export class Clients implements ClientChannel {
     else followers.add(connection);
   }
 
+  /** From now on a follower of a thread runs the tools that clients provide for it, unless another one does. */
+  provideTools(threadId: string, connectionId: number): void {
+    this.#providers.offer(threadId, connectionId);
+  }
+
   /** Shows a connection the open requests of a thread and of the agents below it that were sent before it came, under the same ids. */
   replay(threadId: string, connectionId: number): void {
     const connection = this.#connections.get(connectionId);
@@ -82,6 +94,7 @@ export class Clients implements ClientChannel {
     const followers = this.#followers.get(threadId);
     if (connection === undefined || followers === undefined || !followers.delete(connection)) return false;
     if (followers.size === 0) this.#followers.delete(threadId);
+    this.#providers.left(threadId, connectionId);
     this.#pending.settleRefused();
     return true;
   }
@@ -102,6 +115,7 @@ export class Clients implements ClientChannel {
   }
 
   unsubscribeAll(threadId: string): void {
+    this.#providers.forget(threadId);
     this.#followers.delete(threadId);
   }
 
@@ -163,7 +177,7 @@ export class Clients implements ClientChannel {
 
   /** The connections that a question is put to: for an agent, also those that follow a thread above it. */
   #askable(audience: Audience): Iterable<Connection> {
-    if (audience === 'everyone' || !('threadId' in audience)) return this.#audience(audience);
+    if (audience === 'everyone' || !('threadId' in audience) || audience.only !== undefined) return this.#audience(audience);
     const connections = new Set<Connection>();
     for (const threadId of this.#lineage(audience.threadId)) for (const each of this.#followers.get(threadId) ?? []) connections.add(each);
     return connections;
@@ -176,8 +190,9 @@ export class Clients implements ClientChannel {
 
   #audience(audience: Audience): Iterable<Connection> {
     if (audience === 'everyone') return this.#connections.values();
-    if ('threadId' in audience) return this.#followers.get(audience.threadId) ?? [];
-    const connection = this.#connections.get(audience.connection);
+    if ('threadId' in audience && audience.only === undefined) return this.#followers.get(audience.threadId) ?? [];
+    const id = 'threadId' in audience ? this.#providers.of(audience.threadId) : audience.connection;
+    const connection = id === null ? undefined : this.#connections.get(id);
     return connection === undefined ? [] : [connection];
   }
 }

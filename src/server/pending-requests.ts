@@ -28,6 +28,8 @@ export interface PendingRequestsDeps {
   isAbout(threadId: string, shownId: string): boolean;
   /** Sends a notification to the connections that a request of this audience is put to. */
   tell: ClientChannel['publish'];
+  /** Whether a client provides the tools of a thread, or may be back soon. */
+  isProvided(threadId: string): boolean;
   /** Whether a client is left that can still send something. */
   canAnyoneAnswer(): boolean;
 }
@@ -79,7 +81,7 @@ export class PendingRequests {
       this.#pending.set(id, pending);
       signal.addEventListener('abort', onAbort);
       for (const connection of this.#deps.connections(audience)) show(pending, connection);
-      if (this.#drains && !this.#deps.canAnyoneAnswer()) settle(NOBODY_LEFT);
+      if ((this.#drains && !this.#deps.canAnyoneAnswer()) || this.#isUnprovided(audience)) settle(NOBODY_LEFT);
     });
   };
 
@@ -93,8 +95,8 @@ export class PendingRequests {
   replay(threadId: string, connection: Connection): void {
     for (const pending of this.#pending.values()) {
       const { audience } = pending;
-      if (typeof audience === 'object' && 'threadId' in audience && this.#deps.isAbout(audience.threadId, threadId))
-        show(pending, connection);
+      if (typeof audience !== 'object' || !('threadId' in audience) || !this.#deps.isAbout(audience.threadId, threadId)) continue;
+      if ([...this.#deps.connections(audience)].includes(connection)) show(pending, connection);
     }
   }
 
@@ -142,6 +144,19 @@ export class PendingRequests {
     }
     if (this.#drains) this.drain();
     else this.settleRefused();
+  }
+
+  /** Settles the calls of a thread's tools that no client is left to run. */
+  settleUnprovided(threadId: string): void {
+    for (const { audience, settle } of [...this.#pending.values()])
+      if (typeof audience === 'object' && 'threadId' in audience && audience.threadId === threadId && this.#isUnprovided(audience))
+        settle(NOBODY_LEFT);
+  }
+
+  #isUnprovided(audience: Audience): boolean {
+    return (
+      typeof audience === 'object' && 'threadId' in audience && audience.only !== undefined && !this.#deps.isProvided(audience.threadId)
+    );
   }
 
   /** Settles refused requests that no other client can answer now. Must be called when the followers of a thread change. */

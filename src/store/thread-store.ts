@@ -96,6 +96,8 @@ export interface ThreadRecord {
   memoryMode: ThreadMemoryMode | null;
   /** Null: no client has set it. */
   daybreakEnabled: boolean | null;
+  /** The tools that a client provides for the thread, as JSON text (`ClientTool[]`). Null: none; lists of threads never have them. */
+  clientTools: string | null;
   goal: GoalRecord | null;
   /** When the thread was closed as an agent of another thread. Null: it is open, or no agent. */
   agentClosedAtMs: number | null;

@@ -4,6 +4,8 @@ import type { Permit } from '../policy/permissions/permit.ts';
 import type { Announcement } from '../protocol/announcement.ts';
 import type { Answer } from '../protocol/answer.ts';
 import type {
+  DynamicToolCallParams,
+  DynamicToolCallResponse,
   FileChangeApprovalDecision,
   FunctionCallOutputBody,
   GuardianApprovalReviewAction,
@@ -15,7 +17,7 @@ import type { LogEntry, ThreadSettings } from '../store/thread-store.ts';
 import { type Denial, type InterruptCause, refusalText } from './denial.ts';
 
 /** The kinds of actions, for the code that decides about them. `other` needs no decision. */
-export type ActionKind = 'command' | 'stdin' | 'patch' | 'permissions' | 'mcpTool' | 'other';
+export type ActionKind = 'command' | 'stdin' | 'patch' | 'permissions' | 'mcpTool' | 'dynamicTool' | 'other';
 
 /**
  * An action that a call has prepared and that is not performed yet. The agent takes each action through the same steps: the parts of
@@ -95,6 +97,8 @@ export interface ActionOutcome {
   success: boolean;
   /** The user's own words are the output. */
   author?: 'user';
+  /** The tools that a search has found, as the provider's API takes them. */
+  foundTools?: readonly JsonObject[];
   /** The item as it completes. `runsOn`: the action completes its item itself, later. Absent if the action has no item. */
   item?: ThreadItem | 'runsOn';
   /** Notifications for clients after the completed item. */
@@ -107,6 +111,8 @@ export interface ActionHost {
   requestMore(ask: Ask): Promise<Verdict>;
   /** Asks the clients a question that is not an approval. Meanwhile the thread is shown as waiting for the user's input. */
   askUser: AskClients;
+  /** Asks the client that provides the thread's tools to run one. Never rejects. */
+  callClientTool(params: DynamicToolCallParams): Promise<Answer<DynamicToolCallResponse>>;
   /** The time that clients have to answer, in milliseconds. Null: no limit. */
   readonly answerMsMax: number | null;
   /** Sends a notification to the thread's clients, in order with the thread's other events. */

@@ -27,6 +27,8 @@ export interface Tool {
   readonly isExclusive?: true;
   /** False: the tool is not offered to the model, but works if the model calls it by name. */
   readonly offered?: false;
+  /** The model finds the tool only by search, and is not offered it before. It works if the model calls it by name. */
+  readonly isDeferred?: true;
   /** The tool only changes records, such as the goal. A turn that calls only such tools counts as a turn without work. */
   readonly onlyRecords?: true;
   /**
@@ -34,4 +36,9 @@ export interface Tool {
    * there is nothing to perform; its output tells the model why.
    */
   prepare(args: JsonValue, context: CallContext): Promise<Action | ActionOutcome>;
+}
+
+/** The specs of the tools that a request offers to the model. */
+export function offeredSpecs(tools: readonly Tool[]): ToolSpec[] {
+  return tools.filter(({ offered, isDeferred }) => offered !== false && isDeferred !== true).map(({ spec }) => spec);
 }

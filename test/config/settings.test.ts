@@ -159,6 +159,7 @@ test('without settings, the defaults apply', async () => {
     allow_login_shell: true,
     approval_policy: 'on-request',
     approval_timeout_ms: null,
+    client_tool_timeout_ms: null,
     background_terminal_max_timeout: 300_000,
     compact_prompt: null,
     default_permissions: null,

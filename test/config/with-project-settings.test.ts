@@ -106,6 +106,7 @@ const ORDERS: [SettingName, string[]][] = [
     ['"untrusted"', '"on-failure"', '"on-request"', granular('sandbox_approval', 'rules'), granular('sandbox_approval'), '"never"'],
   ],
   ['approval_timeout_ms', ['1', '1000']],
+  ['client_tool_timeout_ms', ['1', '1000']],
   ['background_terminal_max_timeout', ['1000', '2000']],
   ['features.exec_permission_approvals', ['false', 'true']],
   ['features.goals', ['false', 'true']],

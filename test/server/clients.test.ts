@@ -19,7 +19,7 @@ async function connectedClients(
   onInputEnd: (clients: Clients) => Promise<void> = async () => {},
 ): Promise<{ clients: Clients; connected: TestClient[]; join: () => Promise<TestClient>; log: RecordingLog }> {
   const log = new RecordingLog();
-  const clients = new Clients(log);
+  const clients = new Clients({ clock: new FakeClock(), log });
   const connected: TestClient[] = [];
   let next = 0;
   const join = async () => {

@@ -60,6 +60,7 @@ export function threadRecord(number: number, changes: Partial<ThreadRecord> = {}
     told: null,
     memoryMode: null,
     daybreakEnabled: null,
+    clientTools: null,
     goal: null,
     agentClosedAtMs: null,
     spawnTurnId: null,

@@ -16,6 +16,7 @@ const open: OpenItem = { startedMs: 0, item, update: () => {}, review: async () 
 const host: ActionHost = {
   requestMore: async () => ({ deny: { by: 'declined' } }),
   askUser: async () => ({ type: 'aborted' }),
+  callClientTool: async () => ({ type: 'aborted' }),
   answerMsMax: null,
   emit: async () => {},
   signal: new AbortController().signal,

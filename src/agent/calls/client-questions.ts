@@ -105,16 +105,33 @@ export class ClientQuestions {
     request: ClientRequest<Method>,
     signal: AbortSignal,
   ): Promise<Answer<ServerRequests[Method]['result']>> {
-    const { state, clients, waits } = this.#deps;
+    const { state, clients } = this.#deps;
     const agent = askingAgent(state.record);
     const asked = agent === null ? request : { ...request, params: { ...request.params, agent } };
-    const ms = this.answerMsMax;
-    const audience = { threadId: state.id };
-    if (ms === null) return clients.ask(audience, asked, signal);
+    return this.#inTime(this.answerMsMax, signal, (limited) => clients.ask({ threadId: state.id }, asked, limited));
+  }
+
+  /** Asks the client that provides the thread's tools, and gives it as much time as the configuration says. Never rejects. */
+  async askToolProvider<Method extends keyof ServerRequests>(
+    request: ClientRequest<Method>,
+    signal: AbortSignal,
+  ): Promise<Answer<ServerRequests[Method]['result']>> {
+    const { state, clients } = this.#deps;
+    const audience = { threadId: state.id, only: 'toolProvider' as const };
+    return this.#inTime(state.configuration.clientToolTimeoutMs, signal, (limited) => clients.ask(audience, request, limited));
+  }
+
+  /** Null: without limit. While a client asks its user something, the time does not pass. */
+  async #inTime<Result>(
+    ms: number | null,
+    signal: AbortSignal,
+    ask: (signal: AbortSignal) => Promise<Answer<Result>>,
+  ): Promise<Answer<Result>> {
+    if (ms === null) return ask(signal);
     const timeout = new AbortController();
-    const timer = waits.setTimer(() => timeout.abort(), ms);
+    const timer = this.#deps.waits.setTimer(() => timeout.abort(), ms);
     try {
-      const answer = await clients.ask(audience, asked, AbortSignal.any([signal, timeout.signal]));
+      const answer = await ask(AbortSignal.any([signal, timeout.signal]));
       return answer.type === 'aborted' && !signal.aborted ? { type: 'timeout', ms } : answer;
     } finally {
       timer.clear();

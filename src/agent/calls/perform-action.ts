@@ -167,6 +167,7 @@ class ActionRun {
     return {
       requestMore: (ask) => this.review(ask),
       askUser: (request) => questions.whileWaiting('waitingOnUserInput', () => questions.ask(request, signal)),
+      callClientTool: (params) => questions.askToolProvider({ method: 'item/tool/call', params }, signal),
       answerMsMax: questions.answerMsMax,
       emit: (announcement) => outbox.commit({ announce: [announcement] }),
       signal,

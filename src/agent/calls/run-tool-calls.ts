@@ -3,23 +3,31 @@ import type { Log } from '../../base/log.ts';
 import { orAborted } from '../../base/or-aborted.ts';
 import type { Pace } from '../../base/pace.ts';
 import { Places } from '../../base/places.ts';
-import { flatToolName } from '../../model/flat-tool-name.ts';
+import { flatSpecName } from '../../model/flat-tool-name.ts';
+import type { ToolSpec } from '../../model/model.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
 import type { LogEntry } from '../../store/thread-store.ts';
 import type { Action, ActionOutcome } from '../../tools/action.ts';
-import type { CallContext, Tool } from '../../tools/tool.ts';
+import { type CallContext, offeredSpecs, type Tool } from '../../tools/tool.ts';
+import { TOOL_SEARCH_NAME } from '../../tools/tool-search/tool-search.ts';
 
-/** A call as the model made it. `local_shell_call` comes from older models, and is answered like a function call. */
+/**
+ * A call as the model made it. `local_shell_call` comes from older models, and is answered like a function call. `tool_search_call` is one
+ * of `tool_search` where the API has that tool itself.
+ */
 export type ToolCall =
   | Extract<ResponseItem, { type: 'function_call' | 'custom_tool_call' }>
+  | (Extract<ResponseItem, { type: 'tool_search_call' }> & { call_id: string })
   | (Extract<ResponseItem, { type: 'local_shell_call' }> & { call_id: string });
 
 export function isToolCall(item: ResponseItem): item is ToolCall {
   if (item.type === 'local_shell_call') return typeof item.call_id === 'string';
+  if (item.type === 'tool_search_call') return typeof item.call_id === 'string' && item.execution === 'client';
   return item.type === 'function_call' || item.type === 'custom_tool_call';
 }
 
 function toolName(call: ToolCall): string {
+  if (call.type === 'tool_search_call') return TOOL_SEARCH_NAME;
   return call.type === 'local_shell_call' ? 'local_shell' : call.name;
 }
 
@@ -104,16 +112,22 @@ async function runCall(call: ToolCall, deps: ToolCallDeps, signal: AbortSignal):
 }
 
 function callOutput(call: ToolCall, { turnId, withoutOwn }: Pick<ToolCallDeps, 'turnId' | 'withoutOwn'>): CallOutput {
-  const type = call.type === 'custom_tool_call' ? 'custom_tool_call_output' : 'function_call_output';
   let isMade = false;
   return {
-    entries({ output, success, author }) {
+    entries(outcome) {
       if (isMade) return [];
       isMade = true;
-      const told = success ? output : { body: output, success };
-      return withoutOwn([{ kind: 'model', turnId, item: { type, call_id: call.call_id, output: told }, ...(author && { author }) }]);
+      return withoutOwn([{ kind: 'model', turnId, item: outputItem(call, outcome), ...(outcome.author && { author: outcome.author }) }]);
     },
   };
+}
+
+function outputItem(call: ToolCall, { output, success, foundTools }: ActionOutcome): ResponseItem {
+  const { call_id } = call;
+  if (call.type === 'tool_search_call')
+    return { type: 'tool_search_output', call_id, execution: 'client', status: 'completed', tools: [...(foundTools ?? [])] };
+  const type = call.type === 'custom_tool_call' ? 'custom_tool_call_output' : 'function_call_output';
+  return { type, call_id, output: success ? output : { body: output, success } };
 }
 
 /** Never rejects: an error inside the server is an outcome, which the model reads. */
@@ -124,7 +138,7 @@ async function outcomeOf(
 ): Promise<ActionOutcome> {
   const name = toolName(call);
   const tool = findTool(tools, call);
-  if (tool === undefined) return { output: `There is no tool named ${name}. The tools are: ${namesOf(tools).join(', ')}.`, success: false };
+  if (tool === undefined) return { output: noTool(call, tools), success: false };
   const args = argumentsOf(call);
   if (args === undefined) return { output: `The arguments of ${name} are not valid JSON.`, success: false };
   try {
@@ -137,36 +151,41 @@ async function outcomeOf(
   }
 }
 
+function noTool(call: ToolCall, tools: readonly Tool[]): string {
+  const namespace = namespaceOf(call);
+  const place = namespace === null ? '' : ` in the namespace ${namespace}`;
+  return `There is no tool named ${toolName(call)}${place}. The tools are: ${offeredSpecs(tools).map(flatSpecName).join(', ')}.`;
+}
+
 /** For a call that was waiting when its turn was interrupted. Clients do not see it. */
 const NOT_BEGUN: ActionOutcome = { output: 'The turn was interrupted before this call began.', success: false };
 
-/** The tool that a call names: with its namespace, or by its flat name. A namespace that no tool has says nothing. */
 function findTool(tools: readonly Tool[], call: ToolCall): Tool | undefined {
   const name = toolName(call);
-  const namespace = call.type === 'function_call' ? call.namespace || null : null;
-  return (
-    tools.find(({ spec }) => spec.name === name && namespaceOf(spec) === namespace) ??
-    tools.find(({ spec }) => flatName(spec) === (namespace === null ? name : flatToolName({ name, namespace }))) ??
-    tools.find(({ spec }) => spec.name === name && namespaceOf(spec) === null)
-  );
+  const namespace = namespaceOf(call);
+  const named = tools.find(({ spec }) => spec.name === name && namespaceName(spec) === namespace);
+  // APIs without namespaces know a tool by its flat name.
+  return named ?? (namespace === null ? tools.find(({ spec }) => flatSpecName(spec) === name) : undefined);
 }
 
-function namespaceOf(spec: Tool['spec']): string | null {
-  return spec.type === 'function' ? (spec.namespace?.name ?? null) : null;
+function namespaceOf(call: ToolCall): string | null {
+  return (call.type === 'function_call' ? call.namespace : null) || null;
 }
 
-function flatName(spec: Tool['spec']): string {
-  return flatToolName({ name: spec.name, namespace: namespaceOf(spec) });
-}
-
-function namesOf(tools: readonly Tool[]): string[] {
-  return tools.filter(({ offered }) => offered !== false).map(({ spec }) => flatName(spec));
+function namespaceName(spec: ToolSpec): string | null {
+  return (spec.type === 'function' && spec.namespace?.name) || null;
 }
 
 /** The arguments of a call; undefined if they are not valid JSON. */
 function argumentsOf(call: ToolCall): JsonValue | undefined {
   if (call.type === 'function_call') return parseArguments(call.arguments);
+  if (call.type === 'tool_search_call') return searchArguments(call.arguments);
   return call.type === 'custom_tool_call' ? call.input : { ...call.action };
+}
+
+/** Some providers send the arguments of a search as JSON text. */
+function searchArguments(args: unknown): JsonValue | undefined {
+  return typeof args === 'string' ? parseArguments(args) : ((args ?? {}) as JsonValue);
 }
 
 function parseArguments(json: string): JsonValue | undefined {

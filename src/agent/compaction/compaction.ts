@@ -1,3 +1,4 @@
+import { cutMiddle } from '../../base/text/cut-middle.ts';
 import { cutMessage, summaryMessage } from '../../instructions/summary-message.ts';
 import type { ToolSpec } from '../../model/model.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
@@ -5,10 +6,10 @@ import type { ThreadItem, TokenUsageBreakdown, TurnError } from '../../protocol/
 import { authorOf } from '../../rollout/author-of.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
 import type { ThreadRecord } from '../../store/thread-store.ts';
+import { offeredSpecs } from '../../tools/tool.ts';
 import { CHARS_PER_TOKEN, itemSize } from '../prompt/item-size.ts';
 import type { PromptState } from '../prompt/prompt-history.ts';
 import { PromptItems } from '../prompt/prompt-items.ts';
-import { cutMiddle } from '../prompt/without-bulk.ts';
 import { mergedSteps, type Step, type StepAddition } from '../step.ts';
 import { otherError } from '../turn/turn-deps.ts';
 import { authored } from '../turn/turn-input.ts';
@@ -241,8 +242,7 @@ export class Compaction implements TurnPart {
   /** The specs of the tools of a turn's own request; none where a summary needs their room. */
   async #tools({ signal }: TurnContext, room: number): Promise<ToolSpec[]> {
     if (room < TOOLS_ROOM_MIN) return [];
-    const tools = await this.#deps.tools(signal);
-    return tools.filter(({ offered }) => offered !== false).map(({ spec }) => spec);
+    return offeredSpecs(await this.#deps.tools(signal));
   }
 
   /** The messages that replace the body in the prompt, without the context. */

@@ -1,8 +1,9 @@
+import { cutMiddle } from '../../base/text/cut-middle.ts';
 import { messageText } from '../../model/message-text.ts';
 import { authorOf } from '../../rollout/author-of.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
 import { CHARS_PER_TOKEN, itemSize } from '../prompt/item-size.ts';
-import { cutMiddle, withoutBulk } from '../prompt/without-bulk.ts';
+import { withoutBulk } from '../prompt/without-bulk.ts';
 
 /** One item takes at most this part, so that a huge one does not displace all others. */
 const ITEM_SHARE = 0.25;

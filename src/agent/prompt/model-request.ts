@@ -1,6 +1,6 @@
 import type { ModelRequest } from '../../model/model.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
-import type { Tool } from '../../tools/tool.ts';
+import { offeredSpecs, type Tool } from '../../tools/tool.ts';
 import type { ThreadConfiguration } from '../settings/thread-configuration.ts';
 import type { ActiveTurn } from '../turn/active-turn.ts';
 
@@ -21,7 +21,7 @@ export function modelRequest(
     model: settings.model,
     instructions: configuration.instructions.base(settings),
     input,
-    tools: tools.filter(({ offered }) => offered !== false).map(({ spec }) => spec),
+    tools: offeredSpecs(tools),
     effort: settings.effort,
     summary: settings.summary,
     outputSchema,

@@ -128,14 +128,18 @@ function missingOutput(item: ResponseItem): MissingOutput | null {
       return { type: 'custom_tool_call_output', call_id: item.call_id, output: CALL_CUT_OFF };
     case 'local_shell_call':
       return item.call_id ? { type: 'function_call_output', call_id: item.call_id, output: CALL_CUT_OFF } : null;
+    case 'tool_search_call':
+      if (!item.call_id || item.execution !== 'client') return null;
+      return { type: 'tool_search_output', call_id: item.call_id, execution: 'client', status: 'completed', tools: [] };
     default:
       return null;
   }
 }
 
-type Output = Extract<ResponseItem, { type: 'function_call_output' | 'custom_tool_call_output' }>;
+type Output = Extract<ResponseItem, { type: 'function_call_output' | 'custom_tool_call_output' | 'tool_search_output' }>;
 
 function isOutput(item: ResponseItem): item is Output {
+  if (item.type === 'tool_search_output') return item.execution === 'client';
   return item.type === 'function_call_output' || item.type === 'custom_tool_call_output';
 }
 
@@ -158,7 +162,7 @@ function isNotForModels(item: ResponseItem): boolean {
 function forModel<Item extends ResponseItem>(item: Item): Item {
   if (item.type === 'image_generation_call') return item;
   const { id: _, ...rest } = item as Item & { id?: unknown };
-  if (!isOutput(item)) return rest as Item;
+  if (!isOutput(item) || item.type === 'tool_search_output') return rest as Item;
   const { output } = item;
   return { ...rest, output: typeof output === 'object' && !Array.isArray(output) ? output.body : output } as Item;
 }

@@ -1,4 +1,4 @@
-import { cutText } from '../../base/text/cut-text.ts';
+import { cutMiddle } from '../../base/text/cut-middle.ts';
 import { outputText } from '../../model/message-text.ts';
 import type { ContentItem, ResponseItem } from '../../protocol/generated/types.ts';
 
@@ -30,14 +30,6 @@ export function withoutBulk(item: ResponseItem, charsMax = Number.POSITIVE_INFIN
     default:
       return null;
   }
-}
-
-/** Cuts the middle out of a text that is longer than `charsMax`. */
-export function cutMiddle(text: string, charsMax: number): string {
-  if (text.length <= charsMax) return text;
-  const half = Math.floor(charsMax / 2);
-  const end = text.slice(text.length - half).replace(/^[\uDC00-\uDFFF]/, '');
-  return `${cutText(text, half)}\n[… ${text.length - 2 * half} characters were cut …]\n${end}`;
 }
 
 /** The parts of a message as text; one part if they are too long together. */

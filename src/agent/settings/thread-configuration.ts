@@ -44,10 +44,14 @@ export interface ThreadConfiguration {
   reviewModel: string | null;
   /** How long clients have to answer a question; null: no limit. */
   approvalTimeoutMs: number | null;
+  /** How long a client may run a tool that it provides; null: no limit. */
+  clientToolTimeoutMs: number | null;
   /** Whether the model has the tool that reads local images. */
   viewImage: boolean;
   shownReasoning: ShownReasoning;
   verbosity: string | null;
+  /** Whether this model can search for tools by a tool of the provider's API. */
+  searchesTools(model: string): boolean;
   /** The context window of this model. */
   contextWindow(model: string): ContextWindow;
   /** Asks the provider for context windows. Never rejects, and takes a second at most. */

@@ -80,6 +80,8 @@ export interface TurnPart {
   tools?(signal: AbortSignal): Awaitable<readonly Tool[]>;
   /** The thread has been shown to a client, or its first turn begins. Called again. */
   opened?(): void;
+  /** Called with the tools that all parts offer. Returns those that take their place. */
+  arrangeTools?(tools: readonly Tool[]): readonly Tool[];
   /** Called when the thread is idle. Returns the turn that the part wants to begin, or null. */
   due?(): DueTurn | null;
   /** The announcements for a client that resumes the thread. */

@@ -1,5 +1,6 @@
 import type { Log } from '../../base/log.ts';
 import { orAborted } from '../../base/or-aborted.ts';
+import { flatSpecName } from '../../model/flat-tool-name.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { ResponseItem, TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
@@ -37,15 +38,21 @@ export class TurnParts {
     return part;
   }
 
-  /** The tools for one model request. Empty if the turn is interrupted while the parts are asked. */
+  /**
+   * The tools for one model request. Of two with one name, the one of the earlier part counts. Empty if the turn is interrupted while the
+   * parts are asked.
+   */
   async tools(signal: AbortSignal): Promise<readonly Tool[]> {
-    const tools: Tool[] = [];
+    const tools = new Map<string, Tool>();
     for (const part of this.#parts) {
       const offered = await returned(part.tools?.(signal) ?? [], signal);
       if (offered === null) return [];
-      tools.push(...offered);
+      for (const tool of offered) {
+        const name = flatSpecName(tool.spec);
+        if (!tools.has(name)) tools.set(name, tool);
+      }
     }
-    return tools;
+    return this.#parts.reduce<readonly Tool[]>((arranged, part) => part.arrangeTools?.(arranged) ?? arranged, [...tools.values()]);
   }
 
   /** The thread has been shown to a client. */

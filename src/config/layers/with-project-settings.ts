@@ -21,6 +21,7 @@ const PROJECT_SETTINGS: { readonly [N in SettingName]?: AsStrict<SettingValue<N>
   'agents.max_threads': atMost,
   approval_policy: asksAsMuch,
   approval_timeout_ms: (projects, own) => own === null || (projects !== null && projects <= own),
+  client_tool_timeout_ms: (projects, own) => own === null || (projects !== null && projects <= own),
   background_terminal_max_timeout: atMost,
   compact_prompt: anyValue,
   developer_instructions: anyValue,

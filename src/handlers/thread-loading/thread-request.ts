@@ -5,6 +5,7 @@ import { invalidParams } from '../../protocol/rpc-error.ts';
 import type { Caller } from '../method.ts';
 import { checkRequestedSandbox } from '../requested/check-requested-sandbox.ts';
 import { requestedModel } from '../requested/requested-model.ts';
+import { requestedTools } from '../requested/requested-tools.ts';
 import { withEnvironment } from '../requested/with-environment.ts';
 
 /** The settings that the params ask for. Throws if the params contradict each other. */
@@ -42,6 +43,7 @@ export function newThreadRequest(params: ThreadStartParams | ThreadForkParams, c
     ephemeral: params.ephemeral ?? false,
     threadSource: params.threadSource ?? null,
     daybreakEnabled: ('daybreakEnabled' in params ? params.daybreakEnabled : null) ?? null,
+    clientTools: 'dynamicTools' in params ? requestedTools(params.dynamicTools) : null,
     originator: caller.client?.clientInfo.name ?? null,
   };
 }

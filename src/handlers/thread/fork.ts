@@ -22,6 +22,7 @@ export function forkMethods(deps: ThreadDeps) {
         const fork = await threads.fork(source, forkPoint(params), newThreadRequest(params, caller));
         const turns = params.excludeTurns === true ? [] : await turnsOrUndo(deps, fork, context);
         followers.subscribe(fork.id, caller.id);
+        if (fork.record.clientTools !== null) followers.provideTools(fork.id, caller.id);
         after(() => {
           announceMode(deps, fork, caller);
           announceTokens(deps, fork, caller);

@@ -52,6 +52,7 @@ async function resumed(deps: ThreadDeps, params: ThreadResumeParams, caller: Cal
       ephemeral: false,
       threadSource: null,
       daybreakEnabled: null,
+      clientTools: null,
       originator: caller.client?.clientInfo.name ?? null,
     };
     const { historyEntries } = await import('../../rollout/history-entries.ts');
@@ -78,6 +79,7 @@ async function followed(deps: ThreadDeps, resumed: Resumed): Promise<ThreadResum
     return () => {
       // The client also hears the agents that work for the thread, and is shown their open questions.
       for (const id of [thread.id, ...deps.threads.agents.loadedBelow(thread.id)]) deps.followers.subscribe(id, context.caller.id);
+      if (thread.record.clientTools !== null) deps.followers.provideTools(thread.id, context.caller.id);
       return answer();
     };
   };

@@ -12,6 +12,7 @@ export function startMethods(deps: ThreadDeps) {
       async handle(params, { caller, after }) {
         const thread = await threads.start(newThreadRequest(params, caller));
         followers.subscribe(thread.id, caller.id);
+        if (thread.record.clientTools !== null) followers.provideTools(thread.id, caller.id);
         const answer = { thread: threads.view(thread.record), ...settingsAnswer(thread) };
         after(() => {
           clients.publish({ threadId: thread.id }, 'thread/started', { thread: answer.thread });

@@ -1,6 +1,6 @@
 import { type JsonText, jsonText } from '../../base/json-text.ts';
 import type { JsonObject } from '../../base/json-value.ts';
-import { flatToolName } from '../flat-tool-name.ts';
+import { flatSpecName } from '../flat-tool-name.ts';
 import type { BodyTools, ReasoningSent } from '../http/provider-api.ts';
 import { wireServiceTier } from '../http/wire-service-tier.ts';
 import type { ModelRequest, ToolSpec } from '../model.ts';
@@ -32,10 +32,9 @@ export async function chatBody(request: ModelRequest, reasoning: ReasoningSent, 
 /** A custom tool, which takes one string, becomes a function with one argument. */
 function chatTool(tool: ToolSpec): JsonObject {
   const { description } = tool;
-  const name = tool.type === 'function' ? flatToolName({ name: tool.name, namespace: tool.namespace?.name }) : tool.name;
   const parameters: JsonObject =
-    tool.type === 'function'
+    tool.type !== 'custom'
       ? tool.parameters
       : { type: 'object', properties: { input: { type: 'string' } }, required: ['input'], additionalProperties: false };
-  return { type: 'function', function: { name, description, parameters } };
+  return { type: 'function', function: { name: flatSpecName(tool), description, parameters } };
 }

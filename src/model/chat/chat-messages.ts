@@ -33,7 +33,7 @@ function add(item: ResponseItem, conversation: ChatConversation): void {
       else conversation.instruct(texts(item.content));
       break;
     case 'function_call':
-      conversation.call(item.call_id, flatToolName(item), objectText(item.arguments));
+      conversation.call(item.call_id, flatToolName(item.name, item.namespace), objectText(item.arguments));
       break;
     case 'custom_tool_call':
       conversation.call(item.call_id, item.name, JSON.stringify({ input: item.input }));

@@ -3,7 +3,8 @@ import type { JsonObject } from '../../base/json-value.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
 import type { BodyTools, ReasoningSent } from '../http/provider-api.ts';
 import { wireServiceTier } from '../http/wire-service-tier.ts';
-import type { ModelRequest, ToolSpec } from '../model.ts';
+import type { ModelRequest } from '../model.ts';
+import { wireTools } from './wire-tools.ts';
 
 /** The item types that the Responses API accepts. A thread's other items are not sent. */
 const SENT_TYPES: ReadonlySet<string> = new Set([
@@ -54,7 +55,7 @@ function bodySettings(request: ModelRequest, reasoningSent: ReasoningSent): Json
   return {
     model: request.model,
     instructions: request.instructions,
-    tools: bodyTools(request.tools),
+    tools: wireTools(request.tools),
     tool_choice: 'auto',
     parallel_tool_calls: true,
     ...(Object.keys(reasoning).length > 0 ? { reasoning } : {}),
@@ -66,29 +67,6 @@ function bodySettings(request: ModelRequest, reasoningSent: ReasoningSent): Json
     ...(reasoningSent === 'full' && request.clientMetadata !== undefined ? { client_metadata: request.clientMetadata } : {}),
     ...(Object.keys(text).length > 0 ? { text } : {}),
   };
-}
-
-/** The tools of a namespace are together, at the place of the first. */
-function bodyTools(tools: readonly ToolSpec[]): JsonObject[] {
-  const namespaces = new Map<string, JsonObject & { tools: JsonObject[] }>();
-  const body: JsonObject[] = [];
-  for (const tool of tools) {
-    if (tool.type !== 'function') {
-      body.push({ ...tool });
-      continue;
-    }
-    const { namespace, ...own } = tool;
-    const spec = { ...own, strict: false };
-    const known = namespace === undefined ? undefined : namespaces.get(namespace.name);
-    if (namespace === undefined) body.push(spec);
-    else if (known !== undefined) known.tools.push(spec);
-    else {
-      const first = { type: 'namespace', name: namespace.name, description: namespace.description, tools: [spec] };
-      namespaces.set(namespace.name, first);
-      body.push(first);
-    }
-  }
-  return body;
 }
 
 /**

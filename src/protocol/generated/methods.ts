@@ -241,7 +241,6 @@ export const methods: Readonly<Record<string, MethodInfo>> = {
       {"name":"thread/start.persistExtendedHistory","path":["persistExtendedHistory"]},
     ], notServedFields: [
       {"name":"thread/start.projectId","path":["projectId"]},
-      {"name":"thread/start.dynamicTools","path":["dynamicTools"]},
       {"name":"thread/start.selectedCapabilityRoots","path":["selectedCapabilityRoots"]},
       {"name":"thread/start.experimentalRawEvents","path":["experimentalRawEvents"]},
     ] },

@@ -1172,6 +1172,9 @@ export type DynamicToolSpec =
        * Optional: a tool without a type is a function.
        */
       type?: 'function';
+      /**
+       * The older way to put a tool into a namespace. The newer one is an entry of the type `namespace`.
+       */
       namespace?: string | null;
       name: string;
       description: string;
@@ -1180,7 +1183,7 @@ export type DynamicToolSpec =
        */
       inputSchema: unknown;
       /**
-       * Whether the model finds the tool only by search. False if absent.
+       * Whether the model finds the tool only by search. False if absent. Only for tools in a namespace.
        */
       deferLoading?: boolean | null;
     }
@@ -3654,7 +3657,7 @@ export interface ThreadStartParams {
    */
   environments?: TurnEnvironmentParams[] | null;
   /**
-   * Tools that the client provides. Not supported yet: must be absent or empty.
+   * Tools that the client provides. The server asks this client to run them, with `item/tool/call`. Forks of the thread have them too.
    */
   dynamicTools?: DynamicToolSpec[] | null;
   /**
@@ -4011,6 +4014,33 @@ export interface ThreadTokenUsageUpdatedNotification {
   turnId: string;
   tokenUsage: ThreadTokenUsage;
 }
+/**
+ * Asks the client that provides a tool to run it for the model.
+ */
+export interface DynamicToolCallParams {
+  threadId: string;
+  turnId: string;
+  /**
+   * The id of the dynamicToolCall item.
+   */
+  callId: string;
+  /**
+   * The namespace of the tool. Null: it has none.
+   */
+  namespace: string | null;
+  tool: string;
+  /**
+   * The arguments as the model wrote them. Not checked against the tool's inputSchema.
+   */
+  arguments: unknown;
+}
+export interface DynamicToolCallResponse {
+  /**
+   * The result for the model, also if the call failed.
+   */
+  contentItems: DynamicToolCallOutputContentItem[];
+  success: boolean;
+}
 export interface ToolRequestUserInputParams {
   threadId: string;
   agent?: AskingAgent;
@@ -4345,6 +4375,7 @@ export interface ServerRequests {
   'item/commandExecution/requestApproval': { params: CommandExecutionRequestApprovalParams; result: CommandExecutionRequestApprovalResponse };
   'item/fileChange/requestApproval': { params: FileChangeRequestApprovalParams; result: FileChangeRequestApprovalResponse };
   'item/permissions/requestApproval': { params: PermissionsRequestApprovalParams; result: PermissionsRequestApprovalResponse };
+  'item/tool/call': { params: DynamicToolCallParams; result: DynamicToolCallResponse };
   'item/tool/requestUserInput': { params: ToolRequestUserInputParams; result: ToolRequestUserInputResponse };
   'mcpServer/elicitation/request': { params: McpServerElicitationRequestParams; result: McpServerElicitationRequestResponse };
 }

@@ -70,18 +70,3 @@ test('an empty model is refused by thread/start, and ignored by turn/start', asy
   expect((await client.request('thread/resume', { threadId: idOf(1), model: '' })).model).toBe('test-model');
   expect(model.request(1).model).toBe('test-model');
 });
-
-test('dynamic tools are refused by name: the model is not offered them', async () => {
-  const { client } = await startServer();
-  const tool = { name: 'x', description: 'd', inputSchema: { type: 'object' } };
-  const namespace = { type: 'namespace', name: 'n', description: 'd', tools: [{ ...tool, type: 'function' }] };
-  for (const dynamicTools of [[tool], [namespace], [tool, tool]]) {
-    expect(await client.refusal('thread/start', { dynamicTools })).toEqual({
-      code: -32600,
-      message: 'thread/start.dynamicTools is not supported by this server',
-      data: { code: 'not_supported' },
-    });
-  }
-  expect((await client.request('thread/loaded/list', {})).data).toEqual([]);
-  await client.request('thread/start', { dynamicTools: [] });
-});

@@ -31,13 +31,16 @@ export class Blobs {
     return JSON.stringify(value, (_key, part: unknown) => (isBlob(part) ? MARK + this.#keep(part, logId) : part));
   }
 
-  /** Returns the encoded value. Throws Damage if part of it is lost. */
-  decode(text: string): unknown {
+  /** Returns the encoded value; null in place of the field `without`, which is not read. Throws Damage if part of it is lost. */
+  decode(text: string, { without = null }: { without?: string | null } = {}): unknown {
     try {
       // Columns are strict, so SQLite returns another type for a damaged record only.
       if (typeof text !== 'string') throw new SyntaxError('not a text');
       if (!text.includes(MARK_IN_JSON)) return JSON.parse(text);
-      return JSON.parse(text, (_key, part: unknown) => (isMark(part) ? this.#find(part.slice(MARK.length)) : part));
+      return JSON.parse(text, (key, part: unknown) => {
+        if (key === without) return null;
+        return isMark(part) ? this.#find(part.slice(MARK.length)) : part;
+      });
     } catch (error) {
       if (error instanceof SyntaxError) throw new Damage('a record cannot be read', { cause: error });
       throw error;

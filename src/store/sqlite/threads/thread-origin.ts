@@ -6,12 +6,12 @@ export type ThreadOrigin = Pick<
   ThreadRecord,
   'sessionId' | 'ephemeral' | 'forkedFromId' | 'source' | 'threadSource' | 'originator' | 'cliVersion'
 > &
-  Partial<Pick<ThreadRecord, 'spawnTurnId'>>;
+  Partial<Pick<ThreadRecord, 'spawnTurnId' | 'clientTools'>>;
 
 export function originOf(record: ThreadRecord): ThreadOrigin {
-  const { sessionId, ephemeral, forkedFromId, source, threadSource, originator, cliVersion, spawnTurnId } = record;
+  const { sessionId, ephemeral, forkedFromId, source, threadSource, originator, cliVersion, spawnTurnId, clientTools } = record;
   const origin = { sessionId, ephemeral, forkedFromId, source, threadSource, originator, cliVersion };
-  return spawnTurnId === null ? origin : { ...origin, spawnTurnId };
+  return { ...origin, ...(spawnTurnId !== null && { spawnTurnId }), ...(clientTools !== null && { clientTools }) };
 }
 
 const SUB_AGENT_KINDS: Record<string, string> = {

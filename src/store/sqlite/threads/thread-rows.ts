@@ -109,7 +109,7 @@ export class ThreadRows {
     this.#get = db.prepare(`SELECT ${COLUMNS} FROM thread WHERE id = ?`);
     this.#getMetadata = db.prepare('SELECT name, git_info, memory_mode, daybreak FROM thread WHERE id = ?');
     this.#getTip = db.prepare('SELECT log_id AS logId, tip, written_at AS writtenAtMs FROM thread WHERE id = ?');
-    this.#agents = new AgentRows(db, (text) => this.#decode(text));
+    this.#agents = new AgentRows(db, (text) => this.#decode(text, { without: 'clientTools' }));
     this.#isArchived = db.prepare<[string], number>('SELECT archived_at IS NOT NULL FROM thread WHERE id = ?').pluck();
     this.#getByPath = db.prepare(`SELECT ${COLUMNS} FROM thread WHERE path = ?`);
     this.#advance = db.prepare('UPDATE thread SET tip = ?, written_at = ? WHERE id = ? AND tip = ?');
@@ -186,7 +186,7 @@ export class ThreadRows {
     const search = searchTerm === null ? { term: null, hits: null } : this.#search.find(searchTerm);
     return this.#lister(order, search, params)
       .all({ ...params, ...search })
-      .map((row) => this.#record(row));
+      .map((row) => this.#record(row, { without: 'clientTools' }));
   }
 
   /** Moves the tip of the thread's own log. Returns false if the tip is not `from`, because another writer has appended. */
@@ -286,8 +286,9 @@ export class ThreadRows {
     return statement;
   }
 
-  #record(row: Row): ThreadRecord {
-    const origin = this.#decode(row.origin) as ThreadOrigin;
+  /** `without`: the field of the origin that is not read. */
+  #record(row: Row, options?: { without: keyof ThreadOrigin }): ThreadRecord {
+    const origin = this.#decode(row.origin, options) as ThreadOrigin;
     return {
       id: row.id,
       sessionId: origin.sessionId,
@@ -310,14 +311,15 @@ export class ThreadRows {
       goal: this.#decode(row.goal) as ThreadRecord['goal'],
       agentClosedAtMs: row.agent_closed_at,
       spawnTurnId: origin.spawnTurnId ?? null,
+      clientTools: options === undefined ? (origin.clientTools ?? null) : null,
       ...this.#metadataOf(row),
     };
   }
 
   /** A row that cannot be decoded would make every list fail, so the file must be repaired. */
-  #decode(text: string): unknown {
+  #decode(text: string, options?: { without: string }): unknown {
     try {
-      return this.#blobs.decode(text);
+      return this.#blobs.decode(text, options);
     } catch (error) {
       if (error instanceof Damage) throw new FileDamage('a thread cannot be read', { cause: error });
       throw error;

@@ -1,0 +1,29 @@
+import type { ClientTool } from '../../tools/client-tools/client-tool.ts';
+import { createClientTool } from '../../tools/client-tools/create-client-tool.ts';
+import { BYTES_PER_TOKEN } from '../../tools/command/command-report.ts';
+import type { Tool } from '../../tools/tool.ts';
+import type { TurnPart, TurnPartDeps } from '../turn/turn-part.ts';
+
+/** The tools that a client provides for the thread. */
+export class ClientTools implements TurnPart {
+  readonly #deps: TurnPartDeps;
+  /** Null: they were not needed yet. */
+  #tools: readonly Tool[] | null = null;
+
+  constructor(deps: TurnPartDeps) {
+    this.#deps = deps;
+  }
+
+  tools(): readonly Tool[] {
+    this.#tools ??= this.#create();
+    return this.#tools;
+  }
+
+  #create(): Tool[] {
+    const { clock, record, configuration } = this.#deps;
+    const text = record().clientTools;
+    if (text === null) return [];
+    const charsMax = () => configuration().commands.limits.tokensMax * BYTES_PER_TOKEN;
+    return (JSON.parse(text) as ClientTool[]).map((tool) => createClientTool(tool, { clock, charsMax }));
+  }
+}

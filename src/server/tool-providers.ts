@@ -1,0 +1,66 @@
+import type { Clock, Timer } from '../base/clock.ts';
+
+/** How long calls of a thread's tools wait for a client after the one that provides them has left. */
+const ABSENCE_MS_MAX = 30_000;
+
+interface Provider {
+  /** The number of its connection; null: it has left. */
+  connectionId: number | null;
+  /** Runs while the provider has left and calls still wait for another client. */
+  absence: Timer | null;
+}
+
+interface ToolProvidersDeps {
+  clock: Clock;
+  /** The provider of a thread's tools has left, and no client has come in its place. */
+  onLost(threadId: string): void;
+}
+
+/**
+ * The connections that run the tools of clients, by thread: the one that declared them, by starting or forking the thread, until it
+ * leaves. The next one that resumes the thread takes its place.
+ */
+export class ToolProviders {
+  readonly #deps: ToolProvidersDeps;
+  readonly #providers = new Map<string, Provider>();
+
+  constructor(deps: ToolProvidersDeps) {
+    this.#deps = deps;
+  }
+
+  /** The connection that runs the tools of a thread; null: there is none now. */
+  of(threadId: string): number | null {
+    return this.#providers.get(threadId)?.connectionId ?? null;
+  }
+
+  /** Whether calls may wait: a provider is connected, or has left only just now. */
+  isExpected(threadId: string): boolean {
+    const provider = this.#providers.get(threadId);
+    return provider !== undefined && (provider.connectionId !== null || provider.absence !== null);
+  }
+
+  /** Makes a connection the provider of a thread's tools, unless another one is. */
+  offer(threadId: string, connectionId: number): void {
+    const provider = this.#providers.get(threadId);
+    if (provider !== undefined && provider.connectionId !== null) return;
+    provider?.absence?.clear();
+    this.#providers.set(threadId, { connectionId, absence: null });
+  }
+
+  /** A connection does not follow the thread any more. */
+  left(threadId: string, connectionId: number): void {
+    const provider = this.#providers.get(threadId);
+    if (provider?.connectionId !== connectionId) return;
+    provider.connectionId = null;
+    provider.absence = this.#deps.clock.setTimer(() => {
+      provider.absence = null;
+      this.#deps.onLost(threadId);
+    }, ABSENCE_MS_MAX);
+  }
+
+  /** The thread is not loaded any more. */
+  forget(threadId: string): void {
+    this.#providers.get(threadId)?.absence?.clear();
+    this.#providers.delete(threadId);
+  }
+}

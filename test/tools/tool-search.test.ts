@@ -1,0 +1,170 @@
+import { describe, expect, test } from 'vitest';
+import type { DynamicToolSpec } from '../../src/protocol/generated/types.ts';
+import { rankTools } from '../../src/tools/tool-search/rank-tools.ts';
+import { chatStream, DONE, delta, finish } from '../model/chat-stream.ts';
+import { ProviderServer, streaming } from '../model/provider-server.ts';
+import { answer, question } from '../support/asking.ts';
+import { idOf } from '../support/counting-ids.ts';
+import { text } from '../support/test-client.ts';
+import { conversation, functionCall, message, response, type Step, TestModel } from '../support/test-model.ts';
+import { startServer } from '../support/test-server.ts';
+
+const SCHEMA = { type: 'object', properties: { id: { type: 'string', description: 'The number.' } } };
+
+function namespace(name: string, ...tools: string[]): DynamicToolSpec {
+  return {
+    type: 'namespace',
+    name,
+    description: `Things about ${name}.`,
+    tools: tools.map((tool) => ({
+      type: 'function',
+      name: tool,
+      description: `Does ${tool.replaceAll('_', ' ')}.`,
+      inputSchema: SCHEMA,
+      deferLoading: true,
+    })),
+  };
+}
+
+const TOOLS = [
+  namespace('tickets', 'find_ticket', 'close_ticket'),
+  namespace('weather', 'forecast'),
+  { name: 'lookup', description: 'Looks up.', inputSchema: SCHEMA },
+];
+
+/** The names of offered tools that are not built in. */
+function offered({ model }: { model: TestModel }, request: number): string[] {
+  const own = ['find_ticket', 'close_ticket', 'forecast', 'lookup', 'tool_search'];
+  return model.request(request).tools.flatMap(({ name }) => (own.includes(name) ? [name] : []));
+}
+
+function namespaced(of: string, name: string): Step[] {
+  return functionCall(name, { id: '7' }, { callId: 'c2' }).map((event) =>
+    event.type === 'itemCompleted' || event.type === 'itemStarted' ? ({ ...event, item: { ...event.item, namespace: of } } as Step) : event,
+  );
+}
+
+describe('tool_search', () => {
+  test('deferLoading: the model is not offered the tool before it has found it', async () => {
+    const model = new TestModel(
+      response(functionCall('tool_search', { query: 'find a ticket', limit: 1 }, { callId: 'c1' })),
+      response(namespaced('tickets', 'find_ticket')),
+      response(message('done')),
+    );
+    const server = await startServer({ model });
+    const { client } = server;
+    await client.request('thread/start', { dynamicTools: TOOLS });
+    const { turn } = await client.request('turn/start', { threadId: idOf(1), input: text('go') });
+    const asked = await question(client, 'item/tool/call');
+    expect(asked.params).toMatchObject({ namespace: 'tickets', tool: 'find_ticket' });
+    answer(client, asked, { contentItems: [{ type: 'inputText', text: 'found' }], success: true });
+    expect((await client.turnCompleted(turn.id)).status).toBe('completed');
+    expect(offered(server, 1)).toEqual(['lookup', 'tool_search']);
+    expect(offered(server, 2)).toEqual(['find_ticket', 'lookup', 'tool_search']);
+    const [output] = conversation(model.request(2)).flatMap((item) => (item.type === 'function_call_output' ? [item.output] : []));
+    expect(String(output)).toMatch(/^You can call these tools from now on:\n/);
+    expect(JSON.parse(String(output).split('\n').slice(1).join('\n'))).toEqual([
+      { name: 'tickets__find_ticket', description: 'Does find ticket.' },
+    ]);
+  });
+
+  test.each<[string, object, RegExp]>([
+    ['finds nothing without a common word', { query: 'zebra' }, /^No tool was found\./],
+    ['finds nothing for an empty query', { query: '' }, /^No tool was found\./],
+    ['needs a query', { q: 1 }, /needs `query`/],
+  ])('%s', async (_, args, told) => {
+    const model = new TestModel(response(functionCall('tool_search', args)), response(message('done')));
+    const server = await startServer({ model });
+    await server.client.request('thread/start', { dynamicTools: TOOLS });
+    await server.client.turn(idOf(1), 'go');
+    const [output] = conversation(model.request(2)).flatMap((item) => (item.type === 'function_call_output' ? [item.output] : []));
+    expect(output).toMatch(told);
+    expect(offered(server, 2)).toEqual(['lookup', 'tool_search']);
+  });
+
+  test('a deferred tool works if the model calls it without a search', async () => {
+    const model = new TestModel(response(namespaced('weather', 'forecast')), response(message('done')));
+    const { client } = await startServer({ model });
+    await client.request('thread/start', { dynamicTools: TOOLS });
+    const { turn } = await client.request('turn/start', { threadId: idOf(1), input: text('go') });
+    answer(client, await question(client, 'item/tool/call'), { contentItems: [], success: true });
+    expect((await client.turnCompleted(turn.id)).status).toBe('completed');
+  });
+
+  test('is not offered where no tool is deferred', async () => {
+    const model = new TestModel(response(message('done')));
+    const server = await startServer({ model });
+    await server.client.request('thread/start', { dynamicTools: TOOLS.slice(2) });
+    await server.client.turn(idOf(1), 'go');
+    expect(offered(server, 1)).toEqual(['lookup']);
+  });
+});
+
+const config = (provider: ProviderServer, model: string, wireApi: string) => `model = "${model}"\nmodel_provider = "p"
+[model_providers.p]\nbase_url = "http://127.0.0.1:${provider.port}/v1"\nwire_api = "${wireApi}"
+request_max_retries = 0\nstream_max_retries = 0\n`;
+const completed = { type: 'response.completed', response: { id: 'resp_1', usage: null } };
+const said = { type: 'message', role: 'assistant', id: 'msg_1', content: [{ type: 'output_text', text: 'ok' }] };
+const done = (item: object) => ({ type: 'response.output_item.done', item });
+
+test('a model that knows the search of the Responses API gets it, and what it has found in its output', async () => {
+  const search = {
+    type: 'tool_search_call',
+    id: 'ts_1',
+    call_id: 'c1',
+    execution: 'client',
+    status: 'completed',
+    arguments: { query: 'forecast' },
+  };
+  await using provider = await ProviderServer.start(streaming(done(search), completed), streaming(done(said), completed));
+  const { client } = await startServer({ config: config(provider, 'gpt-5.5', 'responses'), model: null });
+  await client.request('thread/start', { dynamicTools: TOOLS });
+  expect((await client.turn(idOf(1), 'go')).status).toBe('completed');
+  const [first, second] = provider.requests.map(
+    ({ body }) => body as { tools: { type: string; name?: string }[]; input: { type: string }[] },
+  );
+  expect(first?.tools.filter(({ type, name }) => type === 'tool_search' || name === 'tickets')).toEqual([
+    { type: 'tool_search', execution: 'client', description: expect.any(String), parameters: expect.any(Object) },
+  ]);
+  expect(second?.tools).toEqual(first?.tools);
+  const forecast = {
+    type: 'function',
+    name: 'forecast',
+    description: 'Does forecast.',
+    parameters: SCHEMA,
+    strict: false,
+    defer_loading: true,
+  };
+  const tools = [{ type: 'namespace', name: 'weather', description: 'Things about weather.', tools: [forecast] }];
+  expect(second?.input.slice(-2)).toEqual([
+    { type: 'tool_search_call', call_id: 'c1', execution: 'client', status: 'completed', arguments: { query: 'forecast' } },
+    { type: 'tool_search_output', call_id: 'c1', execution: 'client', status: 'completed', tools },
+  ]);
+});
+
+test('an API without namespaces gets flat names', async () => {
+  const call = { index: 0, id: 'c1', function: { name: 'tickets__find', arguments: '{"id":"7"}' } };
+  const calling = chatStream(delta({ tool_calls: [call] }), finish('tool_calls'), DONE);
+  await using provider = await ProviderServer.start(calling, chatStream(delta({ content: 'ok' }), finish('stop'), DONE));
+  const { client } = await startServer({ config: config(provider, 'gpt-5.5', 'chat'), model: null });
+  const tools = [{ type: 'function' as const, name: 'find', description: 'Finds.', inputSchema: SCHEMA }];
+  await client.request('thread/start', { dynamicTools: [{ type: 'namespace', name: 'tickets', description: 'Tickets.', tools }] });
+  const { turn } = await client.request('turn/start', { threadId: idOf(1), input: text('go') });
+  const asked = await question(client, 'item/tool/call');
+  expect(asked.params).toMatchObject({ namespace: 'tickets', tool: 'find' });
+  answer(client, asked, { contentItems: [{ type: 'inputText', text: 'found' }], success: true });
+  expect((await client.turnCompleted(turn.id)).status).toBe('completed');
+  const [first, second] = provider.requests.map(({ body }) => body as { tools: { function: { name: string } }[]; messages: unknown[] });
+  expect(first?.tools.map((tool) => tool.function.name)).toContain('tickets__find');
+  expect(second?.messages.at(-1)).toEqual({ role: 'tool', tool_call_id: 'c1', content: 'found' });
+});
+
+test('rankTools: names count more than descriptions, and rare words more than frequent ones', () => {
+  const tool = (name: string, description: string) => ({ spec: { type: 'function' as const, name, description, parameters: {} } });
+  const tools = [tool('readFile', 'Reads a file.'), tool('notes', 'Reads notes about files.'), tool('sendMail', 'Sends a file by mail.')];
+  const names = (query: string, limit = 10) => rankTools(tools, query, limit).map(({ spec }) => spec.name);
+  expect(names('read files')[0]).toBe('readFile');
+  expect(names('mail')).toEqual(['sendMail']);
+  expect(names('file', 2)).toHaveLength(2);
+  expect(names('Ünïcode 東京')).toEqual([]);
+});
