@@ -28,7 +28,8 @@ export interface HostConnection {
   /** Sends a request. `begun` gets its number. Rejects with an McpError; an abort of the signal cancels it. */
   request(request: McpRequest, options: RequestOptions): Promise<JsonValue>;
   rootsChanged(): void;
-  close(): void;
+  /** Requests that wait are rejected with this error. */
+  close(why: McpError): void;
 }
 
 export interface RequestOptions {
@@ -85,8 +86,8 @@ export class McpHostClient {
       inputEnded: () => this.#post({ type: 'inputEnded', connection }),
       request: (request, options) => this.#request(connection, request, options),
       rootsChanged: () => this.#post({ type: 'rootsChanged', connection }),
-      close: () => {
-        this.#end(connection, new McpError('closed', 'the connection was closed'));
+      close: (why) => {
+        this.#end(connection, why);
         this.#post({ type: 'close', connection });
       },
     };

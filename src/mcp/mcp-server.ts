@@ -121,7 +121,7 @@ export class McpServer {
     this.#restart?.clear();
     this.#restart = null;
     this.#setState({ status: 'stopped' });
-    this.#connection?.close();
+    this.#connection?.close(new McpError('closed', `the MCP server ${this.config.name} was ended`));
     this.#connection = null;
     const running = this.#process;
     this.#process = null;
@@ -225,7 +225,7 @@ export class McpServer {
       await running.start(name, { ...transport, cwd: transport.cwd ?? this.#cwd }, this.#deps.processes);
     } catch (error) {
       if (this.#process === running) this.#process = null;
-      connection.close();
+      connection.close(new McpError('closed', 'its process could not be started'));
       throw error instanceof ProcessStartError ? new McpError('other', error.message) : error;
     }
     if (signal.aborted) await running.kill();
@@ -269,7 +269,8 @@ export class McpServer {
     const wasSteady = this.#readySinceMs !== null && this.#deps.clock.monotonic() - this.#readySinceMs >= STEADY_MS;
     this.#readySinceMs = null;
     this.#failures = wasSteady ? 0 : Math.min(this.#failures + 1, FAILURES_COUNTED_MAX);
-    this.#connection?.close();
+    const message = this.#messageOf(error);
+    this.#connection?.close(new McpError('closed', `the MCP server ${this.config.name} has ended: ${message}`));
     this.#connection = null;
     void this.#process?.kill();
     this.#process = null;
@@ -277,7 +278,7 @@ export class McpServer {
     if (!(error instanceof McpError)) this.#deps.log.error({ err: error, server: this.config.name }, 'an MCP server could not be started');
     this.#restart?.clear();
     this.#restart = this.#hasBeenReady && !needsLogin && this.isUsed ? this.#restartLater() : null;
-    this.#setState({ status: 'failed', error: this.#messageOf(error), needsLogin });
+    this.#setState({ status: 'failed', error: message, needsLogin });
   }
 
   #restartLater(): Timer {

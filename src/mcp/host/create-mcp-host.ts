@@ -74,7 +74,7 @@ export function createMcpHost(post: (message: FromHost) => void): McpHost {
         case 'connect':
           return connect(message);
         case 'input':
-          return clients.get(message.connection)?.receive(message.bytes);
+          return void clients.get(message.connection)?.receive(message.bytes);
         case 'inputEnded':
           return clients.get(message.connection)?.inputEnded();
         case 'request':

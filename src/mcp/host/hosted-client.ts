@@ -8,21 +8,14 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client';
 import type { JsonObject, JsonValue } from '../../base/json-value.ts';
-import type {
-  ConnectedServer,
-  FromHost,
-  HostedServer,
-  McpAnswer,
-  McpQuestion,
-  McpRequest,
-  McpTool,
-  McpToolAnnotations,
-} from '../to-host.ts';
+import type { ConnectedServer, FromHost, HostedServer, McpAnswer, McpQuestion, McpRequest } from '../to-host.ts';
 import { PipeTransport } from './pipe-transport.ts';
 import { NO_TIMEOUT_MS, type Progress, sendRequest } from './send-request.ts';
 import { toProblem } from './to-problem.ts';
 
 const PAGES_MAX = 200;
+/** Changes of the tools that come together are one. */
+const CHANGES_MS = 50;
 const MODERN_VERSION = '2026-07-28';
 const METHOD_NOT_FOUND = -32601;
 const RETRY = { initialReconnectionDelay: 1000, maxReconnectionDelay: 30_000, reconnectionDelayGrowFactor: 1.5, maxRetries: 5 };
@@ -65,8 +58,8 @@ export class HostedClient {
     }
   }
 
-  receive(bytes: Uint8Array): void {
-    this.#pipe?.receive(bytes);
+  async receive(bytes: Uint8Array): Promise<void> {
+    await this.#pipe?.receive(bytes);
     this.#deps.post({ type: 'taken', connection: this.#deps.connection, bytes: bytes.length });
   }
 
@@ -137,7 +130,7 @@ export class HostedClient {
         jsonSchemaValidator: { getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }) },
         listMaxPages: PAGES_MAX,
         inputRequired: { maxRounds: 50 },
-        listChanged: { tools: { autoRefresh: false, onChanged: () => post({ type: 'toolsChanged', connection }) } },
+        listChanged: { tools: { autoRefresh: false, debounceMs: CHANGES_MS, onChanged: () => post({ type: 'toolsChanged', connection }) } },
       },
     );
     client.onerror = (error) => post({ type: 'noticed', connection, message: error.message });

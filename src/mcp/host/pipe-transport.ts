@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 
 /** The longest line that a server may send. */
@@ -21,6 +22,7 @@ export class PipeTransport implements Transport {
   #parts: Uint8Array[] = [];
   #length = 0;
   #isClosed = false;
+  #receiving: Promise<void> = Promise.resolve();
 
   constructor(deps: PipeTransportDeps) {
     this.#deps = deps;
@@ -40,11 +42,17 @@ export class PipeTransport implements Transport {
     this.onclose?.();
   }
 
-  receive(bytes: Uint8Array): void {
+  /** Takes bytes of the server's output. Resolves when its messages in them have been passed on. */
+  receive(bytes: Uint8Array): Promise<void> {
+    this.#receiving = this.#receiving.then(() => this.#take(bytes));
+    return this.#receiving;
+  }
+
+  async #take(bytes: Uint8Array): Promise<void> {
     let from = 0;
     for (let end = bytes.indexOf(LINE_FEED); end !== -1 && !this.#isClosed; end = bytes.indexOf(LINE_FEED, from)) {
       this.#keep(bytes.subarray(from, end));
-      this.#line();
+      if (this.#line()) await nextTurn();
       from = end + 1;
     }
     if (from < bytes.length && !this.#isClosed) this.#keep(bytes.subarray(from));
@@ -58,19 +66,24 @@ export class PipeTransport implements Transport {
     void this.close();
   }
 
-  #line(): void {
+  /** Returns whether it was a notification. The library handles those later, so that a response behind one would overtake it. */
+  #line(): boolean {
     const line = Buffer.concat(this.#parts, this.#length).toString('utf8').trim();
     this.#parts = [];
     this.#length = 0;
-    if (line === '') return;
+    if (line === '') return false;
     let message: unknown;
     try {
       message = JSON.parse(line);
     } catch {
       this.#deps.onNoise(line.slice(0, 500));
-      return;
+      return false;
     }
-    if (typeof message === 'object' && message !== null && !Array.isArray(message)) this.onmessage?.(message as JSONRPCMessage);
-    else this.#deps.onNoise(line.slice(0, 500));
+    if (typeof message !== 'object' || message === null || Array.isArray(message)) {
+      this.#deps.onNoise(line.slice(0, 500));
+      return false;
+    }
+    this.onmessage?.(message as JSONRPCMessage);
+    return !('id' in message);
   }
 }
