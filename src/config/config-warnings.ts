@@ -5,6 +5,7 @@ import { ConfigError, type ConfigLocation } from './config-error.ts';
 import { isTable, valueAt } from './layers/config-table.ts';
 import type { Layer } from './layers/layer.ts';
 import { type ConfigSources, loadConfig } from './load-config.ts';
+import { mcpProblems } from './mcp/mcp-settings.ts';
 import { chooseProvider } from './providers/choose-provider.ts';
 import { definedProviders, readProvider } from './providers/read-provider.ts';
 import { SETTING_NAMES } from './settings.ts';
@@ -12,6 +13,8 @@ import { KNOWN_KEYS, suggestKey } from './suggest-key.ts';
 
 const SANDBOX_KEYS = SETTING_NAMES.filter((name) => name.startsWith('sandbox_workspace_write.')).map((name) => name.split('.')[1] ?? '');
 
+/** Only a server that is required refuses threads. */
+const MCP_REFUSED = 'Threads start without it until you correct it. Everything else works.';
 const REFUSED = 'The server refuses threads that need it until you correct it. Everything else works.';
 
 /**
@@ -29,7 +32,8 @@ export async function configWarnings(sources: ConfigSources): Promise<ConfigWarn
   const { problem, path } = sources.trustedFiles;
   const ofTrust = problem === null ? [] : [{ summary: problem.message, details: null, path, range: null }];
   const ofLayers = [...projectWarnings(config), ...likelyTypos(config), ...agentWarnings(config)];
-  return [...badValues(config), ...ofTrust, ...ofLayers, ...embeddedDefault(config)];
+  const ofMcp = mcpProblems(config).map((error) => warning(error, MCP_REFUSED));
+  return [...badValues(config), ...ofMcp, ...ofTrust, ...ofLayers, ...embeddedDefault(config)];
 }
 
 /** Returns the warnings about a project's files: those that are not in force although the user trusts the project, and ignored keys. */
