@@ -25,6 +25,8 @@ import { ClientProcesses } from './handlers/client-processes/client-processes.ts
 import { methodTable } from './handlers/method-table.ts';
 import type { DiagnosticsDeps } from './handlers/server.ts';
 import { McpServers } from './mcp/mcp-servers.ts';
+import { CredentialStore } from './mcp/oauth/credential-store.ts';
+import { McpLogins } from './mcp/oauth/mcp-logins.ts';
 import type { ProviderModelDeps } from './model/http/create-provider-model.ts';
 import type { InstalledModels } from './model/http/installed-models.ts';
 import type { Model } from './model/model.ts';
@@ -143,7 +145,9 @@ export function createApp(options: AppParts): App {
     options.onHandshake?.();
     void Promise.all([tellOfConfig(sources, connection, { clients, log }), tellOfStore(options, connection, clients)]);
   };
-  const mcp = new McpServers({ processes, clock, log, version, script: options.mcpScript ?? null });
+  const credentials = new CredentialStore(home);
+  const mcp = new McpServers({ processes, clock, log, version, credentials, script: options.mcpScript ?? null });
+  const logins = new McpLogins({ servers: mcp, credentials, clock, ids });
   const modelFor = (provider: ProviderConfig) => models.get(provider);
   const server = { ...sources, clock, ids, log, keepAlive, pace: pacing, partKinds: [...TURN_PART_LIST, ...partKinds] };
   const threads = new Threads({ ...server, ...listings, store, clients, processes, sandbox, dial, mcp, modelFor }, clients);
@@ -155,6 +159,8 @@ export function createApp(options: AppParts): App {
     goals: new ThreadGoals({ threads, clients, clock, config }),
     fileWatches,
     mcp,
+    logins,
+    credentials,
     clientProcesses,
     env,
     cwd,
@@ -204,7 +210,7 @@ export function createApp(options: AppParts): App {
     },
     warn: (message) => clients.publish('everyone', 'warning', { message, threadId: null }),
     close: (reason = 'shutdown') =>
-      keepAlive.during(close({ threads, clients, processes, mcp, store, models }, reason).finally(releaseStore)),
+      keepAlive.during(close({ threads, clients, processes, mcp, logins, store, models }, reason).finally(releaseStore)),
   };
 }
 
@@ -297,12 +303,17 @@ interface Parts {
   clients: Clients;
   processes: Processes;
   mcp: McpServers;
+  logins: McpLogins;
   store: ThreadStore;
   models: ModelPool;
 }
 
-async function close({ threads, clients, processes, mcp, store, models }: Parts, reason: 'shutdown' | 'clientGone'): Promise<string[]> {
+async function close(
+  { threads, clients, processes, mcp, logins, store, models }: Parts,
+  reason: 'shutdown' | 'clientGone',
+): Promise<string[]> {
   await threads.close(reason);
+  logins.close();
   await mcp.close();
   await processes.close();
   // At the same time: a client that does not read must not delay a process that wants its threads.

@@ -8,6 +8,7 @@ import { McpError } from '../mcp/mcp-error.ts';
 import type { McpServer } from '../mcp/mcp-server.ts';
 import type { McpServers } from '../mcp/mcp-servers.ts';
 import type { McpUser } from '../mcp/mcp-user.ts';
+import type { CredentialStore } from '../mcp/oauth/credential-store.ts';
 import type { ListMcpServerStatusParams, McpServerStatus } from '../protocol/generated/types.ts';
 import { pageByPosition } from './list-page.ts';
 import type { MethodTable } from './method.ts';
@@ -15,6 +16,7 @@ import type { MethodTable } from './method.ts';
 export interface McpStatusDeps {
   threads: Threads;
   mcp: McpServers;
+  credentials: CredentialStore;
   /** The server's working directory. */
   cwd: string;
   config: (cwd?: string | null) => Promise<Config>;
@@ -83,7 +85,12 @@ async function statusOf(config: McpServerConfig, { deps, root, full, showsState,
   const { name, transport } = config;
   const httpOrigin = transport.type === 'http' ? new URL(transport.url).origin : null;
   if (!config.enabled) {
-    return { ...blank(name), httpOrigin, runtimeStatus: showsState ? 'disabled' : null, authStatus: authStatusOf(config, null) };
+    return {
+      ...blank(name),
+      httpOrigin,
+      runtimeStatus: showsState ? 'disabled' : null,
+      authStatus: authStatusOf(config, null, deps.credentials),
+    };
   }
   const user: McpUser = { root, onState: () => {}, onQuestion: async () => ({ error: { code: -32600, message: 'nobody can be asked' } }) };
   const { server, release } = deps.mcp.use(config, user);
@@ -106,7 +113,7 @@ async function statusOf(config: McpServerConfig, { deps, root, full, showsState,
       toolsError: server.state.status === 'failed' ? server.state.error : null,
       resources: resources as McpServerStatus['resources'],
       resourceTemplates: resourceTemplates as McpServerStatus['resourceTemplates'],
-      authStatus: authStatusOf(config, server),
+      authStatus: authStatusOf(config, server, deps.credentials),
     };
   } finally {
     release();
@@ -128,11 +135,16 @@ function runtimeStatus({ state }: McpServer): McpServerStatus['runtimeStatus'] {
   }
 }
 
-function authStatusOf({ transport }: McpServerConfig, server: McpServer | null): McpServerStatus['authStatus'] {
+function authStatusOf(
+  { name, transport }: McpServerConfig,
+  server: McpServer | null,
+  credentials: CredentialStore,
+): McpServerStatus['authStatus'] {
   if (transport.type === 'stdio') return 'unsupported';
   if (transport.bearerToken !== null) return 'bearerToken';
-  if (server?.state.status === 'failed') return server.state.needsLogin ? 'notLoggedIn' : 'unknown';
-  return 'unsupported';
+  if (server?.state.status === 'failed' && server.state.needsLogin) return 'notLoggedIn';
+  if (credentials.hasLogin({ name, url: transport.url })) return 'oAuth';
+  return server?.state.status === 'failed' ? 'unknown' : 'unsupported';
 }
 
 function serverInfo({ connected }: McpServer): McpServerStatus['serverInfo'] {

@@ -1,3 +1,5 @@
+import type { LoadedThread } from '../agent/loaded-thread.ts';
+import type { AskingCall } from '../agent/mcp/answer-question.ts';
 import { McpTools } from '../agent/mcp/mcp-tools.ts';
 import { isObject, type JsonObject, type JsonValue } from '../base/json-value.ts';
 import { mcpSettings } from '../config/mcp/mcp-settings.ts';
@@ -8,6 +10,7 @@ import type { McpRequest } from '../mcp/to-host.ts';
 import type { McpResourceReadResponse, McpServerToolCallResponse } from '../protocol/generated/types.ts';
 import { mcpRequestFailed, unknownMcpServer } from '../protocol/mcp-request-failed.ts';
 import { invalidParams } from '../protocol/rpc-error.ts';
+import type { AskClients } from '../tools/action.ts';
 import type { McpStatusDeps } from './mcp-server-status.ts';
 import type { MethodTable } from './method.ts';
 
@@ -59,7 +62,8 @@ interface ServerRequest {
 }
 
 async function requestOfThread({ threads }: McpStatusDeps, { threadId, server: name, ...sent }: ServerRequest & { threadId: string }) {
-  const part = threads.require(threadId).part(McpTools);
+  const thread = threads.require(threadId);
+  const part = thread.part(McpTools);
   part.opened();
   const found = part.servers.find(name);
   if (found === null) {
@@ -68,7 +72,14 @@ async function requestOfThread({ threads }: McpStatusDeps, { threadId, server: n
       part.servers.all.map(({ config }) => config.name),
     );
   }
-  return answered(found.server, { ...sent, user: found.user, timeoutMs: found.config.toolTimeoutMs });
+  const tag = askingClient(thread, name, sent.signal);
+  return answered(found.server, { ...sent, user: found.user, tag, timeoutMs: found.config.toolTimeoutMs });
+}
+
+/** A call that a client makes outside of any turn: the server's questions go to the clients of the thread. */
+function askingClient({ id, settings, questions }: LoadedThread, server: string, signal: AbortSignal): AskingCall {
+  const askUser: AskClients = (request) => questions.whileWaiting('waitingOnUserInput', () => questions.ask(request, signal));
+  return { threadId: id, turnId: null, itemId: '', server, settings, host: { askUser, requestMore: (ask) => ask.askPerson(askUser), signal } };
 }
 
 async function requestOfConfig({ mcp, config, cwd }: McpStatusDeps, { server: name, ...sent }: ServerRequest) {
@@ -98,6 +109,7 @@ interface Sent {
   request: McpRequest;
   signal: AbortSignal;
   user: McpUser;
+  tag?: AskingCall;
   timeoutMs: number;
 }
 

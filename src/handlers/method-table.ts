@@ -4,6 +4,8 @@ import type { Config } from '../config/config.ts';
 import type { ProviderConfig } from '../config/providers/provider-config.ts';
 import type { FileWatches } from '../files/file-watches.ts';
 import type { McpServers } from '../mcp/mcp-servers.ts';
+import type { CredentialStore } from '../mcp/oauth/credential-store.ts';
+import type { McpLogins } from '../mcp/oauth/mcp-logins.ts';
 import type { InstalledModels } from '../model/http/installed-models.ts';
 import { accountMethods } from './account.ts';
 import { alwaysEmptyMethods } from './always-empty.ts';
@@ -16,6 +18,7 @@ import { configRequirementsMethods } from './config-requirements.ts';
 import { fsMethods } from './fs.ts';
 import { HistoryAnswers } from './history/history-answers.ts';
 import { type InitializeDeps, initializeMethods } from './initialize.ts';
+import { oauthMethods } from './mcp-server/oauth.ts';
 import { mcpServerMethods } from './mcp-server.ts';
 import { mcpServerStatusMethods } from './mcp-server-status.ts';
 import type { MethodTable } from './method.ts';
@@ -60,6 +63,8 @@ export interface MethodDeps extends ThreadDeps {
   goals: ThreadGoals;
   fileWatches: FileWatches;
   mcp: McpServers;
+  logins: McpLogins;
+  credentials: CredentialStore;
   clientProcesses: ClientProcesses;
   /** The server's own environment. */
   env: Env;
@@ -115,6 +120,7 @@ export function methodTable(parts: Omit<MethodDeps, 'answers'>): MethodTable {
     ...fsMethods(deps),
     ...mcpServerStatusMethods(deps),
     ...mcpServerMethods(deps),
+    ...oauthMethods(deps),
     ...reloadMethods(deps),
     ...serverMethods(deps.diagnostics),
     ...commandMethods(clientProcessDeps),

@@ -7,9 +7,17 @@ export class McpError extends Error {
   /** The code of the server's error; null: the server did not answer with one. */
   readonly code: number | null;
 
-  constructor(kind: McpError['kind'], message: string, code: number | null = null) {
+  /** For `unauthorized`: the scopes that the server wants beyond those of the login. */
+  readonly scopes: readonly string[];
+
+  constructor(
+    kind: McpError['kind'],
+    message: string,
+    { code = null, scopes = [] }: { code?: number | null; scopes?: readonly string[] } = {},
+  ) {
     super(message);
     this.kind = kind;
     this.code = code;
+    this.scopes = scopes;
   }
 }

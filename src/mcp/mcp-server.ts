@@ -10,6 +10,7 @@ import { redactLikelySecrets } from '../secrets/redact-likely-secrets.ts';
 import { McpError } from './mcp-error.ts';
 import type { HostConnection, McpHostClient, Progress } from './mcp-host-client.ts';
 import type { McpServerState, McpUser } from './mcp-user.ts';
+import type { CredentialStore } from './oauth/credential-store.ts';
 import { ServerProcess } from './server-process.ts';
 import { ServerQuestions } from './server-questions.ts';
 import type { ConnectedServer, HostedServer, McpRequest, McpTool } from './to-host.ts';
@@ -28,6 +29,8 @@ export interface McpServerDeps {
   clock: Clock;
   log: Log;
   tokens: TokenSource;
+  /** The logins of the user. */
+  credentials: CredentialStore;
 }
 
 export interface McpCallOptions {
@@ -51,6 +54,7 @@ export class McpServer {
   #process: ServerProcess | null = null;
   #started: Promise<void> = Promise.resolve();
   #restart: Timer | null = null;
+  readonly #neededScopes = new Set<string>();
   #failures = 0;
   #readySinceMs: number | null = null;
   #hasBeenReady = false;
@@ -62,7 +66,7 @@ export class McpServer {
     this.config = config;
     this.#cwd = cwd;
     this.#deps = deps;
-    this.#questions = new ServerQuestions({ config, users: this.#users, tokens: deps.tokens });
+    this.#questions = new ServerQuestions({ config, users: this.#users, tokens: deps.tokens, credentials: deps.credentials });
   }
 
   get state(): McpServerState {
@@ -116,6 +120,17 @@ export class McpServer {
     }
   }
 
+  /** The scopes that the server has asked for since the user logged in. */
+  get neededScopes(): string[] {
+    return [...this.#neededScopes];
+  }
+
+  /** The user has logged in: it is started again if it could not be before. */
+  loggedIn(): void {
+    this.#neededScopes.clear();
+    if (this.#state.status === 'failed' && this.isUsed) this.#start();
+  }
+
   /** Ends the connection and the process with everything that it has started. */
   async close({ atOnce = false } = {}): Promise<void> {
     this.#restart?.clear();
@@ -148,7 +163,9 @@ export class McpServer {
     } catch (error) {
       if (timeout.signal.aborted && !signal.aborted)
         throw new McpError('timeout', `${this.config.name} did not answer in time: it has ${timeoutMs / 1000} seconds (tool_timeout_sec)`);
-      throw error instanceof McpError ? this.#shown(error) : error;
+      if (!(error instanceof McpError)) throw error;
+      for (const scope of error.scopes) this.#neededScopes.add(scope);
+      throw this.#shown(error);
     } finally {
       timer.clear();
       unattend?.();
@@ -294,7 +311,7 @@ export class McpServer {
   }
 
   #shown(error: McpError): McpError {
-    return new McpError(error.kind, this.#messageOf(error), error.code);
+    return new McpError(error.kind, this.#messageOf(error), error);
   }
 
   /** The message of an error without the secrets of the configuration. */
@@ -305,5 +322,6 @@ export class McpServer {
 
 function httpServer(transport: Extract<McpServerConfig['transport'], { type: 'http' }>): HostedServer {
   const { url, headers, bearerToken } = transport;
-  return { type: 'http', url, headers, authentication: bearerToken === null ? 'none' : 'token' };
+  const hasOwn = Object.keys(headers).some((name) => name.toLowerCase() === 'authorization');
+  return { type: 'http', url, headers, authentication: bearerToken !== null ? 'token' : hasOwn ? 'none' : 'oauth' };
 }

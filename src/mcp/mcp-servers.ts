@@ -75,10 +75,31 @@ export class McpServers {
     await this.#host?.close();
   }
 
+  /** The host of all connections. It starts at the first. */
+  get host(): McpHostClient {
+    this.#host ??= new McpHostClient(this.#deps);
+    return this.#host;
+  }
+
+  /** The scopes that this server has asked for since the user logged in. */
+  neededScopes(config: McpServerConfig): string[] {
+    return this.#sameLogin(config).flatMap(({ neededScopes }) => neededScopes);
+  }
+
+  /** The user has logged in to this server. */
+  loggedIn(config: McpServerConfig): void {
+    for (const server of this.#sameLogin(config)) server.loggedIn();
+  }
+
+  #sameLogin({ name, transport }: McpServerConfig): McpServer[] {
+    const isSame = ({ config }: McpServer) =>
+      config.name === name && config.transport.type === 'http' && transport.type === 'http' && config.transport.url === transport.url;
+    return [...this.#shared.values()].map(({ server }) => server).filter(isSame);
+  }
+
   #create(config: McpServerConfig, cwd: string): McpServer {
-    const { version, script, log, tokens = configuredTokens } = this.#deps;
-    this.#host ??= new McpHostClient({ version, script, log });
-    return new McpServer(config, cwd, { ...this.#deps, tokens, host: this.#host });
+    const { tokens = configuredTokens } = this.#deps;
+    return new McpServer(config, cwd, { ...this.#deps, tokens, host: this.host });
   }
 
   #endLater(key: string, shared: Shared): void {

@@ -3,7 +3,39 @@ import type { JsonObject, JsonValue } from '../base/json-value.ts';
 /** A server to connect to, for the host. A server on stdio runs in the main thread: its bytes come and go in messages. */
 export type HostedServer =
   | { type: 'stdio' }
-  | { type: 'http'; url: string; headers: Readonly<Record<string, string>>; authentication: 'none' | 'token' };
+  | {
+      type: 'http';
+      url: string;
+      headers: Readonly<Record<string, string>>;
+      /** `token`: the main thread has a bearer token. `oauth`: tokens of an earlier login, if there was one. An object: a login. */
+      authentication: 'none' | 'token' | 'oauth' | LoginRequest;
+    };
+
+/** How the user logs in to a server. */
+export interface LoginRequest {
+  redirectUrl: string;
+  /** Null: those that the server asks for. */
+  scopes: readonly string[] | null;
+  /** Scopes that the server has asked for since the last login. */
+  neededScopes: readonly string[];
+  resource: string | null;
+  clientId: string | null;
+  clientSecret: string | null;
+  /** The URL of a document that describes the client. Null: there is none. */
+  clientMetadataUrl: string | null;
+}
+
+/** What is stored of the logins to a server. */
+export interface StoredCredentials {
+  /** As the authorization server sent them. */
+  tokens: JsonObject | null;
+  /** When the access token ends, in Unix milliseconds; null: unknown. */
+  expiresAtMs: number | null;
+  /** The registered clients, by authorization server. */
+  clients: Readonly<Record<string, JsonObject>>;
+  /** What is known of the authorization server. */
+  discovery: JsonObject | null;
+}
 
 /** A tool as the server describes it. */
 export interface McpTool {
@@ -51,6 +83,8 @@ export interface McpProblem {
   /** The code of the server's error. */
   code: number | null;
   data: JsonValue;
+  /** For `unauthorized`: the scopes that the server wants. */
+  scopes?: readonly string[];
 }
 
 /** A question of a server, or of the connection: `token` asks for the bearer token, `refused` if the server did not take the last one. */
@@ -58,7 +92,12 @@ export type McpQuestion =
   | { kind: 'elicitation'; params: JsonObject }
   | { kind: 'sampling'; params: JsonObject }
   | { kind: 'roots' }
-  | { kind: 'token'; refused: boolean };
+  | { kind: 'token'; refused: boolean }
+  /** The stored credentials, and changes of them. */
+  | { kind: 'credentials' }
+  | { kind: 'storeCredentials'; change: Partial<StoredCredentials> }
+  /** Sends the user to this address. The answer is the query of the redirect that follows. */
+  | { kind: 'authorize'; url: string };
 
 /** The answer to a question: its result, or the error that the server gets. */
 export type McpAnswer = { result: JsonValue } | { error: { code: number; message: string } };

@@ -34,6 +34,8 @@ test('a server on stdio, with defaults', async () => {
     ],
     problems: [],
     check: null,
+    callback: { port: null, url: null },
+    further: [],
   });
 });
 
@@ -97,7 +99,7 @@ client_id = "me"
       headers: { 'X-One': '1', 'X-Two': 'from-env' },
       bearerToken: 'token-of-the-user',
       bearerTokenVariable: 'TOKEN',
-      oauth: { scopes: ['read'], resource: 'https://example.com', clientId: 'me' },
+      oauth: { scopes: ['read'], resource: 'https://example.com', clientId: 'me', clientSecret: null, clientMetadataUrl: null },
     },
     secrets: expect.arrayContaining(['token-of-the-user', 'from-env']) as string[],
   });
@@ -130,7 +132,7 @@ test.each([
     'mcp_servers.ex.default_tools_approval_mode: expected one of "auto", "prompt", "approve", found "x"',
   ],
   ['command = "x"\n[mcp_servers.ex.tools.a]\nmode = "x"', 'mcp_servers.ex.tools.a.mode: not a key of a tool. Its key is approval_mode.'],
-  ['url = "https://e.com"\n[mcp_servers.ex.oauth]\nsecret = "x"', 'mcp_servers.ex.oauth.secret: not a key of oauth. Its key is client_id.'],
+  ['url = "https://e.com"\n[mcp_servers.ex.oauth]\nsecret = "x"', 'mcp_servers.ex.oauth.secret: not a key of oauth. Its keys are client_id, client_secret_env_var, client_metadata_url.'],
 ])('a mistake is a problem of this server only, with its place: %s', async (table, problem) => {
   const { home, settings, warnings } = await read(`[mcp_servers.ex]\n${table}\n[mcp_servers.good]\ncommand = "x"\n`);
   expect([settings.servers.map(({ name }) => name), settings.problems.map(({ name }) => name)]).toEqual([['good'], ['ex']]);

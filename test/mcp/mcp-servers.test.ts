@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { McpServerConfig } from '../../src/config/mcp/mcp-server-config.ts';
+import { CredentialStore } from '../../src/mcp/oauth/credential-store.ts';
 import { McpServers } from '../../src/mcp/mcp-servers.ts';
 import type { McpServerState, McpUser } from '../../src/mcp/mcp-user.ts';
 import { createProcesses } from '../../src/sandbox/processes/create-processes.ts';
@@ -24,7 +25,7 @@ function setUp() {
     sendSignal: (pid, signal) => process.kill(pid, signal),
     log,
   });
-  const servers = new McpServers({ processes, clock, log, version: '1', script: null });
+  const servers = new McpServers({ processes, clock, log, version: '1', script: null, credentials: new CredentialStore(folder) });
   onTestFinished(async () => {
     await servers.close();
     await processes.close();

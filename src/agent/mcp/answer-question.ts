@@ -15,11 +15,12 @@ import { elicitationForm } from './elicitation-form.ts';
 /** The call in whose course a server asks. */
 export interface AskingCall {
   threadId: string;
-  turnId: string;
+  /** Null: a client has called the tool, outside of any turn. */
+  turnId: string | null;
   itemId: string;
   server: string;
-  host: ActionHost;
   settings: ThreadSettings;
+  host: Pick<ActionHost, 'askUser' | 'requestMore' | 'signal'>;
 }
 
 type ElicitationParams = ServerRequests['mcpServer/elicitation/request']['params'];

@@ -28,6 +28,9 @@ export interface McpOauthConfig {
   scopes: readonly string[] | null;
   resource: string | null;
   clientId: string | null;
+  clientSecret: string | null;
+  /** The URL of a document that describes the client, for servers that take one in place of a registration. */
+  clientMetadataUrl: string | null;
 }
 
 /** An MCP server as `[mcp_servers.NAME]` configures it. */

@@ -29,6 +29,7 @@ const MODES = ['auto', 'prompt', 'approve'] as const;
 
 const OF_STDIO = ['command', 'args', 'env', 'env_vars', 'cwd'];
 const OF_HTTP = ['url', 'bearer_token_env_var', 'http_headers', 'env_http_headers', 'scopes', 'oauth_resource', 'oauth'];
+const OF_OAUTH = ['client_id', 'client_secret_env_var', 'client_metadata_url'];
 const OF_BOTH = [
   'enabled',
   'required',
@@ -129,8 +130,12 @@ function readServer(config: Config, server: string): McpServerConfig {
 function secretsIn(transport: McpStdio | McpHttp, env: Readonly<Record<string, string>>): string[] {
   if (transport.type === 'stdio')
     return longEnough(Object.entries(env).flatMap(([key, value]) => (variableNamesSecret(key) || holdsSecret(value) ? value : [])));
-  const { url, headers, bearerToken } = transport;
-  return longEnough([...secretsOf(new URL(url), headers), ...(bearerToken === null ? [] : [bearerToken])]);
+  const { url, headers, bearerToken, oauth } = transport;
+  return longEnough([
+    ...secretsOf(new URL(url), headers),
+    ...(bearerToken === null ? [] : [bearerToken]),
+    ...(oauth.clientSecret === null ? [] : [oauth.clientSecret]),
+  ]);
 }
 
 /** The longest comes first, as `redact` needs it. */
@@ -174,7 +179,8 @@ function readHttp(config: Config, path: readonly string[], url: string): McpHttp
   const token = variable === null ? undefined : config.env[variable];
   const oauth = [...path, 'oauth'];
   for (const key of config.keys(oauth))
-    if (key !== 'client_id') throw config.error([...oauth, key], 'not a key of oauth. Its key is client_id.');
+    if (!OF_OAUTH.includes(key)) throw config.error([...oauth, key], `not a key of oauth. Its keys are ${OF_OAUTH.join(', ')}.`);
+  const secretVariable = config.read([...oauth, 'client_secret_env_var'], nullable(VARIABLE_NAME));
   return {
     type: 'http',
     url,
@@ -185,6 +191,8 @@ function readHttp(config: Config, path: readonly string[], url: string): McpHttp
       scopes: read('scopes', nullable(TEXT_LIST)),
       resource: read('oauth_resource', nullable(name())),
       clientId: config.read([...oauth, 'client_id'], nullable(name())),
+      clientSecret: (secretVariable === null ? undefined : config.env[secretVariable]) || null,
+      clientMetadataUrl: config.read([...oauth, 'client_metadata_url'], nullable(HTTP_URL)),
     },
   };
 }

@@ -1,18 +1,35 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import {
   type AuthProvider,
+  auth,
   Client,
   type ClientOptions,
   ProtocolError,
   StreamableHTTPClientTransport,
   type Transport,
+  UnauthorizedError,
 } from '@modelcontextprotocol/client';
 import type { JsonObject, JsonValue } from '../../base/json-value.ts';
-import type { ConnectedServer, FromHost, HostedServer, McpAnswer, McpQuestion, McpRequest } from '../to-host.ts';
+import type {
+  ConnectedServer,
+  FromHost,
+  HostedServer,
+  LoginRequest,
+  McpAnswer,
+  McpQuestion,
+  McpRequest,
+  StoredCredentials,
+} from '../to-host.ts';
+import { type CredentialsAccess, finishLogin, LoginProvider } from './login-provider.ts';
 import { PipeTransport } from './pipe-transport.ts';
 import { NO_TIMEOUT_MS, type Progress, sendRequest } from './send-request.ts';
+import { StoredTokens } from './stored-tokens.ts';
 import { toProblem } from './to-problem.ts';
 
+type HttpServer = Extract<HostedServer, { type: 'http' }>;
+
+/** How often a user is sent to an authorization server in one login. */
+const LOGINS_MAX = 2;
 const PAGES_MAX = 200;
 /** Changes of the tools that come together are one. */
 const CHANGES_MS = 50;
@@ -101,6 +118,7 @@ export class HostedClient {
 
   async #connected(): Promise<Client> {
     const { server } = this.#deps;
+    if (server.type === 'http' && typeof server.authentication === 'object') return this.#loggedIn(server, server.authentication);
     if (server.type === 'http') {
       const client = this.#newClient({ versionNegotiation: { mode: 'auto' } });
       await client.connect(this.#httpTransport(server), { timeout: NO_TIMEOUT_MS });
@@ -147,11 +165,55 @@ export class HostedClient {
     return this.#pipe;
   }
 
-  #httpTransport({ url, headers, authentication }: Extract<HostedServer, { type: 'http' }>): Transport {
+  /** Connects with a login of the user, who is sent to the authorization server if the server asks for a login. */
+  async #loggedIn(server: HttpServer, login: LoginRequest): Promise<Client> {
+    const provider = new LoginProvider(login, this.#credentials());
+    const url = new URL(server.url);
+    const wanted = [...new Set([...(login.scopes ?? []), ...login.neededScopes])].join(' ');
+    const logIn = async () => {
+      await auth(provider, { serverUrl: url, forceReauthorization: true, ...(wanted === '' ? {} : { scope: wanted }) });
+      await provider.finish((query) => finishLogin(provider, url, query));
+    };
+    let isLoggedIn = login.neededScopes.length > 0;
+    if (isLoggedIn) await logIn();
+    for (let attempt = 0; ; attempt++) {
+      const requestInit = { headers: { ...server.headers } };
+      const transport = new StreamableHTTPClientTransport(url, { requestInit, authProvider: provider, onInsufficientScope: 'throw' });
+      const client = this.#newClient({ versionNegotiation: { mode: 'auto' } });
+      try {
+        await client.connect(transport, { timeout: NO_TIMEOUT_MS });
+        // This server asks nobody to log in before it is connected. The user wants to.
+        if (!isLoggedIn) await logIn();
+        return client;
+      } catch (error) {
+        if (!(error instanceof UnauthorizedError) || attempt >= LOGINS_MAX) throw error;
+        await provider.finish((query) => transport.finishAuth(new URLSearchParams(query)));
+        isLoggedIn = true;
+      }
+    }
+  }
+
+  #credentials(): CredentialsAccess {
+    const never = new AbortController().signal;
+    const ask = async (question: McpQuestion) => {
+      const answer = await this.#deps.ask(null, question, never);
+      if ('error' in answer) throw new Error(answer.error.message);
+      return answer.result;
+    };
+    return {
+      read: async () => (await ask({ kind: 'credentials' })) as unknown as StoredCredentials,
+      store: async (change) => void (await ask({ kind: 'storeCredentials', change })),
+      authorize: async (address) => String(await ask({ kind: 'authorize', url: address })),
+    };
+  }
+
+  #httpTransport({ url, headers, authentication }: HttpServer): Transport {
     return new StreamableHTTPClientTransport(new URL(url), {
       requestInit: { headers: { ...headers } },
       reconnectionOptions: RETRY,
       ...(authentication === 'token' ? { authProvider: this.#tokens() } : {}),
+      ...(authentication === 'oauth' ? { authProvider: new StoredTokens(new URL(url), this.#credentials()) } : {}),
+      onInsufficientScope: 'throw',
     });
   }
 

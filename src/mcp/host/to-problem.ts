@@ -1,4 +1,11 @@
-import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError, UnauthorizedError } from '@modelcontextprotocol/client';
+import {
+  InsufficientScopeError,
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+  UnauthorizedError,
+} from '@modelcontextprotocol/client';
 import type { JsonValue } from '../../base/json-value.ts';
 import type { McpProblem } from '../to-host.ts';
 
@@ -8,6 +15,11 @@ const DEPTH_MAX = 5;
 
 /** Why a request or a connection failed, as data. */
 export function toProblem(error: unknown): McpProblem {
+  if (error instanceof InsufficientScopeError) {
+    const scopes = (error.requiredScope ?? '').split(' ').filter((scope) => scope !== '');
+    const which = scopes.length === 0 ? '' : `: ${scopes.join(' ')}`;
+    return { ...problem('unauthorized', `the server requires more permissions${which}. Log in again`), scopes };
+  }
   if (error instanceof UnauthorizedError) return problem('unauthorized', 'the server requires a login');
   if (error instanceof ProtocolError) {
     const { code, message, data } = error;

@@ -79,7 +79,8 @@ export const methods: Readonly<Record<string, MethodInfo>> = {
   'marketplace/upgrade': { served: false, stability: 'stable', params: 'object', experimentalFields: [] },
   'mcpServer/event/stream/start': { served: false, stability: 'experimental', params: 'object', experimentalFields: [] },
   'mcpServer/event/stream/stop': { served: false, stability: 'experimental', params: 'object', experimentalFields: [] },
-  'mcpServer/oauth/login': { served: false, stability: 'stable', params: 'object', experimentalFields: [] },
+  'mcpServer/oauth/login': { served: true, stability: 'stable', params: 'object', experimentalFields: [] },
+  'mcpServer/oauth/logout': { served: true, stability: 'stable', params: 'object', experimentalFields: [] },
   'mcpServer/resource/read': { served: true, stability: 'stable', params: 'object', experimentalFields: [], notServedFields: [
       {"name":"mcpServer/resource/read.connectorId","path":["connectorId"]},
       {"name":"mcpServer/resource/read.target","path":["target"]},

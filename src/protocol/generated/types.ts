@@ -749,6 +749,10 @@ export type McpElicitationItems =
       anyOf: McpElicitationConstOption[];
     };
 export type McpServerElicitationAction = 'accept' | 'decline' | 'cancel';
+/**
+ * How the client makes itself known: `dcr`, it registers itself; `cimd`, by the document that `oauth.client_metadata_url` names.
+ */
+export type McpServerOauthClientRegistration = 'auto' | 'cimd' | 'dcr';
 export type InputModality = 'text' | 'image' | 'audio';
 export type ModelProviderListParams = Record<string, never>;
 export type ProviderSettings =
@@ -2669,6 +2673,49 @@ export interface McpServerElicitationRequestResponse {
    */
   _meta?: unknown;
 }
+/**
+ * Begins a login to a server that is reached by HTTP. The user logs in at `authorizationUrl`; `mcpServer/oauthLogin/completed` follows.
+ */
+export interface McpServerOauthLoginParams {
+  name: string;
+  /**
+   * The thread whose server it is. Absent: that of the configuration.
+   */
+  threadId?: string | null;
+  /**
+   * Absent: those of the configuration, else those that the server asks for.
+   */
+  scopes?: string[] | null;
+  /**
+   * How long the user may take; 5 minutes if absent.
+   */
+  timeoutSecs?: number | null;
+  /**
+   * `auto` if absent.
+   */
+  clientRegistration?: McpServerOauthClientRegistration | null;
+}
+export interface McpServerOauthLoginResponse {
+  authorizationUrl: string;
+  loginId: string | null;
+}
+/**
+ * Removes the stored login to a server.
+ */
+export interface McpServerOauthLogoutParams {
+  name: string;
+  threadId?: string | null;
+}
+export interface McpServerOauthLogoutResponse {
+  wasLoggedIn: boolean;
+}
+export interface McpServerOauthLoginCompletedNotification {
+  name: string;
+  success: boolean;
+  error: string | null;
+  loginId: string | null;
+  threadId: string | null;
+}
 export interface ModelListParams {
   cursor?: string | null;
   limit?: number | null;
@@ -4308,6 +4355,8 @@ export interface ClientRequests {
   'fs/watch': { params: FsWatchParams; result: FsWatchResponse };
   'fs/writeFile': { params: FsWriteFileParams; result: FsWriteFileResponse };
   'initialize': { params: InitializeParams; result: InitializeResponse };
+  'mcpServer/oauth/login': { params: McpServerOauthLoginParams; result: McpServerOauthLoginResponse };
+  'mcpServer/oauth/logout': { params: McpServerOauthLogoutParams; result: McpServerOauthLogoutResponse };
   'mcpServer/resource/read': { params: McpResourceReadParams; result: McpResourceReadResponse };
   'mcpServer/tool/call': { params: McpServerToolCallParams; result: McpServerToolCallResponse };
   'mcpServerStatus/list': { params: ListMcpServerStatusParams; result: ListMcpServerStatusResponse };
@@ -4403,6 +4452,7 @@ export interface ServerNotifications {
   'item/reasoning/summaryTextDelta': ReasoningSummaryTextDeltaNotification;
   'item/reasoning/textDelta': ReasoningTextDeltaNotification;
   'item/started': ItemStartedNotification;
+  'mcpServer/oauthLogin/completed': McpServerOauthLoginCompletedNotification;
   'mcpServer/startupStatus/updated': McpServerStatusUpdatedNotification;
   'model/rerouted': ModelReroutedNotification;
   'process/exited': ProcessExitedNotification;
