@@ -137,7 +137,7 @@ export function createApp(options: AppParts): App {
   const sandbox = createSandbox({ platform, arch: arch(), home, storeDir, clock, installation, userHome: env.HOME ?? null });
   const processes = pacing.processes(createProcesses({ ...options, sandbox }));
   const store = pacing.store(options.store);
-  const { models, listings } = createModels(options.model ?? null, { env, clock, log, userAgent: `heddle/${version}` });
+  const { models, modelFor, listings } = createModels(options.model ?? null, { env, clock, log, userAgent: `heddle/${version}` });
   const trustedFiles = new TrustedFiles({ home, writes: options.recordsTrust ?? true });
   const sources = { home, cwd, env, overrides, trustedFiles, modelGiven: options.model !== undefined };
   const config = (folder: string | null = null): Promise<Config> => loadConfig({ ...sources, cwd: folder ?? cwd });
@@ -145,10 +145,7 @@ export function createApp(options: AppParts): App {
     options.onHandshake?.();
     void Promise.all([tellOfConfig(sources, connection, { clients, log }), tellOfStore(options, connection, clients)]);
   };
-  const credentials = new CredentialStore(home);
-  const mcp = new McpServers({ processes, clock, log, version, credentials, script: options.mcpScript ?? null });
-  const logins = new McpLogins({ servers: mcp, credentials, clock, ids });
-  const modelFor = (provider: ProviderConfig) => models.get(provider);
+  const { mcp, ...ofLogins } = createMcp(options, { processes, clock, ids });
   const server = { ...sources, clock, ids, log, keepAlive, pace: pacing, partKinds: [...TURN_PART_LIST, ...partKinds] };
   const threads = new Threads({ ...server, ...listings, store, clients, processes, sandbox, dial, mcp, modelFor }, clients);
   const clientProcesses = new ClientProcesses({ processes, clients, clock, log, dial, isConnected: (id) => clients.has(id) });
@@ -159,8 +156,7 @@ export function createApp(options: AppParts): App {
     goals: new ThreadGoals({ threads, clients, clock, config }),
     fileWatches,
     mcp,
-    logins,
-    credentials,
+    ...ofLogins,
     clientProcesses,
     env,
     cwd,
@@ -210,8 +206,21 @@ export function createApp(options: AppParts): App {
     },
     warn: (message) => clients.publish('everyone', 'warning', { message, threadId: null }),
     close: (reason = 'shutdown') =>
-      keepAlive.during(close({ threads, clients, processes, mcp, logins, store, models }, reason).finally(releaseStore)),
+      keepAlive.during(close({ threads, clients, processes, mcp, ...ofLogins, store, models }, reason).finally(releaseStore)),
   };
+}
+
+/** The MCP servers, and the logins to them. Nothing runs before a server is configured. */
+function createMcp({ home, log, version, mcpScript }: AppParts, { processes, clock, ids }: McpDeps) {
+  const credentials = new CredentialStore(home);
+  const mcp = new McpServers({ processes, clock, log, version, credentials, script: mcpScript ?? null });
+  return { mcp, credentials, logins: new McpLogins({ servers: mcp, credentials, clock, ids }) };
+}
+
+interface McpDeps {
+  processes: Processes;
+  clock: Clock;
+  ids: Ids;
 }
 
 function diagnosticsOf({ pid, residentMemoryBytes }: AppParts, gauges: DiagnosticsDeps['gauges']): DiagnosticsDeps {
@@ -247,7 +256,7 @@ function createModels(given: Model | null, deps: ProviderModelDeps) {
     windows.set(key, listed);
     return listed;
   };
-  return { models, listings: { installedModels, listedWindows } };
+  return { models, modelFor: (provider: ProviderConfig) => models.get(provider), listings: { installedModels, listedWindows } };
 }
 
 /** The code that connects is loaded at the first connection. */

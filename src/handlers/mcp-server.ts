@@ -79,7 +79,14 @@ async function requestOfThread({ threads }: McpStatusDeps, { threadId, server: n
 /** A call that a client makes outside of any turn: the server's questions go to the clients of the thread. */
 function askingClient({ id, settings, questions }: LoadedThread, server: string, signal: AbortSignal): AskingCall {
   const askUser: AskClients = (request) => questions.whileWaiting('waitingOnUserInput', () => questions.ask(request, signal));
-  return { threadId: id, turnId: null, itemId: '', server, settings, host: { askUser, requestMore: (ask) => ask.askPerson(askUser), signal } };
+  return {
+    threadId: id,
+    turnId: null,
+    itemId: '',
+    server,
+    settings,
+    host: { askUser, requestMore: (ask) => ask.askPerson(askUser), signal },
+  };
 }
 
 async function requestOfConfig({ mcp, config, cwd }: McpStatusDeps, { server: name, ...sent }: ServerRequest) {

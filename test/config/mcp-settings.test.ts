@@ -132,7 +132,10 @@ test.each([
     'mcp_servers.ex.default_tools_approval_mode: expected one of "auto", "prompt", "approve", found "x"',
   ],
   ['command = "x"\n[mcp_servers.ex.tools.a]\nmode = "x"', 'mcp_servers.ex.tools.a.mode: not a key of a tool. Its key is approval_mode.'],
-  ['url = "https://e.com"\n[mcp_servers.ex.oauth]\nsecret = "x"', 'mcp_servers.ex.oauth.secret: not a key of oauth. Its keys are client_id, client_secret_env_var, client_metadata_url.'],
+  [
+    'url = "https://e.com"\n[mcp_servers.ex.oauth]\nsecret = "x"',
+    'mcp_servers.ex.oauth.secret: not a key of oauth. Its keys are client_id, client_secret_env_var, client_metadata_url.',
+  ],
 ])('a mistake is a problem of this server only, with its place: %s', async (table, problem) => {
   const { home, settings, warnings } = await read(`[mcp_servers.ex]\n${table}\n[mcp_servers.good]\ncommand = "x"\n`);
   expect([settings.servers.map(({ name }) => name), settings.problems.map(({ name }) => name)]).toEqual([['good'], ['ex']]);

@@ -100,7 +100,7 @@ async function logIn(threadId) {
 
 function argumentsFor(schema) {
   const numbers = [5, 3];
-  const valueOf = ({ type, default: preset, enum: values, properties } = {}) => {
+  const example = ({ type, default: preset, enum: values, properties } = {}) => {
     if (preset !== undefined) return preset;
     if (values !== undefined) return values[0];
     if (type === 'number' || type === 'integer') return numbers.shift() ?? 1;
@@ -108,7 +108,7 @@ function argumentsFor(schema) {
     if (type === 'array') return [];
     return type === 'object' || properties !== undefined ? argumentsFor({ properties }) : 'test';
   };
-  return Object.fromEntries(Object.entries(schema?.properties ?? {}).map(([name, property]) => [name, valueOf(property)]));
+  return Object.fromEntries(Object.entries(schema?.properties ?? {}).map(([name, property]) => [name, example(property)]));
 }
 
 async function call(threadId, { name, arguments: args }) {
@@ -123,7 +123,10 @@ async function call(threadId, { name, arguments: args }) {
 }
 
 async function main() {
-  await request('initialize', { clientInfo: { name: 'mcp-conformance', title: null, version: '1' }, capabilities: { experimentalApi: true } });
+  await request('initialize', {
+    clientInfo: { name: 'mcp-conformance', title: null, version: '1' },
+    capabilities: { experimentalApi: true },
+  });
   const { thread } = await request('thread/start', {});
   const isOver = ({ status }) => status === 'ready' || status === 'failed';
   let state = await next('mcpServer/startupStatus/updated', isOver, 0);

@@ -32,6 +32,13 @@ let tools = [
   { name: 'grow', inputSchema: schema(), annotations: reads },
 ];
 
+class Refusal extends Error {
+  constructor(code, message) {
+    super(message);
+    this.code = code;
+  }
+}
+
 const waiting = new Map();
 let serial = 0;
 
@@ -49,7 +56,7 @@ const calls = {
   write: ({ path = 'nothing' }) => text(`wrote ${path}`),
   fail: () => ({ ...text('it went wrong'), isError: true }),
   refuse: () => {
-    throw { code: -32001, message: 'refused outright' };
+    throw new Refusal(-32001, 'refused outright');
   },
   picture: () => ({
     content: [
@@ -83,20 +90,20 @@ const methods = {
   ping: () => ({}),
   'tools/list': () => ({ tools }),
   'tools/call': ({ name, arguments: args = {}, _meta }) => {
-    if (!Object.hasOwn(calls, name)) throw { code: -32602, message: `no tool ${name}` };
+    if (!Object.hasOwn(calls, name)) throw new Refusal(-32602, `no tool ${name}`);
     return calls[name](args, _meta);
   },
   'resources/list': () => ({ resources: [{ uri: 'example://one', name: 'one', mimeType: 'text/plain' }] }),
   'resources/templates/list': () => ({ resourceTemplates: [{ uriTemplate: 'example://{id}', name: 'any' }] }),
   'resources/read': ({ uri }) => {
-    if (uri !== 'example://one') throw { code: -32002, message: `no resource ${uri}` };
+    if (uri !== 'example://one') throw new Refusal(-32002, `no resource ${uri}`);
     return { contents: [{ uri, mimeType: 'text/plain', text: 'the text of one' }] };
   },
 };
 
 async function answer({ id, method, params = {} }) {
   try {
-    if (!Object.hasOwn(methods, method)) throw { code: -32601, message: `no method ${method}` };
+    if (!Object.hasOwn(methods, method)) throw new Refusal(-32601, `no method ${method}`);
     send({ id, result: await methods[method](params) });
   } catch ({ code = -32603, message }) {
     send({ id, error: { code, message } });

@@ -76,3 +76,8 @@ export function textOf(server: Pick<TestServer, 'model'>, callId = 'call_1'): st
 export function offeredBy(request: ModelRequest | undefined, server = 'ex'): Extract<ToolSpec, { type: 'function' }>[] {
   return (request?.tools ?? []).flatMap((tool) => (tool.type === 'function' && tool.namespace?.name === `mcp__${server}` ? [tool] : []));
 }
+
+/** Waits until this is so, also if it is so already. */
+export async function until({ client }: Pick<TestServer, 'client'>, what: string, isSo: () => boolean): Promise<void> {
+  if (!isSo()) await client.next(what, isSo);
+}

@@ -169,7 +169,7 @@ export class HostedClient {
   async #loggedIn(server: HttpServer, login: LoginRequest): Promise<Client> {
     const provider = new LoginProvider(login, this.#credentials());
     const url = new URL(server.url);
-    const wanted = [...new Set([...(login.scopes ?? []), ...login.neededScopes])].join(' ');
+    const wanted = await this.#wantedScopes(login);
     const logIn = async () => {
       await auth(provider, { serverUrl: url, forceReauthorization: true, ...(wanted === '' ? {} : { scope: wanted }) });
       await provider.finish((query) => finishLogin(provider, url, query));
@@ -191,6 +191,14 @@ export class HostedClient {
         isLoggedIn = true;
       }
     }
+  }
+
+  /** Scopes that the server has asked for since come on top of those of the last login. Empty: the server decides. */
+  async #wantedScopes({ scopes, neededScopes }: LoginRequest): Promise<string> {
+    if (neededScopes.length === 0) return (scopes ?? []).join(' ');
+    const { tokens } = await this.#credentials().read();
+    const granted = typeof tokens?.scope === 'string' ? tokens.scope.split(' ') : [];
+    return [...new Set([...granted, ...(scopes ?? []), ...neededScopes])].join(' ');
   }
 
   #credentials(): CredentialsAccess {

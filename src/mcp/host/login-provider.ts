@@ -34,6 +34,8 @@ export class LoginProvider implements OAuthClientProvider {
   /** A login does not begin with earlier tokens. */
   #tokens: StoredOAuthTokens | undefined;
   #address: URL | null = null;
+  /** The scopes that were asked for. */
+  #scope: string | null = null;
   #verifier = '';
   #discovery: OAuthDiscoveryState | undefined;
 
@@ -88,11 +90,14 @@ export class LoginProvider implements OAuthClientProvider {
     const discovery = (this.#discovery ?? null) as unknown as JsonObject | null;
     const { clientId } = this.#login;
     const own = clientId === null ? {} : { clients: { [NO_ISSUER]: (await this.clientInformation()) as unknown as JsonObject } };
-    await this.#credentials.store({ ...storedTokens(tokens), ...own, discovery });
+    // A server that does not say what it granted has granted what was asked for.
+    const granted = this.#scope === null ? tokens : { scope: this.#scope, ...tokens };
+    await this.#credentials.store({ ...storedTokens(granted), ...own, discovery });
   }
 
   redirectToAuthorization(address: URL): void {
     this.#address = address;
+    this.#scope = address.searchParams.get('scope');
   }
 
   saveCodeVerifier(verifier: string): void {

@@ -11,14 +11,18 @@ export interface CallbackOptions {
 const PATH = '/callback';
 const PAGE = 'The login has been passed on to heddle. You can close this window.\n';
 
+/** An answer that is waited for. */
+interface Expected {
+  state: string;
+  resolve(query: string): void;
+}
+
 /** A server on the loopback address that the user's browser is sent back to at the end of a login. */
 export class LoginCallback {
+  readonly redirectUrl: string;
   readonly #server: Server;
   readonly #path: string;
-  readonly redirectUrl: string;
-  #onQuery: (query: string) => void = () => {};
-  /** The query of an answer that came before anybody waited for it. */
-  #early: string | null = null;
+  #expected: Expected | null = null;
 
   private constructor(server: Server, { url }: CallbackOptions) {
     this.#server = server;
@@ -26,11 +30,12 @@ export class LoginCallback {
     this.redirectUrl = url ?? `http://127.0.0.1:${port}${PATH}`;
     this.#path = new URL(this.redirectUrl).pathname;
     server.on('request', (request, response) => {
-      const { pathname, search } = new URL(request.url ?? '/', 'http://127.0.0.1');
-      const isAnswer = request.method === 'GET' && pathname === this.#path && /[?&](code|error)=/.test(search);
-      response.writeHead(isAnswer ? 200 : 404, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' });
-      response.end(isAnswer ? PAGE : 'not found\n');
-      if (isAnswer) this.#take(search.slice(1));
+      const query = request.method === 'GET' ? this.#queryOf(request.url ?? '/') : null;
+      response.writeHead(query === null ? 404 : 200, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' });
+      response.end(query === null ? 'not found\n' : PAGE);
+      if (query === null) return;
+      this.#expected?.resolve(query);
+      this.#expected = null;
     });
   }
 
@@ -44,12 +49,10 @@ export class LoginCallback {
     });
   }
 
-  /** Resolves with the query of the next answer. */
-  answer(): Promise<string> {
+  /** Resolves with the query of the answer with this state. Others are not taken: any page could send them. */
+  answer(state: string): Promise<string> {
     return new Promise((resolve) => {
-      if (this.#early === null) this.#onQuery = resolve;
-      else resolve(this.#early);
-      this.#early = null;
+      this.#expected = { state, resolve };
     });
   }
 
@@ -58,11 +61,10 @@ export class LoginCallback {
     this.#server.closeAllConnections();
   }
 
-  #take(query: string): void {
-    const onQuery = this.#onQuery;
-    this.#onQuery = (early) => {
-      this.#early = early;
-    };
-    onQuery(query);
+  /** The query of the expected answer; null: it is another request. */
+  #queryOf(address: string): string | null {
+    const { pathname, search, searchParams } = new URL(address, 'http://127.0.0.1');
+    const isAnswer = pathname === this.#path && (searchParams.has('code') || searchParams.has('error'));
+    return isAnswer && searchParams.get('state') === this.#expected?.state ? search.slice(1) : null;
   }
 }

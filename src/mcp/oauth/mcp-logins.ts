@@ -91,8 +91,9 @@ export class McpLogins {
       if (question.kind === 'credentials') return { result: credentials.read({ name, url }) as never };
       if (question.kind === 'storeCredentials') return { result: (await credentials.change({ name, url }, question.change)) ?? null };
       if (question.kind !== 'authorize') return { error: { code: -32600, message: 'nobody can be asked in the course of a login' } };
+      const answered = callback.answer(new URL(question.url).searchParams.get('state') ?? '');
       shown(question.url);
-      return { result: await callback.answer() };
+      return { result: await answered };
     };
     const connection = servers.host.open(
       {

@@ -2,7 +2,18 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { tempFolder } from '../../config/temp-folder.ts';
-import { exampleServer, mcpCall, mcpItems, mcpThread, offeredBy, runTurn, textOf, toldOf, withServers } from '../../mcp/mcp-thread.ts';
+import {
+  exampleServer,
+  mcpCall,
+  mcpItems,
+  mcpThread,
+  offeredBy,
+  runTurn,
+  textOf,
+  toldOf,
+  until,
+  withServers,
+} from '../../mcp/mcp-thread.ts';
 import { functionCall, message, response } from '../../support/test-model.ts';
 
 const SHOWN = { mcpAppUi: null, appContext: null, pluginId: null };
@@ -117,7 +128,7 @@ test('enabled_tools and disabled_tools choose the tools; a disabled server is no
 });
 
 test('a server that fails is announced with the reason, without secrets, and the turn runs', async () => {
-  const servers = exampleServer('bad', '', { MCP_MODE: 'dies' }) + '[mcp_servers.none]\ncommand = "/no/such/program"\n';
+  const servers = `${exampleServer('bad', '', { MCP_MODE: 'dies' })}[mcp_servers.none]\ncommand = "/no/such/program"\n`;
   const server = await mcpThread([], { config: withServers(servers) });
   expect((await runTurn(server)).status).toBe('completed');
   const failed = server.client.notifications('mcpServer/startupStatus/updated').filter(({ status }) => status === 'failed');
@@ -156,7 +167,7 @@ test('an interrupt ends a call at once', async () => {
     threadId: server.threadId,
     input: [{ type: 'text', text: 'go', text_elements: [] }],
   });
-  await server.client.next('the item', () => server.client.notifications('item/started').some(({ item }) => item.type === 'mcpToolCall'));
+  await until(server, 'the item', () => server.client.notifications('item/started').some(({ item }) => item.type === 'mcpToolCall'));
   await server.client.request('turn/interrupt', { threadId: server.threadId, turnId: turn.id });
   expect((await server.client.turnCompleted(turn.id)).status).toBe('interrupted');
   expect(mcpItems(server)[0]).toMatchObject({ status: 'failed', error: { message: expect.stringMatching(/interrupted/) as string } });
@@ -173,7 +184,7 @@ test('a server that dies fails its calls clearly, and is started again after gro
     /^the MCP server ex is not available: it ended with exit code 7\. It is being started again\.$/,
   );
   server.clock.advance(1_000);
-  await server.client.next('a new start', () => server.client.notifications('mcpServer/startupStatus/updated').length >= 5);
+  await until(server, 'a new start', () => server.client.notifications('mcpServer/startupStatus/updated').length >= 5);
   server.model.push(response(mcpCall('echo', { message: 'back' }, { callId: 'c' })), response(message('done')));
   await runTurn(server);
   expect(textOf(server, 'c')).toMatch(/echo: back/);

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { exampleServer, mcpCall, mcpItems, mcpThread, runTurn, textOf, withServers } from '../../mcp/mcp-thread.ts';
+import { exampleServer, mcpCall, mcpItems, mcpThread, runTurn, textOf, until, withServers } from '../../mcp/mcp-thread.ts';
 import { answer, question } from '../../support/asking.ts';
 import { functionCall, message, response } from '../../support/test-model.ts';
 import { ALLOW, assesses, DENY, GuardedModel, reviewsCompleted } from '../guardian/guardian-server.ts';
@@ -88,9 +88,9 @@ test('ask: for a call of an agent, the person is asked at the client of its pare
   expect(asked.params.threadId).not.toBe(server.threadId);
   answer(server.client, asked, { action: 'accept' });
   await turn;
-  await server.client.next('the item of the agent', () => mcpItems(server).length === 1);
+  await until(server, 'the item of the agent', () => mcpItems(server).length === 1);
   expect(mcpItems(server)[0]).toMatchObject({ status: 'completed', result: { content: [{ text: 'echo: agent' }] } });
-  await server.client.next('the end of the agent', () => server.client.notifications('turn/completed').length === 2);
+  await until(server, 'the end of the agent', () => server.client.notifications('turn/completed').length === 2);
 });
 
 test.each([
