@@ -43,6 +43,8 @@ async function buildExecutable() {
       'store-worker': 'src/store/sqlite/worker/store-worker.ts',
       'search-worker': 'src/search/worker/search-worker.ts',
       ...APART,
+      'create-mcp-host': 'src/mcp/host/create-mcp-host.ts',
+      'mcp-worker': 'src/mcp/host/mcp-worker.ts',
     },
     outdir: 'dist',
     outExtension: { '.js': '.cjs' },

@@ -18,7 +18,6 @@ import type { Config } from './config/config.ts';
 import { type ConfigSources, loadConfig } from './config/load-config.ts';
 import { readStoredLogin } from './config/login/stored-login.ts';
 import { chooseProvider } from './config/providers/choose-provider.ts';
-import type { ProviderConfig } from './config/providers/provider-config.ts';
 import { TrustedFiles } from './config/trust/trusted-files.ts';
 import { validOrNull } from './config/valid-or-null.ts';
 import type { EditToml } from './config/writing/toml-edit.ts';
@@ -27,12 +26,16 @@ import { LoginWriter } from './handlers/config-writing/login-writer.ts';
 import { methodTable } from './handlers/method-table.ts';
 import type { DiagnosticsDeps } from './handlers/server.ts';
 import { SkillFolders } from './instructions/skills/skill-folders.ts';
+import { McpServers } from './mcp/mcp-servers.ts';
+import { CredentialStore } from './mcp/oauth/credential-store.ts';
+import { McpLogins } from './mcp/oauth/mcp-logins.ts';
 import type { Model } from './model/model.ts';
 import type { ModelPool } from './model/model-pool.ts';
 import { providerModels } from './model/provider-models.ts';
 import { RateLimits } from './model/rate-limits.ts';
 import type { Dial } from './network/checked-dial.ts';
 import { policyReads } from './policy/permissions/policy-reads.ts';
+import type { RateLimitSnapshot } from './protocol/generated/types.ts';
 import { createSandbox } from './sandbox/create-sandbox.ts';
 import type { Installation } from './sandbox/places/server-places.ts';
 import { createProcesses } from './sandbox/processes/create-processes.ts';
@@ -87,6 +90,8 @@ export interface AppParts {
   onHandshake?: () => void;
   /** Connects the proxies of commands to hosts, by default as the system resolves their names. */
   dial?: Dial;
+  /** The built script of the thread that speaks with MCP servers. By default that happens in this thread. */
+  mcpScript?: string;
   /** Further parts of every thread's turns. They act after the built-in ones. */
   partKinds?: readonly TurnPartKind[];
   /** Sees every message of every connection. */
@@ -131,54 +136,50 @@ export interface App {
 
 /** Creates the server from its parts. No other file knows all of them. */
 export function createApp(options: AppParts): App {
-  const { home, cwd, env, overrides = [], version, platform, installation } = options;
-  const { clock = systemClock, ids = systemIds, storeDir = home, partKinds = [], pacing = unordered, dial = createDial(clock) } = options;
-  const log = new RecentLog(options.log, clock);
-  const keepAlive = new KeepAlive();
-  const releaseStore = protectStore(storeFileIn(storeDir));
-  const clients = new Clients({ clock, log });
-  const sandbox = createSandbox({ platform, arch: arch(), home, storeDir, clock, installation, userHome: env.HOME ?? null });
-  const processes = pacing.processes(createProcesses({ ...options, log, sandbox }));
-  const store = pacing.store(options.store);
-  const { models, listings } = providerModels(options.model ?? null, {
-    env,
-    clock,
-    log,
-    userAgent: `heddle/${version}`,
-    storedKey: () => readStoredLogin(home).apiKey,
-    onRateLimits: (limits) => rateLimits.note(limits),
-  });
-  const rateLimits = new RateLimits((limits) => clients.publish('everyone', 'account/rateLimits/updated', { rateLimits: limits }));
-  const trustedFiles = new TrustedFiles({ home, writes: options.recordsTrust ?? true });
-  const sources = { home, cwd, env, overrides, trustedFiles, modelGiven: options.model !== undefined, features: {} };
-  const config = (folder: string | null = null, request: JsonObject | null = null): Promise<Config> =>
-    loadConfig({ ...sources, cwd: folder ?? cwd, request });
+  const { home, cwd, env, version, platform, partKinds = [] } = options;
+  const releaseStore = protectStore(storeFileIn(options.storeDir ?? home));
+  const base = createBase(options);
+  const { clients, clock, ids, log, keepAlive, store } = base;
+  const configuration = createConfiguration(options, base);
+  const { sources, config, skillFolders } = configuration;
+  const { models, listings, rateLimits } = createModels(options, base);
+  const { mcp, ...ofLogins } = createMcp(options, base);
+  const notifier = new TurnNotifier({ ...base, env, cwd });
+  const threads = new Threads(
+    {
+      ...base,
+      ...sources,
+      ...listings,
+      loadConfig: config,
+      extraSkillRoots: () => skillFolders.extraRoots,
+      modelFor: (provider) => models.get(provider),
+      mcp,
+      notifier,
+      partKinds: [...TURN_PART_LIST, ...partKinds],
+    },
+    clients,
+  );
+  const services = new ClientServices({ ...options, ...base });
   const onHandshake = (connection: number) => {
     options.onHandshake?.();
     void tellOfProblems({ ...options, log, sources, clients }, connection);
   };
-  const modelFor = (provider: ProviderConfig) => models.get(provider);
-  const skillFolders = new SkillFolders({ clock, log, config, onChange: () => clients.publish('everyone', 'skills/changed', {}) });
-  const ofConfig = { ...sources, loadConfig: config, extraSkillRoots: () => skillFolders.extraRoots };
-  const server = { ...ofConfig, clock, ids, log, keepAlive, pace: pacing, partKinds: [...TURN_PART_LIST, ...partKinds] };
-  const notifier = new TurnNotifier({ store, clients, processes, clock, env, cwd, log });
-  const threads = new Threads({ ...server, ...listings, store, clients, processes, sandbox, dial, modelFor, notifier }, clients);
-  const services = new ClientServices({ ...options, clients, clock, log, processes, dial, pace: pacing });
   const rows = methodTable({
+    ...services,
+    ...ofLogins,
+    ...configuration.changes,
     threads,
     store,
     clients,
     goals: new ThreadGoals({ threads, clients, clock, config }),
-    ...services,
     skillFolders,
+    mcp,
     env,
     cwd,
     followers: clients,
     clock,
     ids,
     config,
-    ...configChanges(options, { ...sources, cwd }),
-    loginWriter: new LoginWriter(home),
     rateLimits: () => rateLimits.latest,
     announceAccount: (method, params) => clients.publish('everyone', method, params),
     installedModels: listings.installedModels,
@@ -188,20 +189,64 @@ export function createApp(options: AppParts): App {
   });
   const dispatcher = new Dispatcher(rows, log);
   let connections = 0;
-  const served = { dispatcher, threads, clients, services, keepAlive };
+  const parts = { ...base, ...ofLogins, threads, notifier, services, skillFolders, mcp, models };
+  const served = { ...options, ...base, dispatcher, threads, services };
 
   return {
-    connect: (transport, { drain = false } = {}) =>
-      serveClient({ ...options, ...served, log, clock }, { number: connections++, transport, drain }),
+    connect: (transport, { drain = false } = {}) => serveClient(served, { number: connections++, transport, drain }),
     open() {
       return { turns: threads.turnsRunning, questions: clients.pendingCount, requests: dispatcher.inFlight + dispatcher.queued };
     },
     warn: (message) => clients.publish('everyone', 'warning', { message, threadId: null }),
-    close: (reason) =>
-      keepAlive.during(
-        close({ threads, notifier, clients, services, skillFolders, processes, store, models }, reason).finally(releaseStore),
-      ),
+    close: (reason) => keepAlive.during(close(parts, reason).finally(releaseStore)),
   };
+}
+
+/** What all other parts stand on. */
+function createBase(options: AppParts) {
+  const { home, env, platform, installation, clock = systemClock, ids = systemIds, storeDir = home, pacing = unordered } = options;
+  const { dial = createDial(clock) } = options;
+  const log = new RecentLog(options.log, clock);
+  const clients = new Clients({ clock, log });
+  const sandbox = createSandbox({ platform, arch: arch(), home, storeDir, clock, installation, userHome: env.HOME ?? null });
+  const processes = pacing.processes(createProcesses({ ...options, log, sandbox }));
+  const store = pacing.store(options.store);
+  return { clock, ids, log, keepAlive: new KeepAlive(), clients, sandbox, processes, store, dial, pace: pacing };
+}
+
+type Base = ReturnType<typeof createBase>;
+
+/** The configuration, which is read anew for each thread, and what changes it. */
+function createConfiguration(options: AppParts, { clients, clock, log }: Base) {
+  const { home, cwd, env, overrides = [], recordsTrust = true } = options;
+  const trustedFiles = new TrustedFiles({ home, writes: recordsTrust });
+  const sources = { home, cwd, env, overrides, trustedFiles, modelGiven: options.model !== undefined, features: {} };
+  const config = (folder: string | null = null, request: JsonObject | null = null): Promise<Config> =>
+    loadConfig({ ...sources, cwd: folder ?? cwd, request });
+  const skillFolders = new SkillFolders({ clock, log, config, onChange: () => clients.publish('everyone', 'skills/changed', {}) });
+  const changes = { ...configChanges(options, sources), loginWriter: new LoginWriter(home) };
+  return { sources, config, skillFolders, changes };
+}
+
+/** The models of the providers, and the rate limits that their responses tell. */
+function createModels({ model, home, env, version }: AppParts, { clients, clock, log }: Base) {
+  const rateLimits = new RateLimits((limits) => clients.publish('everyone', 'account/rateLimits/updated', { rateLimits: limits }));
+  const deps = {
+    env,
+    clock,
+    log,
+    userAgent: `heddle/${version}`,
+    storedKey: () => readStoredLogin(home).apiKey,
+    onRateLimits: (limits: RateLimitSnapshot) => rateLimits.note(limits),
+  };
+  return { ...providerModels(model ?? null, deps), rateLimits };
+}
+
+/** The MCP servers, and the logins to them. Nothing runs before a server is configured. */
+function createMcp({ home, version, mcpScript }: AppParts, { processes, clock, ids, log }: Base) {
+  const credentials = new CredentialStore(home);
+  const mcp = new McpServers({ processes, clock, log, version, credentials, script: mcpScript ?? null });
+  return { mcp, credentials, logins: new McpLogins({ servers: mcp, credentials, clock, ids }) };
 }
 
 function diagnosticsDeps(options: AppParts, log: RecentLog, gauges: DiagnosticsDeps['gauges']): DiagnosticsDeps {
@@ -232,23 +277,24 @@ const editHere: EditToml = async (text, edits) => {
   return editToml(text, edits);
 };
 
-interface Parts {
+interface Parts extends Pick<Base, 'clients' | 'processes' | 'store'> {
   threads: Threads;
   notifier: TurnNotifier;
-  clients: Clients;
   services: ClientServices;
   skillFolders: SkillFolders;
-  processes: Processes;
-  store: ThreadStore;
+  mcp: McpServers;
+  logins: McpLogins;
   models: ModelPool;
 }
 
 async function close(
-  { threads, notifier, clients, services, skillFolders, processes, store, models }: Parts,
+  { threads, notifier, clients, services, skillFolders, mcp, logins, processes, store, models }: Parts,
   reason: 'shutdown' | 'clientGone' = 'shutdown',
 ): Promise<string[]> {
   await Promise.all([threads.close(reason), services.fileSearches.close(), skillFolders.close()]);
   await notifier.settled();
+  logins.close();
+  await mcp.close();
   await processes.close();
   // At the same time: a client that does not read must not delay a process that wants its threads.
   await Promise.all([clients.close(), store.close()]);

@@ -14,6 +14,7 @@ const LAYERS = [
   ['handlers'],
   ['agent'],
   ['tools', 'search'],
+  ['mcp'],
   ['sandbox', 'network', 'instructions', 'rollout'],
   ['files', 'git', 'model', 'store', 'policy', 'transport'],
   ['config', 'client'],
@@ -202,6 +203,7 @@ describe('the source', () => {
       'src/client/index.ts',
       'src/store/sqlite/worker/store-worker.ts',
       'src/search/worker/search-worker.ts',
+      'src/mcp/host/mcp-worker.ts',
     ];
     const entries = [...scripts, 'src/sandbox/processes/node-pty.d.ts', 'src/store/sqlite/connect/node-sqlite.d.ts'];
     const misnamed = source.filter((path) => !entries.includes(path) && !isNamedAfterExport(path));

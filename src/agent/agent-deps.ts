@@ -7,6 +7,7 @@ import type { Log } from '../base/log.ts';
 import type { Pace } from '../base/pace.ts';
 import type { Config } from '../config/config.ts';
 import type { ProviderConfig } from '../config/providers/provider-config.ts';
+import type { McpServers } from '../mcp/mcp-servers.ts';
 import type { InstalledModels } from '../model/http/installed-models.ts';
 import type { Model } from '../model/model.ts';
 import type { Dial } from '../network/checked-dial.ts';
@@ -33,6 +34,8 @@ export interface AgentDeps {
   sandbox: Sandbox;
   /** Connects the proxies of commands to hosts. */
   dial: Dial;
+  /** The MCP servers that threads share. */
+  mcp: McpServers;
   /** Absolute: the folder of config.toml and the threads. */
   home: string;
   /** Absolute: the default working directory of threads. */

@@ -4,6 +4,7 @@ import { mayStartAgents } from '../config/agents/may-start-agents.ts';
 import type { Config } from '../config/config.ts';
 import { mergeTables } from '../config/layers/config-table.ts';
 import { requestLayer } from '../config/layers/request-layer.ts';
+import { mcpSettings } from '../config/mcp/mcp-settings.ts';
 import { NoModelError } from '../config/providers/choose-provider.ts';
 import { contextWindow } from '../config/providers/context-window.ts';
 import { searchesTools } from '../config/providers/searches-tools.ts';
@@ -15,6 +16,7 @@ import type { ThreadRecord, ThreadSettings } from '../store/thread-store.ts';
 import { commandSettings } from '../tools/command/command-settings.ts';
 import type { AgentDeps } from './agent-deps.ts';
 import { shownReasoning } from './items/shown-reasoning.ts';
+import { requireServers } from './mcp/require-servers.ts';
 import { Instructions } from './prompt/instructions.ts';
 import { resolveSettings, type SettingsSources, type ThreadOverrides, threadCwd } from './settings/resolve-settings.ts';
 import type { AgentSettings, ThreadConfiguration } from './settings/thread-configuration.ts';
@@ -105,11 +107,14 @@ export async function configureThread(
   const { modelFor, modelGiven } = deps;
   const cwd = threadCwd(overrides.cwd ?? last.cwd, deps.cwd);
   const request = inherited === null ? requested : mergeTables(inherited, requested ?? {});
-  const config = await deps.loadConfig(cwd, request);
+  const load = () => deps.loadConfig(cwd, request);
+  const config = await load();
   const { settings, provider } = await resolveOrAdvise(deps, { overrides, requested: requested ?? {}, last, config, cwd });
   const instructions = await Instructions.load({ config, extraRoots: deps.extraSkillRoots }, cwd);
   const configured = config.get('model_context_window');
   const isLocal = provider.localServer !== null;
+  const mcp = mcpSettings(config);
+  await requireServers(mcp, deps.mcp, cwd);
   let listed: ReadonlyMap<string, number> = new Map();
   return {
     settings,
@@ -120,6 +125,7 @@ export async function configureThread(
       standIn: standInWarning(config, { provider, wanted: overrides.model ?? config.get('model') ?? last.model ?? null }),
       instructions,
       commands: commandSettings(config),
+      mcp: { settings: mcp, readAgain: async () => mcpSettings(await load()) },
       goals: config.get('features.goals'),
       agents: agentSettings(config),
       asksForPermissions: config.get('features.request_permissions_tool'),

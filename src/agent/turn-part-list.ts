@@ -4,6 +4,7 @@ import { Compaction } from './compaction/compaction.ts';
 import { awaitingUser } from './goal/goal-change.ts';
 import { GoalKeeper } from './goal/goal-keeper.ts';
 import { createGuardian } from './guardian/create-guardian.ts';
+import { McpTools } from './mcp/mcp-tools.ts';
 import { SubAgents } from './sub-agents/sub-agents.ts';
 import { ToolFinder } from './tool-search/tool-finder.ts';
 import type { TurnPartKind } from './turn/turn-part.ts';
@@ -13,6 +14,7 @@ export const TURN_PART_LIST: readonly TurnPartKind[] = [
   // Before the built-in tools: a tool that a client declared takes the place of a built-in one of its name.
   { create: (deps) => new ClientTools(deps) },
   { create: (deps) => new BuiltInTools(deps) },
+  { create: (deps) => new McpTools(deps) },
   { create: createGuardian },
   { create: (deps) => new Compaction(deps) },
   // After the compaction, which makes the model forget its agents.

@@ -8,11 +8,14 @@ import { keyWarnings } from './keys/key-warnings.ts';
 import type { Layer } from './layers/layer.ts';
 import { type ConfigSources, loadConfig } from './load-config.ts';
 import { AUTH_FILE } from './login/stored-login.ts';
+import { mcpProblems } from './mcp/mcp-settings.ts';
 import { chooseProvider } from './providers/choose-provider.ts';
 import { modelAdvice } from './providers/stand-in-warning.ts';
 import { KNOWN_KEYS, suggestKey } from './suggest-key.ts';
 import { asksForWebSearch } from './web-search.ts';
 
+/** Only a server that is required refuses threads. */
+const MCP_REFUSED = 'Threads start without it until you correct it. Everything else works.';
 const REFUSED = 'The server refuses threads that need it until you correct it. Everything else works.';
 
 /**
@@ -31,8 +34,9 @@ export async function configWarnings(sources: ConfigSources, further: ConfigRead
   const { problem, path } = sources.trustedFiles;
   const ofTrust = problem === null ? [] : [{ summary: problem.message, details: null, path, range: null }];
   const ofLayers = [...projectWarnings(config), ...config.layers.flatMap(keyWarnings), ...agentWarnings(config)];
+  const ofMcp = mcpProblems(config).map((error) => toConfigWarning(error, MCP_REFUSED));
   const ofModels = [...loginWarnings(config), ...embeddedDefault(config), ...idleWebSearch(config)];
-  return [...badValues(config, further), ...ofTrust, ...ofLayers, ...ofModels];
+  return [...badValues(config, further), ...ofMcp, ...ofTrust, ...ofLayers, ...ofModels];
 }
 
 /** Returns the warnings about a project's files: those that are not in force although the user trusts the project, and ignored keys. */

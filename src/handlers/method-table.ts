@@ -4,6 +4,9 @@ import type { Config } from '../config/config.ts';
 import type { ProviderConfig } from '../config/providers/provider-config.ts';
 import type { FileWatches } from '../files/file-watches.ts';
 import type { SkillFolders } from '../instructions/skills/skill-folders.ts';
+import type { McpServers } from '../mcp/mcp-servers.ts';
+import type { CredentialStore } from '../mcp/oauth/credential-store.ts';
+import type { McpLogins } from '../mcp/oauth/mcp-logins.ts';
 import type { InstalledModels } from '../model/http/installed-models.ts';
 import type { FileSearches } from '../search/file-searches.ts';
 import { type AccountDeps, accountMethods } from './account.ts';
@@ -11,6 +14,7 @@ import { alwaysEmptyMethods } from './always-empty.ts';
 import type { ClientProcesses } from './client-processes/client-processes.ts';
 import { collaborationModeMethods } from './collaboration-mode/list.ts';
 import { commandMethods } from './command.ts';
+import { reloadMethods } from './config/mcp-server/reload.ts';
 import { configMethods } from './config.ts';
 import { configRequirementsMethods } from './config-requirements.ts';
 import type { ConfigWriter } from './config-writing/config-writer.ts';
@@ -21,6 +25,9 @@ import { fuzzyFileSearchMethods } from './fuzzy-file-search.ts';
 import { getAuthStatusMethods } from './get-auth-status.ts';
 import { HistoryAnswers } from './history/history-answers.ts';
 import { type InitializeDeps, initializeMethods } from './initialize.ts';
+import { oauthMethods } from './mcp-server/oauth.ts';
+import { mcpServerMethods } from './mcp-server.ts';
+import { mcpServerStatusMethods } from './mcp-server-status.ts';
 import type { MethodTable } from './method.ts';
 import { modelMethods } from './model.ts';
 import { modelProviderMethods } from './model-provider.ts';
@@ -64,6 +71,9 @@ export interface MethodDeps extends ThreadDeps, Pick<AccountDeps, 'loginWriter' 
   goals: ThreadGoals;
   fileWatches: FileWatches;
   fileSearches: FileSearches;
+  mcp: McpServers;
+  logins: McpLogins;
+  credentials: CredentialStore;
   clientProcesses: ClientProcesses;
   /** The server's own environment. */
   env: Env;
@@ -126,6 +136,10 @@ export function methodTable(parts: Omit<MethodDeps, 'answers'>): MethodTable {
     ...experimentalFeatureMethods(deps),
     ...fsMethods(deps),
     ...fuzzyFileSearchMethods(deps),
+    ...mcpServerStatusMethods(deps),
+    ...mcpServerMethods(deps),
+    ...oauthMethods(deps),
+    ...reloadMethods(deps),
     ...serverMethods(deps.diagnostics),
     ...skillsMethods(deps),
     ...commandMethods(clientProcessDeps),

@@ -17,7 +17,7 @@ import type { LogEntry, ThreadSettings } from '../store/thread-store.ts';
 import { type Denial, type InterruptCause, refusalText } from './denial.ts';
 
 /** The kinds of actions, for the code that decides about them. `other` needs no decision. */
-export type ActionKind = 'command' | 'stdin' | 'patch' | 'permissions' | 'dynamicTool' | 'other';
+export type ActionKind = 'command' | 'stdin' | 'patch' | 'permissions' | 'mcpTool' | 'dynamicTool' | 'other';
 
 /**
  * An action that a call has prepared and that is not performed yet. The agent takes each action through the same steps: the parts of
@@ -27,6 +27,8 @@ export interface Action {
   readonly kind: ActionKind;
   /** The item that shows the action to clients, as it begins. Null if clients do not see the action. */
   readonly item: ThreadItem | null;
+  /** True: the item begins before the action is judged, so clients also see it if it is refused. */
+  readonly isShownFirst?: true;
   /** Decides by policy and grants. Changes nothing. */
   judge(settings: ThreadSettings, grants: Grants): Judgement | Promise<Judgement>;
   /**

@@ -42,6 +42,7 @@ const TESTS: Record<string, Record<string, string>> = {
       'compaction custom_tool_call custom_tool_call_output function_call function_call_output ghost_snapshot image_generation_call ' +
       'local_shell_call message other reasoning tool_search_call tool_search_output web_search_call',
   },
+  McpToolCallStatus: { 'agent/mcp/mcp-turn.test.ts': 'completed failed inProgress' },
   ResponsesApiWebSearchAction: { 'handlers/thread/history-values.test.ts': 'find_in_page open_page other search' },
   SandboxMode: { 'handlers/thread/thread-values.test.ts': 'read-only workspace-write danger-full-access' },
   SandboxPolicy: { 'handlers/turn/overrides.test.ts': 'dangerFullAccess externalSandbox readOnly workspaceWrite' },
@@ -52,6 +53,7 @@ const TESTS: Record<string, Record<string, string>> = {
     'agent/items.test.ts': 'imageGeneration reasoning webSearch',
     'agent/plan-mode.test.ts': 'plan userMessage agentMessage',
     'agent/apply-patch.test.ts': 'fileChange',
+    'agent/mcp/mcp-turn.test.ts': 'mcpToolCall',
     'handlers/review.test.ts': 'enteredReviewMode exitedReviewMode',
     'tools/command-items.test.ts': 'commandExecution',
     'tools/view-image.test.ts': 'imageView',
@@ -64,8 +66,7 @@ const TESTS: Record<string, Record<string, string>> = {
 /** The values of items that only rollouts of other programs bring, and the test that reads them. */
 const IMPORTED: Record<string, string> = {
   CommandExecutionSource: 'unifiedExecInteraction',
-  McpToolCallStatus: 'completed failed inProgress',
-  ThreadItem: 'hookPrompt mcpToolCall',
+  ThreadItem: 'hookPrompt',
 };
 
 /** The values of items about agents. `agent/sub-agents/agent-values.test.ts` compares the values that clients see with the schema. */

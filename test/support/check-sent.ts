@@ -72,7 +72,9 @@ function errorProblem(error: unknown): string | null {
   if (!isObject(error)) return 'its error is no object';
   const { code, message, data } = error;
   const codes = [-32600, -32602, -32603, -32001];
-  if (typeof code !== 'number' || !codes.includes(code)) return `its error code is ${JSON.stringify(code)}`;
+  // An error of an MCP server keeps its own code.
+  const isOwn = isObject(data) && data.code === 'mcp_request_failed';
+  if (typeof code !== 'number' || !(isOwn || codes.includes(code))) return `its error code is ${JSON.stringify(code)}`;
   if (typeof message !== 'string' || message === '') return 'its error has no message';
   if (!isObject(data) || typeof data.code !== 'string' || !/^[a-z]+(_[a-z]+)*$/.test(data.code)) return 'its error has no data.code';
   return null;

@@ -28,16 +28,17 @@ export interface ActionDeps {
 
 /**
  * Takes an action through its steps: the turn's parts may refuse it, policy judges it, reviewers answer policy's question, its item
- * begins, it is performed, its item completes. The item of an action that parts or policy refuse does not begin. Rejects if the store
+ * begins, it is performed, its item completes. The item of an action that parts or policy refuse does not begin, unless it is shown first. Rejects if the store
  * fails or the action throws.
  */
 export function performAction(action: Action, turn: ActiveTurn, deps: ActionDeps): Promise<ActionOutcome> {
   const run = new ActionRun(action, turn, deps);
   return run.take(async () => {
     const refusal = await deps.parts.beforeAction(action, turn);
-    if (refusal !== null) return action.refused({ by: 'part', reason: refusal });
+    if (action.isShownFirst === true) await run.show();
+    if (refusal !== null) return run.refuseUnasked({ by: 'part', reason: refusal });
     const judged = await action.judge(turn.settings, deps.grants);
-    if ('refuse' in judged) return action.refused({ by: 'policy', reason: judged.refuse });
+    if ('refuse' in judged) return run.refuseUnasked({ by: 'policy', reason: judged.refuse });
     const verdict = 'ask' in judged ? await run.review(judged.ask) : await run.reviewStrictly(judged.run);
     return 'allow' in verdict ? run.perform(verdict.allow) : run.refuse(verdict.deny);
   });
@@ -104,13 +105,18 @@ class ActionRun {
   }
 
   async perform(permit: Permit): Promise<ActionOutcome> {
-    const open = await this.#show();
+    const open = await this.show();
     return this.#finish(await this.#action.perform(permit, open, this.#host()), open);
   }
 
   async refuse(denial: Denial): Promise<ActionOutcome> {
     this.#deps.log.info({ turnId: this.#turn.id, kind: this.#action.kind, ...denial }, 'an action was not allowed');
-    return this.#finish(this.#action.refused(denial), await this.#show());
+    return this.#finish(this.#action.refused(denial), await this.show());
+  }
+
+  /** Refuses the action without a question. Only an item that has begun is shown. */
+  async refuseUnasked(denial: Denial): Promise<ActionOutcome> {
+    return this.#begun === null ? this.#action.refused(denial) : this.refuse(denial);
   }
 
   async #fail(): Promise<void> {
@@ -124,11 +130,11 @@ class ActionRun {
   }
 
   #askGuardian(question: ActionQuestion): Promise<Verdict> {
-    return this.#deps.guardian.review(question, () => this.#show(), this.#turn);
+    return this.#deps.guardian.review(question, () => this.show(), this.#turn);
   }
 
   #askPerson(ask: Ask): Promise<Verdict> {
-    return this.#deps.person.review(ask, () => this.#show(), this.#turn);
+    return this.#deps.person.review(ask, () => this.show(), this.#turn);
   }
 
   /** The verdict that counts: after an interrupt, no answer does. */
@@ -139,7 +145,7 @@ class ActionRun {
   }
 
   /** Begins the item, once. */
-  #show(): Promise<OpenItem | null> {
+  show(): Promise<OpenItem | null> {
     const { item } = this.#action;
     this.#begun ??= item === null ? Promise.resolve(null) : this.#deps.items.begin(this.#turn.id, item);
     return this.#begun;

@@ -124,7 +124,7 @@ function currentItem({ current, reviews }: BegunItem): ThreadItem {
 }
 
 function withReviews(item: ThreadItem, reviews: readonly ItemApprovalReview[]): ThreadItem {
-  const canHave = item.type === 'commandExecution' || item.type === 'fileChange';
+  const canHave = item.type === 'commandExecution' || item.type === 'fileChange' || item.type === 'mcpToolCall';
   return canHave && reviews.length > 0 ? { ...item, approvalReviews: [...reviews] } : item;
 }
 

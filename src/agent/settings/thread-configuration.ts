@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../base/json-value.ts';
 import type { AgentRoles } from '../../config/agents/agent-role.ts';
 import type { Config } from '../../config/config.ts';
+import type { McpSettings } from '../../config/mcp/mcp-settings.ts';
 import type { ContextWindow } from '../../config/providers/context-window.ts';
 import type { WebSearch } from '../../config/web-search.ts';
 import type { Model } from '../../model/model.ts';
@@ -33,6 +34,8 @@ export interface ThreadConfiguration {
   standIn: string | null;
   instructions: Instructions;
   commands: CommandSettings;
+  /** The MCP servers, and how to read them anew. */
+  mcp: { settings: McpSettings; readAgain(): Promise<McpSettings> };
   /** Whether the thread may have a goal. */
   goals: boolean;
   /** How the model may start agents; null: not at all. */

@@ -3,6 +3,7 @@ import type { Env } from '../../base/env.ts';
 import type { Ids } from '../../base/ids.ts';
 import type { Log } from '../../base/log.ts';
 import type { ProviderConfig } from '../../config/providers/provider-config.ts';
+import type { McpServers } from '../../mcp/mcp-servers.ts';
 import type { Model } from '../../model/model.ts';
 import type { Dial } from '../../network/checked-dial.ts';
 import type { GrantedPermissions } from '../../policy/permissions/sandbox-bounds.ts';
@@ -77,6 +78,8 @@ export type Awaitable<T> = T | Promise<T>;
 export interface TurnPart {
   /** The tools that the part offers. Called once for each model request; the calls of the response are looked up in that list. */
   tools?(signal: AbortSignal): Awaitable<readonly Tool[]>;
+  /** The thread has been shown to a client, or its first turn begins. Called again. */
+  opened?(): void;
   /** Called with the tools that all parts offer. Returns those that take their place. */
   arrangeTools?(tools: readonly Tool[]): readonly Tool[];
   /** Called when the thread is idle. Returns the turn that the part wants to begin, or null. */
@@ -124,6 +127,8 @@ export interface TurnPartDeps {
   readonly sandbox: Sandbox;
   /** Connects the proxies of commands to hosts. */
   readonly dial: Dial;
+  /** The MCP servers that threads share. */
+  readonly mcp: McpServers;
   /** Absolute: heddle's home. */
   readonly home: string;
   /** The server's own environment. */

@@ -28,6 +28,7 @@ export function forkMethods(deps: ThreadDeps) {
           announceTokens(deps, fork, caller);
           clients.publish({ threadId: fork.id }, 'thread/started', { thread: threads.view(fork.record) });
           warnOfThread(deps, fork, caller);
+          fork.opened();
         });
         return { thread: threads.view(fork.record, turns), ...settingsAnswer(fork) };
       },

@@ -32,6 +32,7 @@ export function resumeMethods(deps: ThreadDeps) {
           for (const { method, params: shown } of thread.resumeAnnouncements) clients.publish({ connection: caller.id }, method, shown);
           followers.replay(thread.id, caller.id);
           warnOfThread(deps, thread, caller);
+          thread.opened();
           threads.beginDueTurn(thread.id);
         });
         return answer;

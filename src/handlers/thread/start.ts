@@ -18,6 +18,7 @@ export function startMethods(deps: ThreadDeps) {
         after(() => {
           clients.publish({ threadId: thread.id }, 'thread/started', { thread: answer.thread });
           warnOfThread(deps, thread, caller);
+          thread.opened();
         });
         return answer;
       },

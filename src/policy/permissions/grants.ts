@@ -13,6 +13,7 @@ export class Grants {
   readonly #commands = new Set<string>();
   readonly #files = new Set<string>();
   readonly #targets = new Set<string>();
+  readonly #mcpTools = new Set<string>();
   #session: Granted[] = [];
   #turn: Granted[] = [];
   #reviewsAll = false;
@@ -47,6 +48,15 @@ export class Grants {
 
   allowsTarget(url: string): boolean {
     return this.#targets.has(url);
+  }
+
+  /** Allows calls of a tool of an MCP server for the session. */
+  allowMcpTool(server: string, tool: string): void {
+    this.#mcpTools.add(JSON.stringify([server, tool]));
+  }
+
+  allowsMcpTool(server: string, tool: string): boolean {
+    return this.#mcpTools.has(JSON.stringify([server, tool]));
   }
 
   grant(permissions: GrantedPermissions, scope: 'turn' | 'session'): void {

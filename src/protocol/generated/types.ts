@@ -479,6 +479,10 @@ export type ThreadItem =
       result?: McpToolCallResult | null;
       error?: McpToolCallError | null;
       durationMs?: number | null;
+      /**
+       * The reviews of the action by the guardian model, at most the last 50. Absent: there was none.
+       */
+      approvalReviews?: ItemApprovalReview[];
     }
   | {
       type: 'dynamicToolCall';
@@ -702,6 +706,135 @@ export type ImageGenerationFailure = {
   resetsAt?: number | null;
 };
 export type JSONRPCMessage = JSONRPCRequest | JSONRPCNotification | JSONRPCResponse | JSONRPCError;
+/**
+ * `toolsAndAuthOnly` leaves out resources and resource templates.
+ */
+export type McpServerStatusDetail = 'full' | 'toolsAndAuthOnly';
+export type McpServerConnectionStatus =
+  'notStarted' | 'starting' | 'connected' | 'authenticationRequired' | 'failed' | 'cancelled' | 'disabled';
+/**
+ * `unsupported`: a server on stdio, or one that wants no login.
+ */
+export type McpAuthStatus = 'unknown' | 'unsupported' | 'notLoggedIn' | 'bearerToken' | 'oAuth';
+export type McpResourceContent =
+  | {
+      uri: string;
+      text: string;
+      mimeType?: string | null;
+      _meta?: unknown;
+    }
+  | {
+      uri: string;
+      /**
+       * Base64.
+       */
+      blob: string;
+      mimeType?: string | null;
+      _meta?: unknown;
+    };
+/**
+ * `cancelled`: the thread does not use the server any more.
+ */
+export type McpServerStartupState = 'starting' | 'ready' | 'failed' | 'cancelled';
+/**
+ * `reauthenticationRequired`: the server wants a login.
+ */
+export type McpServerStartupFailureReason = 'reauthenticationRequired';
+/**
+ * A server asks the user, or the approval of a tool's call is requested.
+ */
+export type McpServerElicitationRequestParams =
+  | {
+      threadId: string;
+      agent?: AskingAgent;
+      turnId: string | null;
+      serverName: string;
+      /**
+       * As the server sent it. For the approval of a tool's call, `codex_approval_kind` is `mcp_tool_call`, and `persist` has the lasting answers: put one of them in `_meta.persist` of the response.
+       */
+      _meta: unknown;
+      message: string;
+      mode: 'form';
+      requestedSchema: McpElicitationSchema;
+    }
+  | {
+      threadId: string;
+      agent?: AskingAgent;
+      turnId: string | null;
+      serverName: string;
+      /**
+       * As the server sent it. For the approval of a tool's call, `codex_approval_kind` is `mcp_tool_call`, and `persist` has the lasting answers: put one of them in `_meta.persist` of the response.
+       */
+      _meta: unknown;
+      message: string;
+      mode: 'url';
+      url: string;
+      elicitationId: string;
+    };
+/**
+ * A text, a number, a choice, several choices, or yes or no.
+ */
+export type McpElicitationPrimitiveSchema =
+  | {
+      type: 'string';
+      title?: string;
+      description?: string;
+      enum: string[];
+      enumNames?: string[];
+      default?: string;
+    }
+  | {
+      type: 'string';
+      title?: string;
+      description?: string;
+      oneOf: McpElicitationConstOption[];
+      default?: string;
+    }
+  | {
+      type: 'array';
+      title?: string;
+      description?: string;
+      minItems?: number;
+      maxItems?: number;
+      items: McpElicitationItems;
+      default?: string[];
+    }
+  | {
+      type: 'string';
+      title?: string;
+      description?: string;
+      minLength?: number;
+      maxLength?: number;
+      format?: 'email' | 'uri' | 'date' | 'date-time';
+      default?: string;
+    }
+  | {
+      type: 'number' | 'integer';
+      title?: string;
+      description?: string;
+      minimum?: number;
+      maximum?: number;
+      default?: number;
+    }
+  | {
+      type: 'boolean';
+      title?: string;
+      description?: string;
+      default?: boolean;
+    };
+export type McpElicitationItems =
+  | {
+      type: 'string';
+      enum: string[];
+    }
+  | {
+      anyOf: McpElicitationConstOption[];
+    };
+export type McpServerElicitationAction = 'accept' | 'decline' | 'cancel';
+/**
+ * How the client makes itself known: `dcr`, it registers itself; `cimd`, by the document that `oauth.client_metadata_url` names.
+ */
+export type McpServerOauthClientRegistration = 'auto' | 'cimd' | 'dcr';
 export type InputModality = 'text' | 'image' | 'audio';
 export type ModelProviderListParams = Record<string, never>;
 export type ProviderSettings =
@@ -2777,6 +2910,233 @@ export interface JSONRPCErrorError {
    */
   data?: unknown;
 }
+/**
+ * The configured MCP servers. A server that does not run is started, and ends again after a moment.
+ */
+export interface ListMcpServerStatusParams {
+  cursor?: string | null;
+  limit?: number | null;
+  /**
+   * `full` if absent.
+   */
+  detail?: McpServerStatusDetail | null;
+  /**
+   * Only this server.
+   */
+  serverName?: string | null;
+  /**
+   * The servers of this loaded thread. Absent: those of the configuration for the server's working directory.
+   */
+  threadId?: string | null;
+}
+export interface ListMcpServerStatusResponse {
+  data: McpServerStatus[];
+  nextCursor: string | null;
+}
+export interface McpServerStatus {
+  name: string;
+  /**
+   * Null: the request names no thread.
+   */
+  runtimeStatus: McpServerConnectionStatus | null;
+  pluginId: null;
+  /**
+   * The origin of a server that is reached by HTTP.
+   */
+  httpOrigin: string | null;
+  serverInfo: McpServerInfo | null;
+  /**
+   * As the server declares them. Null: it is not connected.
+   */
+  serverCapabilities: unknown;
+  /**
+   * Always null.
+   */
+  toolListMeta: unknown;
+  /**
+   * By name, without those that the configuration disables.
+   */
+  tools: {
+    [k: string]: McpServerTool;
+  };
+  /**
+   * Why the tools are not known.
+   */
+  toolsError: string | null;
+  resources: McpResource[];
+  resourceTemplates: McpResourceTemplate[];
+  authStatus: McpAuthStatus;
+}
+export interface McpServerInfo {
+  name: string;
+  version: string;
+  title?: string | null;
+  description?: string | null;
+  icons?: unknown[] | null;
+  websiteUrl?: string | null;
+}
+/**
+ * A tool as the server describes it.
+ */
+export interface McpServerTool {
+  name: string;
+  title?: string | null;
+  description?: string | null;
+  inputSchema: unknown;
+  outputSchema?: unknown;
+  annotations?: unknown;
+  icons?: unknown[] | null;
+  _meta?: unknown;
+}
+export interface McpResource {
+  name: string;
+  uri: string;
+  title?: string | null;
+  description?: string | null;
+  mimeType?: string | null;
+  size?: number | null;
+  annotations?: unknown;
+  icons?: unknown[] | null;
+  _meta?: unknown;
+}
+export interface McpResourceTemplate {
+  name: string;
+  uriTemplate: string;
+  title?: string | null;
+  description?: string | null;
+  mimeType?: string | null;
+  annotations?: unknown;
+}
+export interface McpResourceReadParams {
+  server: string;
+  uri: string;
+  /**
+   * The thread whose server it is. Absent: that of the configuration for the server's working directory.
+   */
+  threadId?: string | null;
+  /**
+   * Passed on to the server.
+   */
+  _meta?: {
+    [k: string]: unknown;
+  } | null;
+  connectorId?: string | null;
+  /**
+   * Returned in the response. Needs threadId.
+   */
+  originCallId?: string | null;
+  target?: McpResourceReadTarget | null;
+}
+export interface McpResourceReadTarget {
+  connectorId: string;
+  linkId: string | null;
+}
+export interface McpResourceReadResponse {
+  contents: McpResourceContent[];
+  originCallId: string | null;
+}
+/**
+ * Calls a tool of a thread's server for the client. It is no part of a turn, and needs no approval.
+ */
+export interface McpServerToolCallParams {
+  server: string;
+  threadId: string;
+  tool: string;
+  /**
+   * An object.
+   */
+  arguments?: unknown;
+  /**
+   * An object, which is passed on to the server.
+   */
+  _meta?: unknown;
+}
+export interface McpServerToolCallResponse {
+  content: unknown[];
+  structuredContent?: unknown;
+  isError?: boolean | null;
+  _meta?: unknown;
+}
+export interface McpServerRefreshResponse {}
+export interface McpServerStatusUpdatedNotification {
+  threadId: string | null;
+  name: string;
+  status: McpServerStartupState;
+  error: string | null;
+  failureReason: McpServerStartupFailureReason | null;
+}
+export interface McpToolCallProgressNotification {
+  threadId: string;
+  turnId: string;
+  itemId: string;
+  message: string;
+}
+export interface McpElicitationSchema {
+  $schema?: string;
+  type: 'object';
+  properties: {
+    [k: string]: McpElicitationPrimitiveSchema;
+  };
+  required?: string[];
+}
+export interface McpElicitationConstOption {
+  const: string;
+  title: string;
+}
+export interface McpServerElicitationRequestResponse {
+  action: McpServerElicitationAction;
+  /**
+   * The answers of an accepted form, as an object.
+   */
+  content?: unknown;
+  /**
+   * `persist`: `session` or `always`, for an approval that is to last.
+   */
+  _meta?: unknown;
+}
+/**
+ * Begins a login to a server that is reached by HTTP. The user logs in at `authorizationUrl`; `mcpServer/oauthLogin/completed` follows.
+ */
+export interface McpServerOauthLoginParams {
+  name: string;
+  /**
+   * The thread whose server it is. Absent: that of the configuration.
+   */
+  threadId?: string | null;
+  /**
+   * Absent: those of the configuration, else those that the server asks for.
+   */
+  scopes?: string[] | null;
+  /**
+   * How long the user may take; 5 minutes if absent.
+   */
+  timeoutSecs?: number | null;
+  /**
+   * `auto` if absent.
+   */
+  clientRegistration?: McpServerOauthClientRegistration | null;
+}
+export interface McpServerOauthLoginResponse {
+  authorizationUrl: string;
+  loginId: string | null;
+}
+/**
+ * Removes the stored login to a server.
+ */
+export interface McpServerOauthLogoutParams {
+  name: string;
+  threadId?: string | null;
+}
+export interface McpServerOauthLogoutResponse {
+  wasLoggedIn: boolean;
+}
+export interface McpServerOauthLoginCompletedNotification {
+  name: string;
+  success: boolean;
+  error: string | null;
+  loginId: string | null;
+  threadId: string | null;
+}
 export interface ModelListParams {
   cursor?: string | null;
   limit?: number | null;
@@ -4686,6 +5046,7 @@ export interface ClientRequests {
   'command/exec/terminate': { params: CommandExecTerminateParams; result: CommandExecTerminateResponse };
   'command/exec/write': { params: CommandExecWriteParams; result: CommandExecWriteResponse };
   'config/batchWrite': { params: ConfigBatchWriteParams; result: ConfigWriteResponse };
+  'config/mcpServer/reload': { params: undefined; result: McpServerRefreshResponse };
   'config/read': { params: ConfigReadParams; result: ConfigReadResponse };
   'config/value/write': { params: ConfigValueWriteParams; result: ConfigWriteResponse };
   'configRequirements/read': { params: undefined; result: ConfigRequirementsReadResponse };
@@ -4711,6 +5072,11 @@ export interface ClientRequests {
   'fuzzyFileSearch/sessionUpdate': { params: FuzzyFileSearchSessionUpdateParams; result: FuzzyFileSearchSessionUpdateResponse };
   'getAuthStatus': { params: GetAuthStatusParams; result: GetAuthStatusResponse };
   'initialize': { params: InitializeParams; result: InitializeResponse };
+  'mcpServer/oauth/login': { params: McpServerOauthLoginParams; result: McpServerOauthLoginResponse };
+  'mcpServer/oauth/logout': { params: McpServerOauthLogoutParams; result: McpServerOauthLogoutResponse };
+  'mcpServer/resource/read': { params: McpResourceReadParams; result: McpResourceReadResponse };
+  'mcpServer/tool/call': { params: McpServerToolCallParams; result: McpServerToolCallResponse };
+  'mcpServerStatus/list': { params: ListMcpServerStatusParams; result: ListMcpServerStatusResponse };
   'memory/status': { params: MemoryStatusParams; result: MemoryStatusResponse };
   'model/list': { params: ModelListParams; result: ModelListResponse };
   'modelProvider/capabilities/read': { params: ModelProviderCapabilitiesReadParams; result: ModelProviderCapabilitiesReadResponse };
@@ -4782,6 +5148,7 @@ export interface ServerRequests {
   'item/permissions/requestApproval': { params: PermissionsRequestApprovalParams; result: PermissionsRequestApprovalResponse };
   'item/tool/call': { params: DynamicToolCallParams; result: DynamicToolCallResponse };
   'item/tool/requestUserInput': { params: ToolRequestUserInputParams; result: ToolRequestUserInputResponse };
+  'mcpServer/elicitation/request': { params: McpServerElicitationRequestParams; result: McpServerElicitationRequestResponse };
 }
 
 /** The notifications that the server sends, by their params. */
@@ -4806,11 +5173,14 @@ export interface ServerNotifications {
   'item/completed': ItemCompletedNotification;
   'item/fileChange/outputDelta': FileChangeOutputDeltaNotification;
   'item/fileChange/patchUpdated': FileChangePatchUpdatedNotification;
+  'item/mcpToolCall/progress': McpToolCallProgressNotification;
   'item/plan/delta': PlanDeltaNotification;
   'item/reasoning/summaryPartAdded': ReasoningSummaryPartAddedNotification;
   'item/reasoning/summaryTextDelta': ReasoningSummaryTextDeltaNotification;
   'item/reasoning/textDelta': ReasoningTextDeltaNotification;
   'item/started': ItemStartedNotification;
+  'mcpServer/oauthLogin/completed': McpServerOauthLoginCompletedNotification;
+  'mcpServer/startupStatus/updated': McpServerStatusUpdatedNotification;
   'model/rerouted': ModelReroutedNotification;
   'process/exited': ProcessExitedNotification;
   'process/outputDelta': ProcessOutputDeltaNotification;

@@ -145,12 +145,12 @@ export class ProcessKeeper implements Processes {
     }
   }
 
-  async #begin(launch: Launch, { input, terminal, joinsOutput = false }: ProcessSpec): Promise<StartedProcess> {
+  async #begin(launch: Launch, { input, terminal, joinsOutput = false, isBackground = false }: ProcessSpec): Promise<StartedProcess> {
     if (this.#closed) throw new ProcessStartError(SERVER_ENDING);
     const hidden = this.#terminals.files;
     this.#watchdog.watch(hidden);
     if (terminal !== null) return this.#terminals.start(launch, terminal);
-    return startPiped(launch, { input, joinsOutput, hidden, pipes: this.#pipes });
+    return startPiped(launch, { input, joinsOutput, isBackground, hidden, pipes: this.#pipes });
   }
 
   /** Removes the starts that have ended and left no process behind. */

@@ -30,6 +30,8 @@ export interface ProcessSpec {
   moreFollow?: boolean;
   /** True: what it writes to stderr is output of `stdout` too, in the order in which it writes. Only where pipes can be made. */
   joinsOutput?: boolean;
+  /** True: it does not keep this process alive, if its output is read through pipes. */
+  isBackground?: boolean;
 }
 
 export type OutputStream = 'stdout' | 'stderr';

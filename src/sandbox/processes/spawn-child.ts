@@ -13,6 +13,8 @@ export interface ChildOptions {
   stdio: readonly ('pipe' | 'ignore' | number)[];
   /** File descriptors of this process that children would inherit. The child gets /dev/null in their place. */
   hidden: ReadonlySet<number>;
+  /** True: it does not keep this process alive. */
+  isBackground?: boolean;
 }
 
 /** Starts a program in its own session. Rejects with a `ProcessStartError` if it cannot be started. */
@@ -25,6 +27,7 @@ export async function spawnChild(options: ChildOptions): Promise<{ child: ChildP
     child.once('spawn', resolve);
     child.once('error', (error) => reject(startError(error)));
   });
+  if (options.isBackground === true) child.unref();
   return { child, exited };
 }
 

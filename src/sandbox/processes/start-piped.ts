@@ -11,6 +11,8 @@ interface PipeOptions {
   input: boolean;
   /** Whether its stdout and stderr are one pipe. */
   joinsOutput: boolean;
+  /** Whether this process may end while the program runs. */
+  isBackground: boolean;
   /** File descriptors of this process that its children would inherit. */
   hidden: ReadonlySet<number>;
   pipes: Pipes;
@@ -56,14 +58,24 @@ export async function startPiped(launch: Launch, options: PipeOptions): Promise<
   };
 }
 
-async function start({ argv, cwd, env, files }: Launch, { input, joinsOutput, hidden, pipes }: PipeOptions): Promise<PipedChild> {
+async function start(launch: Launch, options: PipeOptions): Promise<PipedChild> {
+  const piped = await startWithPipes(launch, options);
+  if (!options.isBackground) return piped;
+  const { stdin, stdout, stderr } = piped;
+  return { ...piped, stdin: released(stdin), stdout: releasing(stdout), stderr: releasing(stderr) };
+}
+
+async function startWithPipes(
+  { argv, cwd, env, files }: Launch,
+  { input, joinsOutput, isBackground, hidden, pipes }: PipeOptions,
+): Promise<PipedChild> {
   const taken = await pipes.take([...(input ? (['reads'] as const) : []), ...(joinsOutput ? ONE_OUTPUT : TWO_OUTPUTS)]);
   const ends = taken ?? [];
   const [stdin, stdout, stderr] = input ? ends : [undefined, ...ends];
   const inputFile = input ? (stdin?.programs ?? 'pipe') : 'ignore';
   const stdio = [inputFile, stdout?.programs ?? 'pipe', (stderr ?? stdout)?.programs ?? 'pipe', ...files] as const;
   try {
-    const { child, exited } = await spawnChild({ argv, cwd, env, stdio, hidden });
+    const { child, exited } = await spawnChild({ argv, cwd, env, stdio, hidden, isBackground });
     const { pid = 0 } = child;
     if (taken === null) return { pid, exited, stdin: child.stdin, stdout: reading(child.stdout), stderr: reading(child.stderr) };
     return { pid, exited, stdin: writer(stdin), stdout: reader(stdout), stderr: reader(stderr) };
@@ -73,6 +85,16 @@ async function start({ argv, cwd, env, files }: Launch, { input, joinsOutput, hi
   } finally {
     for (const end of ends) closeSync(end.programs);
   }
+}
+
+/** Makes a stream not keep this process alive. */
+function released<S extends Readable | Writable | null>(stream: S): S {
+  if (stream instanceof Socket) stream.unref();
+  return stream;
+}
+
+function releasing(open: Opening): Opening {
+  return (onBytes) => released(open(onBytes));
 }
 
 function reading(stream: Readable | null): Opening {

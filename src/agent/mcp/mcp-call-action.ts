@@ -1,0 +1,170 @@
+import { isObject, type JsonObject, type JsonValue } from '../../base/json-value.ts';
+import { McpError } from '../../mcp/mcp-error.ts';
+import type { Progress } from '../../mcp/mcp-host-client.ts';
+import { judgeMcpCall } from '../../policy/mcp/judge-mcp-call.ts';
+import type { Grants } from '../../policy/permissions/grants.ts';
+import type { Permit } from '../../policy/permissions/permit.ts';
+import type { McpToolCallResult, ThreadItem } from '../../protocol/generated/types.ts';
+import type { ThreadSettings } from '../../store/thread-store.ts';
+import {
+  type Action,
+  type ActionHost,
+  type ActionOutcome,
+  failed,
+  type Judgement,
+  type OpenItem,
+  type PlannedAction,
+  UNCONFINED,
+} from '../../tools/action.ts';
+import { type Denial, refusalText } from '../../tools/denial.ts';
+import { callResult, failureFor, outputFor, shownResult } from './call-result.ts';
+import { mcpApproval } from './mcp-approval.ts';
+import type { McpCall } from './mcp-call.ts';
+import { runSafetyCheck } from './run-safety-check.ts';
+
+/** The least time between two notifications of progress. */
+const PROGRESS_MS_MIN = 50;
+
+type McpItem = Extract<ThreadItem, { type: 'mcpToolCall' }>;
+
+/** Calls a tool of an MCP server, after policy, the configured safety check and the reviewer have allowed it. */
+export class McpCallAction implements Action {
+  readonly kind = 'mcpTool';
+  readonly item: McpItem;
+  /** The check may take a while, and refused calls are shown, too. */
+  readonly isShownFirst = true;
+  readonly #call: McpCall;
+  readonly #args: JsonObject;
+
+  constructor(call: McpCall, args: JsonObject) {
+    const { used, tool, context } = call;
+    this.#call = call;
+    this.#args = args;
+    this.item = {
+      type: 'mcpToolCall',
+      id: context.itemId,
+      server: used.config.name,
+      tool: tool.name,
+      status: 'inProgress',
+      arguments: args,
+      mcpAppUi: null,
+      appContext: null,
+      pluginId: null,
+      readOnlyHint: tool.annotations?.readOnlyHint ?? null,
+      result: null,
+      error: null,
+      durationMs: null,
+    };
+  }
+
+  static prepare(args: JsonValue, call: McpCall): McpCallAction | ActionOutcome {
+    const given = args ?? {};
+    if (!isObject(given)) return failed(`${call.tool.name} needs an object of arguments.`);
+    return new McpCallAction(call, given as JsonObject);
+  }
+
+  async judge(settings: ThreadSettings, grants: Grants): Promise<Judgement> {
+    const { used, tool } = this.#call;
+    const { approvalMode, toolApprovals, name } = used.config;
+    const mode = (Object.hasOwn(toolApprovals, tool.name) ? toolApprovals[tool.name] : undefined) ?? approvalMode;
+    const judged = judgeMcpCall({ mode, annotations: tool.annotations, isGranted: grants.allowsMcpTool(name, tool.name) }, settings);
+    if (typeof judged === 'object') return judged;
+    const checked = await this.#check();
+    if (checked?.verdict === 'block') return { refuse: `A safety check blocked this call. ${checked.reason ?? 'It gave no reason.'}` };
+    const reason = checked?.verdict === 'ask' ? (checked.reason ?? 'A safety check wants this call to be reviewed.') : null;
+    if (judged === 'run' && reason === null) return { run: UNCONFINED };
+    return { ask: mcpApproval(this.#call, this.#args, { reason, describe: () => this.describe(UNCONFINED, reason) }) };
+  }
+
+  describe(_permit: Permit, reason: string | null = null): PlannedAction {
+    const { used, tool, context } = this.#call;
+    return {
+      targetItemId: context.itemId,
+      shown: {
+        type: 'mcpToolCall',
+        server: used.config.name,
+        toolName: tool.name,
+        toolTitle: tool.title,
+        connectorId: null,
+        connectorName: null,
+      },
+      planned: { tool: 'mcp_tool_call', server: used.config.name, toolName: tool.name, arguments: this.#args },
+      claims: {
+        toolTitle: tool.title,
+        toolDescription: tool.description,
+        annotations: tool.annotations as JsonObject | null,
+        ...(reason === null ? {} : { safetyCheck: reason }),
+      },
+    };
+  }
+
+  async perform(_permit: Permit, _shown: OpenItem | null, host: ActionHost): Promise<ActionOutcome> {
+    const { used, tool, context, deps } = this.#call;
+    const { threadId, turnId, itemId } = context;
+    const startedMs = deps.clock.monotonic();
+    const wallMs = () => deps.clock.monotonic() - startedMs;
+    try {
+      const request = { op: 'callTool' as const, name: tool.name, arguments: this.#args, meta: { threadId } };
+      const value = await used.server.request(request, {
+        timeoutMs: used.config.toolTimeoutMs,
+        signal: host.signal,
+        user: used.user,
+        tag: { threadId, turnId, itemId, host, server: used.config.name, settings: context.settings },
+        onProgress: this.#progress(host),
+      });
+      const result = callResult(value);
+      const tokensMax = deps.configuration().config.get('tool_output_token_limit');
+      return {
+        output: outputFor(result, wallMs(), tokensMax),
+        success: !result.isError,
+        item: this.#ended(result.isError ? 'failed' : 'completed', { result: shownResult(result), durationMs: wallMs() }),
+      };
+    } catch (error) {
+      if (!(error instanceof McpError)) throw error;
+      const message = host.signal.aborted ? refusalText({ by: 'interrupted', cause: host.interruptCause ?? 'user' }) : error.message;
+      return { output: failureFor(message, wallMs()), success: false, item: this.#ended('failed', { message, durationMs: wallMs() }) };
+    }
+  }
+
+  refused(denial: Denial): ActionOutcome {
+    const message = refusalText(denial, 'The user declined this call.');
+    return { output: failureFor(message, 0), success: false, item: this.#ended('failed', { message, durationMs: 0 }) };
+  }
+
+  #ended(status: 'completed' | 'failed', end: { durationMs: number; result?: McpToolCallResult; message?: string }): McpItem {
+    const error = end.message === undefined ? null : { message: end.message };
+    return { ...this.item, status, result: end.result ?? null, error, durationMs: Math.round(end.durationMs) };
+  }
+
+  #check() {
+    const { used, tool, context, settings, deps } = this.#call;
+    if (settings.check === null) return null;
+    const { threadId, turnId, itemId, settings: current } = context;
+    const call = {
+      threadId,
+      turnId,
+      itemId,
+      cwd: current.cwd,
+      server: used.config.name,
+      tool: tool.name,
+      arguments: this.#args,
+      annotations: tool.annotations as JsonObject | null,
+    };
+    return runSafetyCheck(settings.check, call, deps, context.signal);
+  }
+
+  /** Announces progress, at most so often. The last state of a pause is left out: the result follows. */
+  #progress(host: ActionHost): (progress: Progress) => void {
+    const { context, deps } = this.#call;
+    const { threadId, turnId, itemId } = context;
+    let lastMs = Number.NEGATIVE_INFINITY;
+    return ({ progress, total, message }) => {
+      const nowMs = deps.clock.monotonic();
+      if (nowMs - lastMs < PROGRESS_MS_MIN) return;
+      lastMs = nowMs;
+      const text = message ?? (total === null ? String(progress) : `${progress}/${total}`);
+      const params = { threadId, turnId, itemId, message: text.slice(0, 2_000) };
+      void host.emit({ method: 'item/mcpToolCall/progress', params }).catch(() => {});
+    };
+  }
+}

@@ -1,0 +1,107 @@
+import type { JsonObject } from '../../base/json-value.ts';
+import { cutText } from '../../base/text/cut-text.ts';
+import { isToolEnabled } from '../../config/mcp/mcp-server-config.ts';
+import type { McpSettings } from '../../config/mcp/mcp-settings.ts';
+import type { McpTool } from '../../mcp/to-host.ts';
+import type { ToolNamespace } from '../../model/model.ts';
+import type { Tool } from '../../tools/tool.ts';
+import type { TurnPart, TurnPartDeps } from '../turn/turn-part.ts';
+import { answerQuestion } from './answer-question.ts';
+import { McpCallAction } from './mcp-call-action.ts';
+import { mcpNamespaces, mcpToolNames } from './mcp-tool-names.ts';
+import { resourceTools } from './resource-tools.ts';
+import { type ThreadServer, ThreadServers } from './thread-servers.ts';
+
+/** The longest texts of servers that models read with each request. */
+const DESCRIPTION_CHARS_MAX = 10_000;
+const INSTRUCTIONS_CHARS_MAX = 4_000;
+
+/** Offers the tools and resources of the MCP servers that the thread's configuration names. */
+export class McpTools implements TurnPart {
+  readonly #deps: TurnPartDeps;
+  readonly servers: ThreadServers;
+  /** Read anew by `reload`. Null: those of the thread's configuration. */
+  #settings: McpSettings | null = null;
+  #isOpen = false;
+
+  constructor(deps: TurnPartDeps) {
+    this.#deps = deps;
+    const { threadId, outbox } = deps;
+    this.servers = new ThreadServers({
+      threadId,
+      servers: deps.mcp,
+      announce: (announcements) => void outbox.announce(announcements),
+      onQuestion: (question, tag, signal) => answerQuestion(question, tag, deps, signal),
+    });
+  }
+
+  get settings(): McpSettings {
+    return this.#settings ?? this.#deps.configuration().mcp.settings;
+  }
+
+  /** Starts the servers, unless that has been done. Returns at once. */
+  opened(): void {
+    if (this.#isOpen) return;
+    this.#isOpen = true;
+    this.servers.use(this.settings, this.#deps.record().settings.cwd);
+  }
+
+  /** Reads the configuration again. From then on the thread has its servers. Rejects with a ConfigError. */
+  async reload(): Promise<void> {
+    this.#settings = await this.#deps.configuration().mcp.readAgain();
+    if (this.#isOpen) this.servers.use(this.#settings, this.#deps.record().settings.cwd);
+  }
+
+  /** Waits for servers that are starting for the first time. Those that start again are offered as they were. */
+  async tools(signal: AbortSignal): Promise<Tool[]> {
+    this.opened();
+    const used = this.servers.all;
+    if (used.length === 0) return [];
+    await Promise.all(used.map(({ server }) => (server.connected === null ? server.settled(signal) : null)));
+    const known = used.filter(({ server }) => server.connected !== null);
+    if (known.length === 0) return [];
+    const namespaces = mcpNamespaces(used.map(({ config }) => config.name));
+    const offered = known.flatMap((each) => this.#toolsOf(each, namespaces.get(each.config.name) ?? each.config.name));
+    const hasResources = known.some(({ server }) => server.connected?.capabilities.resources !== undefined);
+    return [...(hasResources ? resourceTools(this.servers, this.#deps) : []), ...offered];
+  }
+
+  /** The thread is closed or reverted. The servers end a moment later, unless other threads use them. */
+  async endWork(): Promise<void> {
+    this.#isOpen = false;
+    this.servers.release();
+  }
+
+  #toolsOf(used: ThreadServer, name: string): Tool[] {
+    const { server, config } = used;
+    const enabled = server.tools.filter((tool) => isToolEnabled(config, tool.name)).sort((a, b) => (a.name < b.name ? -1 : 1));
+    const names = mcpToolNames(
+      enabled.map((tool) => tool.name),
+      name,
+    );
+    const instructions = server.connected?.instructions ?? null;
+    const description =
+      instructions === null ? `The tools of the MCP server ${config.name}.` : cutText(instructions, INSTRUCTIONS_CHARS_MAX);
+    return enabled.map((tool) => this.#toolOf(used, tool, { name: names.get(tool.name) ?? tool.name, namespace: { name, description } }));
+  }
+
+  #toolOf(used: ThreadServer, tool: McpTool, { name, namespace }: { name: string; namespace: ToolNamespace }): Tool {
+    const onlyReads = tool.annotations?.readOnlyHint === true;
+    return {
+      spec: {
+        type: 'function',
+        name,
+        namespace,
+        description: cutText(tool.description ?? tool.title ?? '', DESCRIPTION_CHARS_MAX),
+        parameters: parametersOf(tool),
+      },
+      ...(onlyReads || used.config.callsInParallel ? {} : { isExclusive: true as const }),
+      prepare: async (args, context) => McpCallAction.prepare(args, { used, tool, context, settings: this.settings, deps: this.#deps }),
+    };
+  }
+}
+
+/** Some providers refuse schemas of objects without properties. */
+function parametersOf({ inputSchema }: McpTool): JsonObject {
+  return { type: 'object', ...inputSchema, properties: (inputSchema.properties as JsonObject | undefined) ?? {} };
+}

@@ -1,0 +1,25 @@
+import type { McpSettings } from '../../config/mcp/mcp-settings.ts';
+import type { McpServers } from '../../mcp/mcp-servers.ts';
+import { requiredServersFailed } from '../../protocol/mcp-request-failed.ts';
+
+/**
+ * Waits until the servers that the configuration requires are ready. They keep running for a moment, so that the thread shares them. Throws
+ * an RpcError that names those that cannot be started.
+ */
+export async function requireServers({ servers, problems }: McpSettings, mcp: McpServers, root: string): Promise<void> {
+  const failures = problems.filter(({ required }) => required).map(({ name, error }) => `${name}: ${error.message}`);
+  const needed = servers.filter(({ enabled, required }) => enabled && required);
+  await Promise.all(
+    needed.map(async (config) => {
+      const nobody = { root, onState: () => {}, onQuestion: async () => ({ error: { code: -32600, message: 'nobody can be asked' } }) };
+      const { server, release } = mcp.use(config, nobody);
+      try {
+        await server.settled(new AbortController().signal);
+        if (server.state.status === 'failed') failures.push(`${config.name}: ${server.state.error}`);
+      } finally {
+        release();
+      }
+    }),
+  );
+  if (failures.length > 0) throw requiredServersFailed(failures.sort());
+}

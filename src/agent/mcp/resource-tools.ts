@@ -1,0 +1,188 @@
+import { isObject, type JsonObject, type JsonValue } from '../../base/json-value.ts';
+import { cutText } from '../../base/text/cut-text.ts';
+import { McpError } from '../../mcp/mcp-error.ts';
+import type { McpRequest } from '../../mcp/to-host.ts';
+import type { ThreadItem } from '../../protocol/generated/types.ts';
+import { type Action, type ActionHost, type ActionOutcome, failed, UNCONFINED } from '../../tools/action.ts';
+import { refusalText } from '../../tools/denial.ts';
+import type { CallContext, Tool } from '../../tools/tool.ts';
+import type { TurnPartDeps } from '../turn/turn-part.ts';
+import type { ThreadServer, ThreadServers } from './thread-servers.ts';
+
+const CHARS_PER_TOKEN = 4;
+/** The server that an item names if the call is about all of them. */
+const ALL_SERVERS = 'heddle';
+
+interface ReadArguments {
+  server: string | null;
+  cursor: string | null;
+  uri: string | null;
+}
+
+interface ResourceTool {
+  name: 'list_mcp_resources' | 'list_mcp_resource_templates' | 'read_mcp_resource';
+  description: string;
+  properties: JsonObject;
+  required: string[];
+  read(args: ReadArguments, reader: Reader): Promise<JsonValue>;
+}
+
+/** Asks one server. Rejects with an McpError. */
+type Ask = (server: ThreadServer, request: McpRequest) => Promise<JsonValue>;
+
+interface Reader {
+  servers: ThreadServers;
+  ask: Ask;
+}
+
+const SERVER = { type: 'string', description: 'The name of the MCP server. Absent: all servers.' };
+const CURSOR = { type: 'string', description: 'The `nextCursor` of the page before. It needs `server`. Absent: the first page.' };
+
+const TOOLS: readonly ResourceTool[] = [
+  {
+    name: 'list_mcp_resources',
+    description: 'Lists the resources that MCP servers offer, such as files and tables. Read one with read_mcp_resource.',
+    properties: { server: SERVER, cursor: CURSOR },
+    required: [],
+    read: (args, reader) => list(args, reader, { op: 'listResources', key: 'resources' }),
+  },
+  {
+    name: 'list_mcp_resource_templates',
+    description: 'Lists the resource templates that MCP servers offer: fill in the parameters of their URIs, and read the resource.',
+    properties: { server: SERVER, cursor: CURSOR },
+    required: [],
+    read: (args, reader) => list(args, reader, { op: 'listResourceTemplates', key: 'resourceTemplates' }),
+  },
+  {
+    name: 'read_mcp_resource',
+    description: 'Reads a resource of an MCP server.',
+    properties: {
+      server: { type: 'string', description: 'The name of the MCP server, as list_mcp_resources shows it.' },
+      uri: { type: 'string', description: 'The URI of the resource.' },
+    },
+    required: ['server', 'uri'],
+    read: readResource,
+  },
+];
+
+/** The tools that read the resources of the thread's servers. */
+export function resourceTools(servers: ThreadServers, deps: TurnPartDeps): Tool[] {
+  return TOOLS.map((tool) => ({
+    spec: {
+      type: 'function',
+      name: tool.name,
+      description: tool.description,
+      parameters: { type: 'object', properties: tool.properties, required: tool.required, additionalProperties: false },
+    },
+    prepare: async (args, context) => prepare(tool, args, { context, servers, deps }),
+  }));
+}
+
+function prepare(
+  tool: ResourceTool,
+  args: JsonValue,
+  { context, servers, deps }: { context: CallContext; servers: ThreadServers; deps: TurnPartDeps },
+): Action | ActionOutcome {
+  const given = isObject(args) ? (args as JsonObject) : {};
+  const text = (key: string) => (typeof given[key] === 'string' && given[key] !== '' ? given[key] : null);
+  const read: ReadArguments = { server: text('server'), cursor: text('cursor'), uri: text('uri') };
+  const missing = tool.required.filter((key) => text(key) === null);
+  if (missing.length > 0) return failed(`${tool.name} needs ${missing.map((key) => `\`${key}\``).join(' and ')}, as non-empty strings.`);
+  const item = begun(context.itemId, { server: read.server ?? ALL_SERVERS, tool: tool.name, args: given });
+  const perform = async (_permit: unknown, _shown: unknown, host: ActionHost): Promise<ActionOutcome> => {
+    const startedMs = deps.clock.monotonic();
+    const ended = () => Math.round(deps.clock.monotonic() - startedMs);
+    const ask: Ask = ({ server, config, user }, request) =>
+      server.request(request, { timeoutMs: config.toolTimeoutMs, signal: host.signal, user });
+    try {
+      const charsMax = deps.configuration().config.get('tool_output_token_limit') * CHARS_PER_TOKEN;
+      const output = limited(JSON.stringify(await tool.read(read, { servers, ask })), charsMax);
+      const result = { content: [{ type: 'text', text: output }], structuredContent: null, _meta: null };
+      return { output, success: true, item: { ...item, status: 'completed', result, durationMs: ended() } };
+    } catch (error) {
+      if (!(error instanceof McpError)) throw error;
+      const output = error.message;
+      return { output, success: false, item: { ...item, status: 'failed', error: { message: output }, durationMs: ended() } };
+    }
+  };
+  return {
+    kind: 'other',
+    item,
+    judge: () => ({ run: UNCONFINED }),
+    perform,
+    refused(denial) {
+      const message = refusalText(denial);
+      return { output: message, success: false, item: { ...item, status: 'failed', error: { message }, durationMs: 0 } };
+    },
+  };
+}
+
+function begun(
+  id: string,
+  { server, tool, args }: { server: string; tool: string; args: JsonObject },
+): Extract<ThreadItem, { type: 'mcpToolCall' }> {
+  return {
+    type: 'mcpToolCall',
+    id,
+    server,
+    tool,
+    status: 'inProgress',
+    arguments: args,
+    mcpAppUi: null,
+    appContext: null,
+    pluginId: null,
+    readOnlyHint: true,
+    result: null,
+    error: null,
+    durationMs: null,
+  };
+}
+
+async function list(
+  { server, cursor }: ReadArguments,
+  { servers, ask }: Reader,
+  { op, key }: { op: 'listResources' | 'listResourceTemplates'; key: 'resources' | 'resourceTemplates' },
+): Promise<JsonValue> {
+  if (server !== null) {
+    const page = await ask(require(servers, server), { op, cursor });
+    const { nextCursor } = isObject(page) ? page : {};
+    return { server, [key]: named(page, key, server), ...(typeof nextCursor === 'string' ? { nextCursor } : {}) };
+  }
+  if (cursor !== null) throw new McpError('other', 'A cursor belongs to one server: name it with `server`.');
+  const all = await Promise.all(
+    servers.all.map(async (each) => {
+      try {
+        return named(await ask(each, { op, cursor: null }), key, each.config.name);
+      } catch (error) {
+        // One server that cannot answer does not hide the others.
+        if (error instanceof McpError && error.kind !== 'cancelled') return [];
+        throw error;
+      }
+    }),
+  );
+  return { [key]: all.flat() };
+}
+
+function named(page: JsonValue, key: string, server: string): JsonObject[] {
+  const entries = isObject(page) && Array.isArray(page[key]) ? (page[key] as unknown[]) : [];
+  return entries.filter(isObject).map((entry) => ({ server, ...(entry as JsonObject) }));
+}
+
+async function readResource({ server, uri }: ReadArguments, { servers, ask }: Reader): Promise<JsonValue> {
+  const found = require(servers, server ?? '');
+  const result = await ask(found, { op: 'readResource', uri: uri ?? '', meta: null });
+  const contents = isObject(result) && Array.isArray(result.contents) ? (result.contents as JsonValue[]) : [];
+  return { server, uri, contents };
+}
+
+function require(servers: ThreadServers, name: string): ThreadServer {
+  const found = servers.find(name);
+  if (found !== null) return found;
+  const names = servers.all.map(({ config }) => config.name);
+  throw new McpError('other', `unknown MCP server '${name}'. The servers are: ${names.join(', ') || 'none'}.`);
+}
+
+function limited(text: string, charsMax: number): string {
+  if (text.length <= charsMax) return text;
+  return `${cutText(text, charsMax)}\n[… ${text.length - charsMax} characters left out …]`;
+}

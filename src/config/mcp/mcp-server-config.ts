@@ -1,0 +1,60 @@
+/** When calls of a tool need approval: `auto`, by the tool's annotations; `prompt`, always; `approve`, never. */
+export type McpApprovalMode = 'auto' | 'prompt' | 'approve';
+
+/** A server that runs as a process and speaks over its stdin and stdout. */
+export interface McpStdio {
+  type: 'stdio';
+  command: string;
+  args: readonly string[];
+  /** Its whole environment. */
+  env: Readonly<Record<string, string>>;
+  /** Null: the working directory of the thread. */
+  cwd: string | null;
+}
+
+/** A server that is reached by HTTP. */
+export interface McpHttp {
+  type: 'http';
+  url: string;
+  headers: Readonly<Record<string, string>>;
+  /** The token of the variable that the configuration names; null: it names none, or the variable is not set. */
+  bearerToken: string | null;
+  /** Null: the configuration names no variable. */
+  bearerTokenVariable: string | null;
+  oauth: McpOauthConfig;
+}
+
+export interface McpOauthConfig {
+  scopes: readonly string[] | null;
+  resource: string | null;
+  clientId: string | null;
+  clientSecret: string | null;
+  /** The URL of a document that describes the client, for servers that take one in place of a registration. */
+  clientMetadataUrl: string | null;
+}
+
+/** An MCP server as `[mcp_servers.NAME]` configures it. */
+export interface McpServerConfig {
+  name: string;
+  transport: McpStdio | McpHttp;
+  enabled: boolean;
+  /** Threads are refused if it does not start. */
+  required: boolean;
+  startupTimeoutMs: number;
+  toolTimeoutMs: number;
+  /** Null: all. */
+  enabledTools: readonly string[] | null;
+  disabledTools: readonly string[];
+  approvalMode: McpApprovalMode;
+  /** Whether calls that the model makes together may run at the same time, although they may change something. */
+  callsInParallel: boolean;
+  /** By the name of a tool. */
+  toolApprovals: Readonly<Record<string, McpApprovalMode>>;
+  /** Values of its configuration that no error and no log may show. */
+  secrets: readonly string[];
+}
+
+/** Whether the configuration lets the model use this tool of the server. */
+export function isToolEnabled({ enabledTools, disabledTools }: McpServerConfig, tool: string): boolean {
+  return (enabledTools === null || enabledTools.includes(tool)) && !disabledTools.includes(tool);
+}

@@ -1,0 +1,131 @@
+import type { LoadedThread } from '../agent/loaded-thread.ts';
+import type { AskingCall } from '../agent/mcp/answer-question.ts';
+import { McpTools } from '../agent/mcp/mcp-tools.ts';
+import { isObject, type JsonObject, type JsonValue } from '../base/json-value.ts';
+import { mcpSettings } from '../config/mcp/mcp-settings.ts';
+import { McpError } from '../mcp/mcp-error.ts';
+import type { McpServer } from '../mcp/mcp-server.ts';
+import type { McpUser } from '../mcp/mcp-user.ts';
+import type { McpRequest } from '../mcp/to-host.ts';
+import type { McpResourceReadResponse, McpServerToolCallResponse } from '../protocol/generated/types.ts';
+import { mcpRequestFailed, unknownMcpServer } from '../protocol/mcp-request-failed.ts';
+import { invalidParams } from '../protocol/rpc-error.ts';
+import type { AskClients } from '../tools/action.ts';
+import type { McpStatusDeps } from './mcp-server-status.ts';
+import type { MethodTable } from './method.ts';
+
+export function mcpServerMethods(deps: McpStatusDeps) {
+  return {
+    'mcpServer/tool/call': {
+      queue: null,
+      async handle({ threadId, server, tool, arguments: args, _meta }, { caller }) {
+        const request: McpRequest = {
+          op: 'callTool',
+          name: tool,
+          arguments: objectOf(args, 'arguments') ?? {},
+          meta: { ...objectOf(_meta, '_meta'), threadId },
+        };
+        const result = await requestOfThread(deps, { threadId, server, request, signal: caller.gone });
+        const { content, structuredContent, isError, _meta: meta } = isObject(result) ? result : {};
+        return {
+          content: Array.isArray(content) ? content : [],
+          ...(structuredContent === undefined ? {} : { structuredContent }),
+          ...(isError === undefined ? {} : { isError: isError === true }),
+          ...(meta === undefined ? {} : { _meta: meta }),
+        } as McpServerToolCallResponse;
+      },
+    },
+    'mcpServer/resource/read': {
+      queue: null,
+      async handle({ threadId, server, uri, _meta, originCallId }, { caller }) {
+        if (originCallId != null && threadId == null) throw invalidParams('params.originCallId requires threadId');
+        const request: McpRequest = { op: 'readResource', uri, meta: objectOf(_meta, '_meta') };
+        const options = { server, request, signal: caller.gone };
+        const result = await (threadId == null ? requestOfConfig(deps, options) : requestOfThread(deps, { ...options, threadId }));
+        const contents = isObject(result) && Array.isArray(result.contents) ? result.contents : [];
+        return { contents, originCallId: originCallId ?? null } as McpResourceReadResponse;
+      },
+    },
+  } satisfies Partial<MethodTable>;
+}
+
+function objectOf(value: unknown, field: string): JsonObject | null {
+  if (value === undefined || value === null) return null;
+  if (!isObject(value)) throw invalidParams(`params.${field}: expected an object`);
+  return value as JsonObject;
+}
+
+interface ServerRequest {
+  server: string;
+  request: McpRequest;
+  signal: AbortSignal;
+}
+
+async function requestOfThread({ threads }: McpStatusDeps, { threadId, server: name, ...sent }: ServerRequest & { threadId: string }) {
+  const thread = threads.require(threadId);
+  const part = thread.part(McpTools);
+  part.opened();
+  const found = part.servers.find(name);
+  if (found === null) {
+    throw unknownMcpServer(
+      name,
+      part.servers.all.map(({ config }) => config.name),
+    );
+  }
+  const tag = askingClient(thread, name, sent.signal);
+  return answered(found.server, { ...sent, user: found.user, tag, timeoutMs: found.config.toolTimeoutMs });
+}
+
+/** A call that a client makes outside of any turn: the server's questions go to the clients of the thread. */
+function askingClient({ id, settings, questions }: LoadedThread, server: string, signal: AbortSignal): AskingCall {
+  const askUser: AskClients = (request) => questions.whileWaiting('waitingOnUserInput', () => questions.ask(request, signal));
+  return {
+    threadId: id,
+    turnId: null,
+    itemId: '',
+    server,
+    settings,
+    host: { askUser, requestMore: (ask) => ask.askPerson(askUser), signal },
+  };
+}
+
+async function requestOfConfig({ mcp, config, cwd }: McpStatusDeps, { server: name, ...sent }: ServerRequest) {
+  const { servers } = mcpSettings(await config());
+  const enabled = servers.filter((server) => server.enabled);
+  const found = enabled.find((server) => server.name === name);
+  if (found === undefined) {
+    throw unknownMcpServer(
+      name,
+      enabled.map((server) => server.name),
+    );
+  }
+  const user: McpUser = {
+    root: cwd,
+    onState: () => {},
+    onQuestion: async () => ({ error: { code: -32600, message: 'nobody can be asked' } }),
+  };
+  const { server, release } = mcp.use(found, user);
+  try {
+    return await answered(server, { ...sent, user, timeoutMs: found.toolTimeoutMs });
+  } finally {
+    release();
+  }
+}
+
+interface Sent {
+  request: McpRequest;
+  signal: AbortSignal;
+  user: McpUser;
+  tag?: AskingCall;
+  timeoutMs: number;
+}
+
+/** The answer of the server. Throws an RpcError with the server's own error. */
+async function answered(server: McpServer, { request, ...options }: Sent): Promise<JsonValue> {
+  try {
+    return await server.request(request, options);
+  } catch (error) {
+    if (error instanceof McpError) throw mcpRequestFailed(error.code, error.message);
+    throw error;
+  }
+}

@@ -1,0 +1,83 @@
+import type { ClientChannel } from '../../agent/client-channel.ts';
+import { McpTools } from '../../agent/mcp/mcp-tools.ts';
+import type { McpHttp, McpServerConfig } from '../../config/mcp/mcp-server-config.ts';
+import { type McpSettings, mcpSettings } from '../../config/mcp/mcp-settings.ts';
+import { McpError } from '../../mcp/mcp-error.ts';
+import type { CredentialStore } from '../../mcp/oauth/credential-store.ts';
+import type { McpLogins } from '../../mcp/oauth/mcp-logins.ts';
+import { mcpRequestFailed } from '../../protocol/mcp-request-failed.ts';
+import { refused } from '../../protocol/rpc-error.ts';
+import type { McpStatusDeps } from '../mcp-server-status.ts';
+import type { MethodTable } from '../method.ts';
+
+export interface OauthDeps extends McpStatusDeps {
+  clients: ClientChannel;
+  logins: McpLogins;
+  credentials: CredentialStore;
+}
+
+export function oauthMethods(deps: OauthDeps) {
+  return {
+    'mcpServer/oauth/login': {
+      queue: null,
+      async handle({ name, threadId, scopes, timeoutSecs, clientRegistration }, { after }) {
+        const settings = await settingsOf(deps, threadId);
+        const config = httpServer(settings, name);
+        const registration = clientRegistration ?? 'auto';
+        if (registration === 'cimd' && config.transport.oauth.clientMetadataUrl === null) {
+          throw refused(
+            'mcp_login_refused',
+            `clientRegistration "cimd" needs the URL of a document that describes the client: set mcp_servers.${name}.oauth.client_metadata_url`,
+          );
+        }
+        const { loginId, authorizationUrl, ended } = await begun(deps, {
+          config,
+          callback: settings.callback,
+          scopes: scopes ?? null,
+          timeoutMs: timeoutSecs == null ? null : Math.max(1, timeoutSecs) * 1000,
+          registration,
+        });
+        after(() => {
+          void ended.then((error) => {
+            const params = { name, success: error === null, error, loginId, threadId: threadId ?? null };
+            deps.clients.publish('everyone', 'mcpServer/oauthLogin/completed', params);
+          });
+        });
+        return { authorizationUrl, loginId };
+      },
+    },
+    'mcpServer/oauth/logout': {
+      queue: null,
+      async handle({ name, threadId }) {
+        const { transport, ...config } = httpServer(await settingsOf(deps, threadId), name);
+        const wasLoggedIn = await deps.credentials.remove({ name: config.name, url: transport.url });
+        return { wasLoggedIn };
+      },
+    },
+  } satisfies Partial<MethodTable>;
+}
+
+async function settingsOf({ threads, config }: OauthDeps, threadId: string | null | undefined): Promise<McpSettings> {
+  return threadId == null ? mcpSettings(await config()) : threads.require(threadId).part(McpTools).settings;
+}
+
+function httpServer({ servers, problems }: McpSettings, name: string): McpServerConfig & { transport: McpHttp } {
+  const problem = problems.find((each) => each.name === name);
+  if (problem !== undefined) throw refused('mcp_login_refused', problem.error.message);
+  const config = servers.find((each) => each.name === name);
+  if (config === undefined) throw refused('mcp_server_not_found', `No MCP server named '${name}' found.`);
+  const { transport } = config;
+  if (transport.type === 'stdio') throw refused('mcp_login_refused', 'OAuth login is only supported for streamable HTTP servers.');
+  if (transport.bearerTokenVariable !== null)
+    throw refused('mcp_login_refused', `the MCP server ${name} gets its token from ${transport.bearerTokenVariable}: it needs no login`);
+  return { ...config, transport };
+}
+
+async function begun({ logins }: OauthDeps, options: Parameters<McpLogins['begin']>[0]) {
+  try {
+    return await logins.begin(options);
+  } catch (error) {
+    if (error instanceof McpError) throw mcpRequestFailed(error.code, error.message);
+    throw error;
+  }
+}

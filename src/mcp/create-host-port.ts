@@ -1,0 +1,76 @@
+import { SHARE_ENV, Worker } from 'node:worker_threads';
+import type { Log } from '../base/log.ts';
+import type { FromHost, HostPort, ToHost } from './to-host.ts';
+
+/** A host that needs more memory than this ends, and not the process. */
+const HEAP_MB_MAX = 1024;
+
+export interface HostPortOptions {
+  /** The built script of the host's thread. Null: the host runs in this thread. */
+  script: string | null;
+  log: Log;
+}
+
+interface HostPortEvents {
+  onMessage(message: FromHost): void;
+  /** The thread has died. Not called after `close`. */
+  onDied(reason: unknown): void;
+}
+
+/** Starts the host, in a thread of its own if there is a script for it. */
+export function createHostPort(options: HostPortOptions, events: HostPortEvents): HostPort {
+  return options.script === null ? localPort(events) : workerPort(options.script, events);
+}
+
+function workerPort(script: string, { onMessage, onDied }: HostPortEvents): HostPort {
+  const worker = new Worker(script, {
+    env: SHARE_ENV,
+    execArgv: [],
+    resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX },
+  });
+  let isClosed = false;
+  let reason: unknown = null;
+  worker.on('message', onMessage);
+  worker.on('error', (error) => {
+    reason = error;
+  });
+  worker.on('exit', () => {
+    if (!isClosed) onDied(reason);
+  });
+  worker.unref();
+  return {
+    post: (message) => worker.postMessage(message),
+    keepAlive: (alive) => (alive ? worker.ref() : worker.unref()),
+    async close() {
+      isClosed = true;
+      await worker.terminate();
+    },
+  };
+}
+
+/** Messages wait until the host's code is loaded. */
+function localPort({ onMessage, onDied }: HostPortEvents): HostPort {
+  let isClosed = false;
+  const waiting: ToHost[] = [];
+  let receive = (message: ToHost): void => void waiting.push(message);
+  const load = async () => {
+    try {
+      const { createMcpHost } = await import('./host/create-mcp-host.ts');
+      const host = createMcpHost((message) => {
+        if (!isClosed) onMessage(message);
+      });
+      receive = (message) => host.receive(message);
+      for (const message of waiting.splice(0)) receive(message);
+    } catch (error) {
+      if (!isClosed) onDied(error);
+    }
+  };
+  void load();
+  return {
+    post: (message) => receive(message),
+    keepAlive: () => {},
+    async close() {
+      isClosed = true;
+    },
+  };
+}

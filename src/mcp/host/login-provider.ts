@@ -1,0 +1,149 @@
+import { randomBytes } from 'node:crypto';
+import {
+  auth,
+  type OAuthClientInformationContext,
+  type OAuthClientMetadata,
+  type OAuthClientProvider,
+  type OAuthDiscoveryState,
+  type StoredOAuthClientInformation,
+  type StoredOAuthTokens,
+  UnauthorizedError,
+} from '@modelcontextprotocol/client';
+import type { JsonObject } from '../../base/json-value.ts';
+import type { LoginRequest, StoredCredentials } from '../to-host.ts';
+
+/** The credentials of a server, which the main thread keeps. */
+export interface CredentialsAccess {
+  read(): Promise<StoredCredentials>;
+  store(change: Partial<StoredCredentials>): Promise<void>;
+  /** Sends the user to an address. Returns the query of the redirect that follows. */
+  authorize(url: string): Promise<string>;
+}
+
+const CLIENT_NAME = 'heddle';
+/** The key of clients whose authorization server is unknown. */
+const NO_ISSUER = '';
+
+/** Logs the user in to a server, for the library: the user is sent to the authorization server. */
+export class LoginProvider implements OAuthClientProvider {
+  clientMetadataUrl?: string;
+  validateResourceURL?: (serverUrl: string | URL, resource?: string) => Promise<URL | undefined>;
+  readonly #login: LoginRequest;
+  readonly #credentials: CredentialsAccess;
+  readonly #state = randomBytes(24).toString('base64url');
+  /** A login does not begin with earlier tokens. */
+  #tokens: StoredOAuthTokens | undefined;
+  #address: URL | null = null;
+  /** The scopes that were asked for. */
+  #scope: string | null = null;
+  #verifier = '';
+  #discovery: OAuthDiscoveryState | undefined;
+
+  constructor(login: LoginRequest, credentials: CredentialsAccess) {
+    this.#login = login;
+    this.#credentials = credentials;
+    if (login.clientMetadataUrl !== null) this.clientMetadataUrl = login.clientMetadataUrl;
+    if (login.resource === null) return;
+    const resource = new URL(login.resource);
+    this.validateResourceURL = async () => resource;
+  }
+
+  get redirectUrl(): string {
+    return this.#login.redirectUrl;
+  }
+
+  get clientMetadata(): OAuthClientMetadata {
+    const { redirectUrl, scopes } = this.#login;
+    return {
+      client_name: CLIENT_NAME,
+      redirect_uris: [redirectUrl],
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+      ...(scopes === null || scopes.length === 0 ? {} : { scope: scopes.join(' ') }),
+    };
+  }
+
+  state(): string {
+    return this.#state;
+  }
+
+  async clientInformation(ctx?: OAuthClientInformationContext): Promise<StoredOAuthClientInformation | undefined> {
+    const { clientId, clientSecret, redirectUrl } = this.#login;
+    if (clientId !== null) return { client_id: clientId, ...(clientSecret === null ? {} : { client_secret: clientSecret }) };
+    const { clients } = await this.#credentials.read();
+    const known = clients[ctx?.issuer ?? NO_ISSUER] as (StoredOAuthClientInformation & { redirect_uris?: string[] }) | undefined;
+    // One that was registered for another address is of no use.
+    return known?.redirect_uris?.includes(redirectUrl) === false ? undefined : known;
+  }
+
+  async saveClientInformation(client: StoredOAuthClientInformation, ctx?: OAuthClientInformationContext): Promise<void> {
+    const { clients } = await this.#credentials.read();
+    await this.#credentials.store({ clients: { ...clients, [ctx?.issuer ?? NO_ISSUER]: client as unknown as JsonObject } });
+  }
+
+  tokens(): StoredOAuthTokens | undefined {
+    return this.#tokens;
+  }
+
+  async saveTokens(tokens: StoredOAuthTokens): Promise<void> {
+    this.#tokens = tokens;
+    const discovery = (this.#discovery ?? null) as unknown as JsonObject | null;
+    const { clientId } = this.#login;
+    const own = clientId === null ? {} : { clients: { [NO_ISSUER]: (await this.clientInformation()) as unknown as JsonObject } };
+    // A server that does not say what it granted has granted what was asked for.
+    const granted = this.#scope === null ? tokens : { scope: this.#scope, ...tokens };
+    await this.#credentials.store({ ...storedTokens(granted), ...own, discovery });
+  }
+
+  redirectToAuthorization(address: URL): void {
+    this.#address = address;
+    this.#scope = address.searchParams.get('scope');
+  }
+
+  saveCodeVerifier(verifier: string): void {
+    this.#verifier = verifier;
+  }
+
+  codeVerifier(): string {
+    return this.#verifier;
+  }
+
+  saveDiscoveryState(state: OAuthDiscoveryState): void {
+    this.#discovery = state;
+  }
+
+  discoveryState(): OAuthDiscoveryState | undefined {
+    return this.#discovery;
+  }
+
+  invalidateCredentials(scope: 'all' | 'client' | 'tokens' | 'verifier' | 'discovery'): void {
+    if (scope === 'all' || scope === 'tokens') this.#tokens = undefined;
+    if (scope === 'all' || scope === 'discovery') this.#discovery = undefined;
+  }
+
+  /** Sends the user to the authorization server, and redeems what comes back. */
+  async finish(redeem: (query: string) => Promise<void>): Promise<void> {
+    const address = this.#address;
+    if (address === null) throw new UnauthorizedError('the server asks for a login, but names no place for it');
+    this.#address = null;
+    const query = await this.#credentials.authorize(address.href);
+    if (new URLSearchParams(query).get('state') !== this.#state) throw new Error('the answer of the login does not belong to this login');
+    await redeem(query);
+  }
+}
+
+/** Redeems the answer of a login that began without a request to the server. */
+export async function finishLogin(provider: LoginProvider, serverUrl: URL, query: string): Promise<void> {
+  const params = new URLSearchParams(query);
+  const authorizationCode = params.get('code');
+  if (authorizationCode === null) throw new Error('the login was refused');
+  const iss = params.get('iss');
+  await auth(provider, { serverUrl, authorizationCode, ...(iss === null ? {} : { iss }) });
+}
+
+/** Tokens as they are stored. */
+export function storedTokens(tokens: StoredOAuthTokens): Pick<StoredCredentials, 'tokens' | 'expiresAtMs'> {
+  const { expires_in: seconds } = tokens;
+  const expiresAtMs = typeof seconds === 'number' ? Date.now() + seconds * 1000 : null;
+  return { tokens: tokens as unknown as JsonObject, expiresAtMs };
+}

@@ -1,0 +1,89 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
+
+/** The longest line that a server may send. */
+const LINE_BYTES_MAX = 64 * 1024 * 1024;
+const LINE_FEED = 10;
+
+interface PipeTransportDeps {
+  /** Passes bytes on to the server. */
+  write(bytes: Uint8Array): void;
+  /** A line that is not a message, such as text that a program prints to its output. */
+  onNoise(problem: string): void;
+}
+
+/** Messages of a server that runs elsewhere, as JSON lines: `receive` takes the bytes of its output. */
+export class PipeTransport implements Transport {
+  onmessage?: Transport['onmessage'];
+  onclose?: Transport['onclose'];
+  onerror?: Transport['onerror'];
+  readonly #deps: PipeTransportDeps;
+  readonly #encoder = new TextEncoder();
+  #parts: Uint8Array[] = [];
+  #length = 0;
+  #isClosed = false;
+  #receiving: Promise<void> = Promise.resolve();
+
+  constructor(deps: PipeTransportDeps) {
+    this.#deps = deps;
+  }
+
+  async start(): Promise<void> {}
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    if (this.#isClosed) throw new Error('the server has ended');
+    this.#deps.write(this.#encoder.encode(`${JSON.stringify(message)}\n`));
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#parts = [];
+    this.onclose?.();
+  }
+
+  /** Takes bytes of the server's output. Resolves when its messages in them have been passed on. */
+  receive(bytes: Uint8Array): Promise<void> {
+    this.#receiving = this.#receiving.then(() => this.#take(bytes));
+    return this.#receiving;
+  }
+
+  async #take(bytes: Uint8Array): Promise<void> {
+    let from = 0;
+    for (let end = bytes.indexOf(LINE_FEED); end !== -1 && !this.#isClosed; end = bytes.indexOf(LINE_FEED, from)) {
+      this.#keep(bytes.subarray(from, end));
+      if (this.#line()) await nextTurn();
+      from = end + 1;
+    }
+    if (from < bytes.length && !this.#isClosed) this.#keep(bytes.subarray(from));
+  }
+
+  #keep(bytes: Uint8Array): void {
+    this.#parts.push(bytes);
+    this.#length += bytes.length;
+    if (this.#length <= LINE_BYTES_MAX) return;
+    this.onerror?.(new Error(`the server sent a message of more than ${LINE_BYTES_MAX / 1024 / 1024} MiB`));
+    void this.close();
+  }
+
+  /** Returns whether it was a notification. The library handles those later, so that a response behind one would overtake it. */
+  #line(): boolean {
+    const line = Buffer.concat(this.#parts, this.#length).toString('utf8').trim();
+    this.#parts = [];
+    this.#length = 0;
+    if (line === '') return false;
+    let message: unknown;
+    try {
+      message = JSON.parse(line);
+    } catch {
+      this.#deps.onNoise(line.slice(0, 500));
+      return false;
+    }
+    if (typeof message !== 'object' || message === null || Array.isArray(message)) {
+      this.#deps.onNoise(line.slice(0, 500));
+      return false;
+    }
+    this.onmessage?.(message as JSONRPCMessage);
+    return !('id' in message);
+  }
+}

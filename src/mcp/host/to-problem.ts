@@ -1,0 +1,57 @@
+import {
+  InsufficientScopeError,
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+  UnauthorizedError,
+} from '@modelcontextprotocol/client';
+import type { JsonValue } from '../../base/json-value.ts';
+import type { McpProblem } from '../to-host.ts';
+
+const NOT_FOUND = 404;
+const UNAUTHORIZED = 401;
+const DEPTH_MAX = 5;
+
+/** Why a request or a connection failed, as data. */
+export function toProblem(error: unknown): McpProblem {
+  if (error instanceof InsufficientScopeError) {
+    const scopes = (error.requiredScope ?? '').split(' ').filter((scope) => scope !== '');
+    const which = scopes.length === 0 ? '' : `: ${scopes.join(' ')}`;
+    return { ...problem('unauthorized', `the server requires more permissions${which}. Log in again`), scopes };
+  }
+  if (error instanceof UnauthorizedError) return problem('unauthorized', 'the server requires a login');
+  if (error instanceof ProtocolError) {
+    const { code, message, data } = error;
+    return { kind: 'server', message: withoutPrefix(message, code), code, data: (data ?? null) as JsonValue };
+  }
+  if (error instanceof SdkHttpError) return httpProblem(error);
+  if (error instanceof SdkError && error.code === SdkErrorCode.ConnectionClosed) return problem('closed', 'the server has ended');
+  return problem('other', chainOf(error));
+}
+
+function httpProblem(error: SdkHttpError): McpProblem {
+  const status = (error.data as { status?: number } | undefined)?.status ?? null;
+  if (status === UNAUTHORIZED || error.code === SdkErrorCode.ClientHttpAuthentication)
+    return problem('unauthorized', 'the server refused the login (HTTP 401)');
+  if (status === NOT_FOUND) return problem('sessionLost', 'the server does not know this session or address (HTTP 404)');
+  return problem('other', chainOf(error));
+}
+
+function problem(kind: McpProblem['kind'], message: string): McpProblem {
+  return { kind, message, code: null, data: null };
+}
+
+function withoutPrefix(message: string, code: number): string {
+  const prefix = `MCP error ${code}: `;
+  return message.startsWith(prefix) ? message.slice(prefix.length) : message;
+}
+
+/** The message of an error with those of its causes, which say why a fetch failed. */
+function chainOf(error: unknown, depth = 0): string {
+  if (!(error instanceof Error)) return String(error);
+  const own = error.message || error.name;
+  const { cause } = error;
+  if (error instanceof AggregateError && error.errors.length > 0) return chainOf(error.errors[0], depth + 1);
+  return cause === undefined || depth > DEPTH_MAX ? own : `${own}: ${chainOf(cause, depth + 1)}`;
+}

@@ -1,0 +1,222 @@
+import type { JsonValue } from '../base/json-value.ts';
+import type { Log } from '../base/log.ts';
+import { createHostPort, type HostPortOptions } from './create-host-port.ts';
+import { McpError } from './mcp-error.ts';
+import type { ConnectedServer, FromHost, HostedServer, HostPort, McpAnswer, McpProblem, McpQuestion, McpRequest } from './to-host.ts';
+
+export type Progress = Extract<FromHost, { type: 'progress' }>['progress'];
+
+/** A connection, as the code that owns it hears it. */
+export interface ConnectionEvents {
+  /** Bytes for the input of the server's process. */
+  onOutput(bytes: Uint8Array): void;
+  /** The host has read so many bytes. */
+  onTaken(bytes: number): void;
+  /** The server asks. `call`: the request in whose course it asks; null: unknown. */
+  onQuestion(call: number | null, question: McpQuestion, signal: AbortSignal): Promise<McpAnswer>;
+  onToolsChanged(): void;
+  /** The connection has ended by itself. */
+  onClosed(reason: string | null): void;
+}
+
+/** An open connection to a server. */
+export interface HostConnection {
+  /** Resolves when the server has answered the handshake. Rejects with an McpError. */
+  readonly connected: Promise<ConnectedServer>;
+  input(bytes: Uint8Array): void;
+  inputEnded(): void;
+  /** Sends a request. `begun` gets its number. Rejects with an McpError; an abort of the signal cancels it. */
+  request(request: McpRequest, options: RequestOptions): Promise<JsonValue>;
+  rootsChanged(): void;
+  /** Requests that wait are rejected with this error. */
+  close(why: McpError): void;
+}
+
+export interface RequestOptions {
+  signal: AbortSignal;
+  begun?: (call: number) => void;
+  onProgress?: (progress: Progress) => void;
+}
+
+interface OpenConnection {
+  events: ConnectionEvents;
+  connected(server: ConnectedServer): void;
+  refused(error: McpError): void;
+  calls: Set<number>;
+}
+
+interface OpenCall {
+  connection: number;
+  resolve(result: JsonValue): void;
+  reject(error: McpError): void;
+  onProgress?: ((progress: Progress) => void) | undefined;
+}
+
+interface McpHostClientOptions extends HostPortOptions {
+  /** The server's own version. */
+  version: string;
+  log: Log;
+}
+
+/** The connections that the host holds. The host starts at the first, and anew after it has died. */
+export class McpHostClient {
+  readonly #options: McpHostClientOptions;
+  readonly #connections = new Map<number, OpenConnection>();
+  readonly #calls = new Map<number, OpenCall>();
+  readonly #asks = new Map<number, AbortController>();
+  #port: HostPort | null = null;
+  #isClosed = false;
+  #count = 0;
+
+  constructor(options: McpHostClientOptions) {
+    this.#options = options;
+  }
+
+  open(server: HostedServer, events: ConnectionEvents): HostConnection {
+    const connection = ++this.#count;
+    const port = this.#started();
+    const connected = new Promise<ConnectedServer>((resolve, reject) => {
+      this.#connections.set(connection, { events, connected: resolve, refused: reject, calls: new Set() });
+    });
+    connected.catch(() => {});
+    port.post({ type: 'connect', connection, server, clientVersion: this.#options.version });
+    return {
+      connected,
+      input: (bytes) => this.#post({ type: 'input', connection, bytes }),
+      inputEnded: () => this.#post({ type: 'inputEnded', connection }),
+      request: (request, options) => this.#request(connection, request, options),
+      rootsChanged: () => this.#post({ type: 'rootsChanged', connection }),
+      close: (why) => {
+        this.#end(connection, why);
+        this.#post({ type: 'close', connection });
+      },
+    };
+  }
+
+  /** Ends the host with all connections. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const connection of [...this.#connections.keys()]) this.#end(connection, new McpError('closed', 'the server is being shut down'));
+    await this.#port?.close();
+    this.#port = null;
+  }
+
+  #started(): HostPort {
+    if (this.#isClosed) throw new McpError('unavailable', 'the server is being shut down');
+    this.#port ??= createHostPort(this.#options, {
+      onMessage: (message) => this.#receive(message),
+      onDied: (reason) => this.#died(reason),
+    });
+    return this.#port;
+  }
+
+  #post(message: Parameters<HostPort['post']>[0]): void {
+    this.#port?.post(message);
+  }
+
+  #request(connection: number, request: McpRequest, { signal, begun, onProgress }: RequestOptions): Promise<JsonValue> {
+    const open = this.#connections.get(connection);
+    if (open === undefined) return Promise.reject(new McpError('closed', 'the server has ended'));
+    const call = ++this.#count;
+    return new Promise<JsonValue>((resolve, reject) => {
+      const cancel = () => {
+        this.#post({ type: 'cancel', call });
+        this.#settle(call)?.reject(new McpError('cancelled', 'the request was cancelled'));
+      };
+      const done = () => signal.removeEventListener('abort', cancel);
+      if (this.#calls.size === 0) this.#port?.keepAlive(true);
+      this.#calls.set(call, {
+        connection,
+        onProgress,
+        resolve: (result) => {
+          done();
+          resolve(result);
+        },
+        reject: (error) => {
+          done();
+          reject(error);
+        },
+      });
+      open.calls.add(call);
+      begun?.(call);
+      signal.addEventListener('abort', cancel);
+      if (signal.aborted) cancel();
+      else this.#post({ type: 'request', connection, call, request });
+    });
+  }
+
+  #settle(call: number): OpenCall | null {
+    const open = this.#calls.get(call) ?? null;
+    this.#calls.delete(call);
+    if (open !== null) this.#connections.get(open.connection)?.calls.delete(call);
+    if (this.#calls.size === 0) this.#port?.keepAlive(false);
+    return open;
+  }
+
+  #receive(message: FromHost): void {
+    if ('connection' in message) this.#receiveOf(message);
+    else if (message.type === 'progress') this.#calls.get(message.call)?.onProgress?.(message.progress);
+    else if (message.type === 'result') this.#settle(message.call)?.resolve(message.result);
+    else if (message.type === 'failure') this.#settle(message.call)?.reject(errorOf(message.problem));
+    else this.#asks.get(message.ask)?.abort();
+  }
+
+  #receiveOf(message: Extract<FromHost, { connection: number }>): void {
+    const { connection } = message;
+    const open = this.#connections.get(connection);
+    if (message.type === 'connected') open?.connected(message.server);
+    else if (message.type === 'refused') this.#end(connection, errorOf(message.problem));
+    else if (message.type === 'output') open?.events.onOutput(message.bytes);
+    else if (message.type === 'taken') open?.events.onTaken(message.bytes);
+    else if (message.type === 'ask') void this.#answer(message);
+    else if (message.type === 'toolsChanged') open?.events.onToolsChanged();
+    else if (message.type === 'closed') this.#closed(connection, message.reason);
+    else this.#options.log.debug({ connection, message: message.message }, 'an MCP connection noticed a problem');
+  }
+
+  async #answer({ ask, connection, call, question }: Extract<FromHost, { type: 'ask' }>): Promise<void> {
+    const withdrawn = new AbortController();
+    this.#asks.set(ask, withdrawn);
+    try {
+      const events = this.#connections.get(connection)?.events;
+      const answer = await events?.onQuestion(call, question, withdrawn.signal);
+      this.#post({ type: 'answer', ask, answer: answer ?? NOBODY });
+    } catch (error) {
+      this.#options.log.error({ err: error, kind: question.kind }, 'a question of an MCP server could not be answered');
+      this.#post({ type: 'answer', ask, answer: { error: { code: -32603, message: 'the question could not be answered' } } });
+    } finally {
+      this.#asks.delete(ask);
+    }
+  }
+
+  #closed(connection: number, reason: string | null): void {
+    const events = this.#connections.get(connection)?.events;
+    this.#end(connection, new McpError('closed', reason ?? 'the server has ended'));
+    events?.onClosed(reason);
+  }
+
+  /** Rejects everything that waits for the connection, and forgets it. */
+  #end(connection: number, error: McpError): void {
+    const open = this.#connections.get(connection);
+    if (open === undefined) return;
+    this.#connections.delete(connection);
+    open.refused(error);
+    for (const call of [...open.calls]) this.#settle(call)?.reject(error);
+  }
+
+  #died(reason: unknown): void {
+    this.#options.log.error({ err: reason }, 'the thread that speaks with MCP servers has died');
+    this.#port = null;
+    const connections = [...this.#connections];
+    for (const [connection, { events }] of connections) {
+      this.#end(connection, new McpError('closed', 'the connections to all MCP servers were lost'));
+      events.onClosed('the connections to all MCP servers were lost');
+    }
+  }
+}
+
+const NOBODY: McpAnswer = { error: { code: -32603, message: 'nobody can answer' } };
+
+function errorOf({ kind, message, code, scopes = [] }: McpProblem): McpError {
+  return new McpError(kind, message, { code, scopes });
+}

@@ -1,0 +1,122 @@
+import type { Timer } from '../base/clock.ts';
+import type { McpServerConfig } from '../config/mcp/mcp-server-config.ts';
+import { McpHostClient } from './mcp-host-client.ts';
+import { McpServer, type McpServerDeps } from './mcp-server.ts';
+import type { McpUser } from './mcp-user.ts';
+import { configuredTokens, type TokenSource } from './token-source.ts';
+
+/** How long a server without users keeps running. */
+const IDLE_MS_MAX = 30_000;
+
+export interface McpServersDeps extends Omit<McpServerDeps, 'host' | 'tokens'> {
+  /** The server's own version. */
+  version: string;
+  /** The built script of the thread that speaks with servers. Null: that happens in this thread. */
+  script: string | null;
+  tokens?: TokenSource;
+}
+
+/** A use of a server, which keeps it running until it is released. */
+export interface McpLease {
+  readonly server: McpServer;
+  /** Can be called again. */
+  release(): void;
+}
+
+interface Shared {
+  server: McpServer;
+  idle: Timer | null;
+}
+
+/** The running MCP servers. Uses with the same configuration share one. */
+export class McpServers {
+  readonly #deps: McpServersDeps;
+  readonly #shared = new Map<string, Shared>();
+  readonly #ending = new Set<Promise<void>>();
+  #host: McpHostClient | null = null;
+  #isClosed = false;
+
+  constructor(deps: McpServersDeps) {
+    this.#deps = deps;
+  }
+
+  /** Starts a server for a user, or shares the one that runs. */
+  use(config: McpServerConfig, user: McpUser): McpLease {
+    const key = serverKey(config, user.root);
+    const shared = this.#shared.get(key) ?? { server: this.#create(config, user.root), idle: null };
+    this.#shared.set(key, shared);
+    shared.idle?.clear();
+    shared.idle = null;
+    if (!this.#isClosed) shared.server.attach(user);
+    let isReleased = false;
+    return {
+      server: shared.server,
+      release: () => {
+        if (isReleased) return;
+        isReleased = true;
+        shared.server.detach(user);
+        if (!shared.server.isUsed && this.#shared.get(key) === shared) this.#endLater(key, shared);
+      },
+    };
+  }
+
+  /** The number of servers that run or are being started. */
+  get count(): number {
+    return this.#shared.size;
+  }
+
+  /** Ends all servers. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const all = [...this.#shared.values()];
+    this.#shared.clear();
+    for (const { idle } of all) idle?.clear();
+    await Promise.all([...all.map(({ server }) => server.close({ atOnce: true })), ...this.#ending]);
+    await this.#host?.close();
+  }
+
+  /** The host of all connections. It starts at the first. */
+  get host(): McpHostClient {
+    this.#host ??= new McpHostClient(this.#deps);
+    return this.#host;
+  }
+
+  /** The scopes that this server has asked for since the user logged in. */
+  neededScopes(config: McpServerConfig): string[] {
+    return this.#sameLogin(config).flatMap(({ neededScopes }) => neededScopes);
+  }
+
+  /** The user has logged in to this server. */
+  loggedIn(config: McpServerConfig): void {
+    for (const server of this.#sameLogin(config)) server.loggedIn();
+  }
+
+  #sameLogin({ name, transport }: McpServerConfig): McpServer[] {
+    const isSame = ({ config }: McpServer) =>
+      config.name === name && config.transport.type === 'http' && transport.type === 'http' && config.transport.url === transport.url;
+    return [...this.#shared.values()].map(({ server }) => server).filter(isSame);
+  }
+
+  #create(config: McpServerConfig, cwd: string): McpServer {
+    const { tokens = configuredTokens } = this.#deps;
+    return new McpServer(config, cwd, { ...this.#deps, tokens, host: this.host });
+  }
+
+  #endLater(key: string, shared: Shared): void {
+    shared.idle?.clear();
+    shared.idle = this.#deps.clock.setTimer(() => {
+      this.#shared.delete(key);
+      const ended = shared.server.close().finally(() => this.#ending.delete(ended));
+      this.#ending.add(ended);
+    }, IDLE_MS_MAX);
+  }
+}
+
+/** The part of a configuration that decides what runs. What a thread makes of its tools does not belong to it. */
+function serverKey({ name, transport, startupTimeoutMs }: McpServerConfig, cwd: string): string {
+  const place = transport.type === 'stdio' ? (transport.cwd ?? cwd) : null;
+  const ordered = JSON.stringify(transport, (_key, value: unknown) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.fromEntries(Object.entries(value).sort()) : value,
+  );
+  return JSON.stringify([name, startupTimeoutMs, place, ordered]);
+}

@@ -1,0 +1,20 @@
+import type { McpAnswer, McpQuestion } from './to-host.ts';
+
+/** The state of a server. */
+export type McpServerState =
+  | { status: 'starting' }
+  | { status: 'ready' }
+  | { status: 'failed'; error: string; needsLogin: boolean }
+  | { status: 'stopped' };
+
+/** A user of a server, such as a thread. */
+export interface McpUser {
+  /** The absolute working directory of the user. */
+  readonly root: string;
+  onState(state: McpServerState): void;
+  /** The server asks in the course of a call of this user. `tag`: what the user gave with the call. */
+  onQuestion(question: AskedQuestion, tag: unknown, signal: AbortSignal): Promise<McpAnswer>;
+}
+
+/** A question for a person or a model. */
+export type AskedQuestion = Extract<McpQuestion, { kind: 'elicitation' | 'sampling' }>;

@@ -1,0 +1,84 @@
+import { join } from 'node:path';
+import { readRegularFileSync } from '../../base/files/read-regular-file.ts';
+import { isObject, type JsonObject, parsedJson } from '../../base/json-value.ts';
+import { KeyedQueue } from '../../base/keyed-queue.ts';
+import { makeFolderSync } from '../../base/paths/make-folder.ts';
+import { writeFile } from '../../files/write-file.ts';
+import type { StoredCredentials } from '../to-host.ts';
+
+/** The file in the home. Only its owner may read it. */
+const FILE = 'heddle-mcp-credentials.json';
+const MODE = 0o600;
+const BYTES_MAX = 4 * 1024 * 1024;
+
+/** A server whose logins are kept: a login belongs to a name and an address. */
+export interface LoginServer {
+  name: string;
+  url: string;
+}
+
+const NONE: StoredCredentials = { tokens: null, expiresAtMs: null, clients: {}, discovery: null };
+
+/** The logins to MCP servers, in a file of the home. It is read anew each time, because other processes may have refreshed a token. */
+export class CredentialStore {
+  readonly #home: string;
+  readonly #queue = new KeyedQueue();
+
+  /** `home`: absolute. */
+  constructor(home: string) {
+    this.#home = home;
+  }
+
+  /** Throws if the file cannot be read. */
+  read(server: LoginServer): StoredCredentials {
+    const entry = this.#all()[keyOf(server)];
+    if (!isObject(entry)) return NONE;
+    const { tokens, expiresAtMs, clients, discovery } = entry as JsonObject;
+    return {
+      tokens: isObject(tokens) ? (tokens as JsonObject) : null,
+      expiresAtMs: typeof expiresAtMs === 'number' ? expiresAtMs : null,
+      clients: isObject(clients) ? (clients as Record<string, JsonObject>) : {},
+      discovery: isObject(discovery) ? (discovery as JsonObject) : null,
+    };
+  }
+
+  /** Whether there is a token for this server. */
+  hasLogin(server: LoginServer): boolean {
+    try {
+      return this.read(server).tokens !== null;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Rejects if the file cannot be written. */
+  change(server: LoginServer, change: Partial<StoredCredentials>): Promise<void> {
+    return this.#write((all) => ({ ...all, [keyOf(server)]: { ...this.read(server), ...change } as unknown as JsonObject }));
+  }
+
+  /** Removes the login. Resolves with whether there was one. */
+  async remove(server: LoginServer): Promise<boolean> {
+    const had = this.hasLogin(server);
+    await this.#write((all) => Object.fromEntries(Object.entries(all).filter(([key]) => key !== keyOf(server))));
+    return had;
+  }
+
+  #write(change: (all: JsonObject) => JsonObject): Promise<void> {
+    return this.#queue.run(FILE, async () => {
+      makeFolderSync(this.#home);
+      const text = `${JSON.stringify(change(this.#all()), null, 1)}\n`;
+      await writeFile(join(this.#home, FILE), async (file) => (await file.write(text, 0)).bytesWritten, MODE);
+    });
+  }
+
+  #all(): JsonObject {
+    const text = readRegularFileSync(join(this.#home, FILE), { bytesMax: BYTES_MAX })?.bytes.toString('utf8');
+    const all = text === undefined ? {} : parsedJson(text);
+    if (!isObject(all)) throw new Error(`${join(this.#home, FILE)} is not a JSON object: correct or remove it, and log in again`);
+    return all as JsonObject;
+  }
+}
+
+function keyOf({ name, url }: LoginServer): string {
+  return `${name} ${url}`;
+}

@@ -1,0 +1,112 @@
+import type { McpStdio } from '../config/mcp/mcp-server-config.ts';
+import type { Processes, RunningProcess } from '../sandbox/processes/processes.ts';
+
+/** How much of a server's error output is kept, to say why it ended. */
+const STDERR_CHARS_MAX = 2_000;
+/** Above so many bytes that the host has not read, the output of the server is not read. */
+const UNREAD_BYTES_MAX = 4 * 1024 * 1024;
+/** How long a server may take to end by itself when its input is closed. */
+const END_MS_MAX = 1_000;
+
+interface ServerProcessEvents {
+  onOutput(bytes: Uint8Array): void;
+  onEnded(): void;
+}
+
+/** The process of a server on stdio, in a process group and with a mark of its own. */
+export class ServerProcess {
+  readonly #events: ServerProcessEvents;
+  #process: RunningProcess | null = null;
+  /** What is to be written to it while it is being started. */
+  #waiting: Uint8Array[] = [];
+  #stderr = '';
+  #unread = 0;
+  #exitCode: number | null = null;
+  #isKilled = false;
+
+  constructor(events: ServerProcessEvents) {
+    this.#events = events;
+  }
+
+  /** Rejects with a `ProcessStartError`. */
+  async start(name: string, { command, args, env, cwd }: McpStdio & { cwd: string }, processes: Processes): Promise<void> {
+    const running = await processes.start(
+      {
+        argv: [command, ...args],
+        cwd,
+        env,
+        bounds: null,
+        owner: ['mcp', name],
+        input: true,
+        terminal: null,
+        isBackground: true,
+      },
+      (stream, bytes) => (stream === 'stdout' ? this.#read(bytes) : this.#note(bytes)),
+    );
+    this.#process = running;
+    for (const bytes of this.#waiting.splice(0)) this.write(bytes);
+    if (this.#isKilled) await running.kill();
+    void running.ended.then(({ exitCode }) => {
+      this.#exitCode = exitCode;
+      if (!this.#isKilled) this.#events.onEnded();
+    });
+  }
+
+  /** Writes to its input, as soon as it has started. */
+  write(bytes: Uint8Array): void {
+    if (this.#process === null) this.#waiting.push(bytes);
+    else void this.#process.write(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+  }
+
+  /** The host has read so many bytes. */
+  taken(bytes: number): void {
+    const wasFull = this.#unread > UNREAD_BYTES_MAX;
+    this.#unread -= bytes;
+    if (wasFull && this.#unread <= UNREAD_BYTES_MAX) this.#process?.resume();
+  }
+
+  /** Says that somebody waits for the process. Call the returned function when nobody does any more. */
+  attend(waitMs: number): () => void {
+    return this.#process?.attend(waitMs) ?? (() => {});
+  }
+
+  /** Why it ended, with the end of what it wrote to stderr. */
+  get ending(): string {
+    const how = this.#exitCode === null ? 'it was stopped' : `it ended with exit code ${this.#exitCode}`;
+    const said = this.#stderr.trim();
+    return said === '' ? how : `${how}: ${said}`;
+  }
+
+  /** Closes its input, and kills what is left of it and its children after a moment. */
+  async stop(clock: { setTimer(callback: () => void, ms: number): { clear(): void } }): Promise<void> {
+    this.#isKilled = true;
+    const running = this.#process;
+    if (running === null) return;
+    running.endInput();
+    await new Promise<void>((resolve) => {
+      const timer = clock.setTimer(resolve, END_MS_MAX);
+      void running.ended.then(() => {
+        timer.clear();
+        resolve();
+      });
+    });
+    await running.kill();
+  }
+
+  /** Kills it and all that it started. */
+  async kill(): Promise<void> {
+    this.#isKilled = true;
+    await this.#process?.kill();
+  }
+
+  #read(bytes: Buffer): void {
+    this.#unread += bytes.length;
+    if (this.#unread > UNREAD_BYTES_MAX) this.#process?.pause();
+    // The buffer is used again as soon as this returns.
+    this.#events.onOutput(new Uint8Array(bytes));
+  }
+
+  #note(bytes: Buffer): void {
+    this.#stderr = `${this.#stderr}${bytes.toString('utf8')}`.slice(-STDERR_CHARS_MAX);
+  }
+}

@@ -1,0 +1,93 @@
+import { basename } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { JsonObject } from '../base/json-value.ts';
+import type { PausableTimers } from '../base/pausable-timers.ts';
+import type { McpServerConfig } from '../config/mcp/mcp-server-config.ts';
+import type { AskedQuestion, McpUser } from './mcp-user.ts';
+import type { CredentialStore } from './oauth/credential-store.ts';
+import type { McpAnswer, McpQuestion } from './to-host.ts';
+import type { TokenSource } from './token-source.ts';
+
+/** A request to the server that is not answered yet. */
+interface OpenCall {
+  user: McpUser | null;
+  /** What the user gave with the call. */
+  tag: unknown;
+  /** The time of the call, which does not pass while the server waits for an answer. */
+  timers: PausableTimers;
+}
+
+interface ServerQuestionsDeps {
+  config: McpServerConfig;
+  users: ReadonlySet<McpUser>;
+  tokens: TokenSource;
+  credentials: CredentialStore;
+}
+
+const NO_CALL: McpAnswer = { error: { code: -32600, message: 'no call of a thread is open that this belongs to' } };
+
+/** Answers what a server asks, by the user whose call is open. */
+export class ServerQuestions {
+  readonly #deps: ServerQuestionsDeps;
+  readonly #calls = new Map<number, OpenCall>();
+
+  constructor(deps: ServerQuestionsDeps) {
+    this.#deps = deps;
+  }
+
+  begin(call: number, open: OpenCall): void {
+    this.#calls.set(call, open);
+  }
+
+  end(call: number): void {
+    this.#calls.delete(call);
+  }
+
+  /** `call`: the request in whose course the server asks; null: unknown. */
+  async answer(call: number | null, question: McpQuestion, signal: AbortSignal): Promise<McpAnswer> {
+    if (question.kind === 'token') return { result: await this.#token(question.refused) };
+    if (question.kind === 'roots') return { result: { roots: this.#roots() } };
+    if (question.kind === 'credentials' || question.kind === 'storeCredentials') return this.#credentials(question);
+    if (question.kind === 'authorize') return NO_CALL;
+    const open = this.#callOf(call, question);
+    if (open?.user == null) return question.kind === 'elicitation' ? { result: { action: 'decline' } } : NO_CALL;
+    open.timers.pause();
+    try {
+      return await open.user.onQuestion(question, open.tag, signal);
+    } finally {
+      open.timers.resume();
+    }
+  }
+
+  async #credentials(question: Extract<McpQuestion, { kind: 'credentials' | 'storeCredentials' }>): Promise<McpAnswer> {
+    const { config, credentials } = this.#deps;
+    if (config.transport.type !== 'http') return NO_CALL;
+    const server = { name: config.name, url: config.transport.url };
+    if (question.kind === 'storeCredentials') await credentials.change(server, question.change);
+    return { result: credentials.read(server) as never };
+  }
+
+  async #token(refused: boolean): Promise<string | null> {
+    const { transport, name } = this.#deps.config;
+    return transport.type === 'http' ? this.#deps.tokens.token({ name, transport }, { refused }) : null;
+  }
+
+  /** The call that is known, else that of the thread that the question names, else the last one. */
+  #callOf(call: number | null, { params }: AskedQuestion): OpenCall | null {
+    const known = call === null ? undefined : this.#calls.get(call);
+    if (known !== undefined) return known;
+    const open = [...this.#calls.values()].filter(({ user }) => user !== null);
+    const named = (params._meta as JsonObject | undefined)?.threadId;
+    if (typeof named === 'string') return open.findLast(({ tag }) => isTagOf(tag, named)) ?? null;
+    return open.at(-1) ?? null;
+  }
+
+  #roots(): { uri: string; name: string }[] {
+    const paths = new Set([...this.#deps.users].map(({ root }) => root));
+    return [...paths].map((path) => ({ uri: pathToFileURL(path).href, name: basename(path) || path }));
+  }
+}
+
+function isTagOf(tag: unknown, threadId: string): boolean {
+  return typeof tag === 'object' && tag !== null && 'threadId' in tag && tag.threadId === threadId;
+}

@@ -1,0 +1,138 @@
+import type { JsonObject, JsonValue } from '../base/json-value.ts';
+
+/** A server to connect to, for the host. A server on stdio runs in the main thread: its bytes come and go in messages. */
+export type HostedServer =
+  | { type: 'stdio' }
+  | {
+      type: 'http';
+      url: string;
+      headers: Readonly<Record<string, string>>;
+      /** `token`: the main thread has a bearer token. `oauth`: tokens of an earlier login, if there was one. An object: a login. */
+      authentication: 'none' | 'token' | 'oauth' | LoginRequest;
+    };
+
+/** How the user logs in to a server. */
+export interface LoginRequest {
+  redirectUrl: string;
+  /** Null: those that the server asks for. */
+  scopes: readonly string[] | null;
+  /** Scopes that the server has asked for since the last login. */
+  neededScopes: readonly string[];
+  resource: string | null;
+  clientId: string | null;
+  clientSecret: string | null;
+  /** The URL of a document that describes the client. Null: there is none. */
+  clientMetadataUrl: string | null;
+}
+
+/** What is stored of the logins to a server. */
+export interface StoredCredentials {
+  /** As the authorization server sent them. */
+  tokens: JsonObject | null;
+  /** When the access token ends, in Unix milliseconds; null: unknown. */
+  expiresAtMs: number | null;
+  /** The registered clients, by authorization server. */
+  clients: Readonly<Record<string, JsonObject>>;
+  /** What is known of the authorization server. */
+  discovery: JsonObject | null;
+}
+
+/** A tool as the server describes it. */
+export interface McpTool {
+  name: string;
+  title: string | null;
+  description: string | null;
+  inputSchema: JsonObject;
+  /** The whole description, for clients. */
+  raw: JsonObject;
+  annotations: McpToolAnnotations | null;
+}
+
+export interface McpToolAnnotations {
+  title?: string;
+  readOnlyHint?: boolean;
+  destructiveHint?: boolean;
+  idempotentHint?: boolean;
+  openWorldHint?: boolean;
+}
+
+/** What a server says about itself when it is connected. */
+export interface ConnectedServer {
+  protocolVersion: string;
+  /** `serverInfo`. */
+  info: JsonObject | null;
+  capabilities: JsonObject;
+  instructions: string | null;
+}
+
+/** A request to a server. */
+export type McpRequest =
+  | { op: 'listTools' }
+  | { op: 'callTool'; name: string; arguments: JsonObject; meta: JsonObject | null }
+  | { op: 'listResources'; cursor: string | null }
+  | { op: 'listResourceTemplates'; cursor: string | null }
+  | { op: 'readResource'; uri: string; meta: JsonObject | null };
+
+/**
+ * Why a request or a connection failed. `server`: the server answered with an error. `closed`: the connection ended. `sessionLost`: the
+ * server does not know the connection's session any more. `unauthorized`: it wants a token, or another one.
+ */
+export interface McpProblem {
+  kind: 'server' | 'closed' | 'sessionLost' | 'unauthorized' | 'other';
+  message: string;
+  /** The code of the server's error. */
+  code: number | null;
+  data: JsonValue;
+  /** For `unauthorized`: the scopes that the server wants. */
+  scopes?: readonly string[];
+}
+
+/** A question of a server, or of the connection: `token` asks for the bearer token, `refused` if the server did not take the last one. */
+export type McpQuestion =
+  | { kind: 'elicitation'; params: JsonObject }
+  | { kind: 'sampling'; params: JsonObject }
+  | { kind: 'roots' }
+  | { kind: 'token'; refused: boolean }
+  /** The stored credentials, and changes of them. */
+  | { kind: 'credentials' }
+  | { kind: 'storeCredentials'; change: Partial<StoredCredentials> }
+  /** Sends the user to this address. The answer is the query of the redirect that follows. */
+  | { kind: 'authorize'; url: string };
+
+/** The answer to a question: its result, or the error that the server gets. */
+export type McpAnswer = { result: JsonValue } | { error: { code: number; message: string } };
+
+/** A message to the host, which speaks with the servers. All of it is data. Numbers of connections and calls are unique. */
+export type ToHost =
+  | { type: 'connect'; connection: number; server: HostedServer; clientVersion: string }
+  | { type: 'input'; connection: number; bytes: Uint8Array }
+  | { type: 'inputEnded'; connection: number }
+  | { type: 'request'; connection: number; call: number; request: McpRequest }
+  | { type: 'cancel'; call: number }
+  | { type: 'answer'; ask: number; answer: McpAnswer }
+  | { type: 'rootsChanged'; connection: number }
+  | { type: 'close'; connection: number };
+
+/** A message of the host. */
+export type FromHost =
+  | { type: 'connected'; connection: number; server: ConnectedServer }
+  | { type: 'refused'; connection: number; problem: McpProblem }
+  | { type: 'output'; connection: number; bytes: Uint8Array }
+  /** So many bytes of input have been read. */
+  | { type: 'taken'; connection: number; bytes: number }
+  | { type: 'progress'; call: number; progress: { progress: number; total: number | null; message: string | null } }
+  | { type: 'result'; call: number; result: JsonValue }
+  | { type: 'failure'; call: number; problem: McpProblem }
+  | { type: 'ask'; ask: number; connection: number; call: number | null; question: McpQuestion }
+  | { type: 'withdrawn'; ask: number }
+  | { type: 'toolsChanged'; connection: number }
+  | { type: 'closed'; connection: number; reason: string | null }
+  | { type: 'noticed'; connection: number; message: string };
+
+/** Sends messages to the host. */
+export interface HostPort {
+  post(message: ToHost): void;
+  /** Says whether calls wait for the host, so that it keeps the process alive. */
+  keepAlive(alive: boolean): void;
+  close(): Promise<void>;
+}

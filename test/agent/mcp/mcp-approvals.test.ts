@@ -1,0 +1,156 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { exampleServer, mcpCall, mcpItems, mcpThread, runTurn, textOf, withServers } from '../../mcp/mcp-thread.ts';
+import { answer, question } from '../../support/asking.ts';
+import { message, response } from '../../support/test-model.ts';
+import type { TestServer } from '../../support/test-server.ts';
+import { ALLOW, assesses, DENY, GuardedModel, reviewsCompleted } from '../guardian/guardian-server.ts';
+
+const ASK = 'mcpServer/elicitation/request';
+const ACCEPT = { action: 'accept', content: {}, _meta: null };
+
+/** The count of questions that the client was asked. */
+const asked = ({ client }: TestServer) => client.messages.filter(({ method, id }) => method === ASK && id !== undefined).length;
+
+test('a tool without readOnlyHint needs approval, as an elicitation', async () => {
+  const server = await mcpThread([mcpCall('write', { path: 'a' })]);
+  const turn = runTurn(server);
+  const request = await question(server.client, ASK);
+  expect(request.params).toEqual({
+    threadId: server.threadId,
+    turnId: expect.any(String) as string,
+    serverName: 'ex',
+    mode: 'form',
+    message: 'Allow the MCP server ex to run the tool "write"?',
+    requestedSchema: { type: 'object', properties: {} },
+    _meta: {
+      codex_approval_kind: 'mcp_tool_call',
+      persist: ['session', 'always'],
+      tool_name: 'write',
+      tool_description: 'Writes',
+      tool_annotations: null,
+      tool_params: { path: 'a' },
+      tool_params_display: [{ name: 'path', value: 'a', display_name: 'path' }],
+    },
+  });
+  const { thread } = await server.client.request('thread/read', { threadId: server.threadId });
+  expect(thread.status).toEqual({ type: 'active', activeFlags: ['waitingOnApproval'] });
+  answer(server.client, request, ACCEPT);
+  expect((await turn).status).toBe('completed');
+  expect(textOf(server)).toMatch(/wrote a/);
+  expect(mcpItems(server)[0]).toMatchObject({ status: 'completed', readOnlyHint: null });
+});
+
+test.each([
+  ['decline', 'The user declined this call.'],
+  ['cancel', 'The user declined this call.'],
+])('%s: the call fails and the turn goes on', async (action, text) => {
+  const server = await mcpThread([mcpCall('write')]);
+  const turn = runTurn(server);
+  answer(server.client, await question(server.client, ASK), { action, content: null, _meta: null });
+  expect((await turn).status).toBe('completed');
+  expect(mcpItems(server)[0]).toMatchObject({ status: 'failed', result: null, error: { message: text } });
+  expect(textOf(server)).toContain(text);
+});
+
+test('persist: session spares further questions about the tool, in this session', async () => {
+  const server = await mcpThread([mcpCall('write', {}, { callId: 'a' }), mcpCall('write', {}, { callId: 'b' })]);
+  const turn = runTurn(server);
+  answer(server.client, await question(server.client, ASK), { ...ACCEPT, _meta: { persist: 'session' } });
+  await turn;
+  expect([asked(server), mcpItems(server).map(({ status }) => status)]).toEqual([1, ['completed', 'completed']]);
+  expect(readFileSync(join(server.home, 'config.toml'), 'utf8')).not.toMatch(/approval_mode/);
+});
+
+test('persist: always is stored in config.toml and holds for other threads', async () => {
+  const config = withServers(exampleServer('ex', '# keep me'));
+  const server = await mcpThread([mcpCall('write', {}, { callId: 'a' })], { config });
+  const turn = runTurn(server);
+  answer(server.client, await question(server.client, ASK), { ...ACCEPT, _meta: { persist: 'always' } });
+  await turn;
+  const text = readFileSync(join(server.home, 'config.toml'), 'utf8');
+  expect(text).toBe(`${config}\n[mcp_servers.ex.tools.write]\napproval_mode = "approve"\n`);
+  const { thread } = await server.client.request('thread/start', {});
+  server.model.push(response(mcpCall('write', {}, { callId: 'b' })), response(message('done')));
+  await runTurn({ client: server.client, threadId: thread.id });
+  expect([asked(server), mcpItems(server).length]).toEqual([1, 2]);
+});
+
+test.each([
+  ['approve', 'write', 0],
+  ['prompt', 'echo', 1],
+  ['auto', 'write', 1],
+])('default_tools_approval_mode %s: %s is asked about %i times', async (mode, tool, count) => {
+  const config = withServers(exampleServer('ex', `default_tools_approval_mode = "${mode}"`));
+  const server = await mcpThread([mcpCall(tool)], { config });
+  const turn = runTurn(server);
+  if (count > 0) answer(server.client, await question(server.client, ASK), ACCEPT);
+  await turn;
+  expect([asked(server), mcpItems(server)[0]?.status]).toEqual([count, 'completed']);
+});
+
+const granular = (mcp_elicitations: boolean) =>
+  `approval_policy = { granular = { sandbox_approval = true, rules = true, mcp_elicitations = ${mcp_elicitations} } }`;
+
+test.each([
+  ['approval_policy = "never"', 'the approval policy is "never"'],
+  [granular(false), 'the approval policy does not allow questions about MCP tools'],
+])('%s: such a call is refused without a question, and is shown', async (top, why) => {
+  const server = await mcpThread([mcpCall('write')], { config: withServers(exampleServer(), top) });
+  await runTurn(server);
+  const text = `This tool requires approval, but ${why}, so it was not called.`;
+  expect([asked(server), mcpItems(server)[0]]).toMatchObject([0, { status: 'failed', error: { message: text } }]);
+  expect(textOf(server)).toContain(text.replaceAll('"', '\\"'));
+});
+
+test('mcp_elicitations allows the question; never with full access runs the call', async () => {
+  const server = await mcpThread([mcpCall('write')], { config: withServers(exampleServer(), granular(true)) });
+  const turn = runTurn(server);
+  answer(server.client, await question(server.client, ASK), ACCEPT);
+  await turn;
+  expect(mcpItems(server)[0]?.status).toBe('completed');
+  const free = await mcpThread([mcpCall('write')], {
+    config: withServers(exampleServer(), 'approval_policy = "never"\nsandbox_mode = "danger-full-access"'),
+  });
+  await runTurn(free);
+  expect([asked(free), mcpItems(free)[0]?.status]).toEqual([0, 'completed']);
+});
+
+const GUARDED = 'approvals_reviewer = "auto_review"';
+
+async function guardedCall(reviews: ReturnType<typeof assesses>[], top = GUARDED, tools = [mcpCall('write', { path: 'a' })]) {
+  const model = new GuardedModel({ turns: [...tools.map((call) => response(call)), response(message('done'))], reviews });
+  const server = await mcpThread([], { model, config: withServers(exampleServer(), top) });
+  const turn = await runTurn(server);
+  return { ...server, model, turn };
+}
+
+test('where the guardian is the reviewer, it answers in place of the person', async () => {
+  const server = await guardedCall([assesses(ALLOW)]);
+  expect([asked(server), mcpItems(server)[0]?.status]).toEqual([0, 'completed']);
+  expect(reviewsCompleted(server)).toMatchObject([
+    {
+      targetItemId: 'call_1',
+      review: { status: 'approved' },
+      action: { type: 'mcpToolCall', server: 'ex', toolName: 'write', toolTitle: null, connectorId: null, connectorName: null },
+    },
+  ]);
+  expect(mcpItems(server)[0]).toMatchObject({ approvalReviews: [{ review: { status: 'approved' } }] });
+  expect(JSON.stringify(server.model.reviews[0]?.input)).toMatch(/mcp_tool_call/);
+});
+
+test.each([
+  ['denies', assesses(DENY), 'It is far too risky.'],
+  ['does not answer with an assessment', assesses('no idea'), 'automatic review'],
+])('a guardian that %s: the call is not made', async (_what, review, text) => {
+  const server = await guardedCall([review]);
+  expect(mcpItems(server)[0]).toMatchObject({ status: 'failed', error: { message: expect.stringContaining(text) as string } });
+  expect(reviewsCompleted(server)).toMatchObject([{ review: { status: 'denied' } }]);
+});
+
+test('three denials in a row interrupt the turn', async () => {
+  const calls = ['a', 'b', 'c'].map((callId) => mcpCall('write', { path: callId }, { callId }));
+  const server = await guardedCall([assesses(DENY)], GUARDED, calls);
+  expect([server.turn.status, mcpItems(server).length]).toEqual(['interrupted', 3]);
+});

@@ -1,0 +1,119 @@
+import { pathToFileURL } from 'node:url';
+import { expect, test } from 'vitest';
+import type { JsonObject } from '../../../src/base/json-value.ts';
+import { exampleServer, mcpCall, mcpThread, runTurn, toldOf, withServers } from '../../mcp/mcp-thread.ts';
+import { answer, question } from '../../support/asking.ts';
+import { message, response } from '../../support/test-model.ts';
+
+const ASK = 'mcpServer/elicitation/request';
+const FORM = {
+  message: 'Your colour?',
+  requestedSchema: { type: 'object', properties: { colour: { type: 'string', minLength: 1, 'x-other': 1 } }, required: ['colour'] },
+};
+
+/** A thread whose model calls the tool that asks this of the client. */
+const asking = (method: string, request: JsonObject, top = '') =>
+  mcpThread([mcpCall('ask', { method, request })], { config: withServers(exampleServer(), top) });
+
+/** What the server got as an answer. */
+function answered(server: Parameters<typeof toldOf>[0]): unknown {
+  return JSON.parse((toldOf(server) as { text: string }[])[1]?.text ?? 'null');
+}
+
+test('a form reaches the client, and its answer the server', async () => {
+  const server = await asking('elicitation/create', FORM);
+  const turn = runTurn(server);
+  const request = await question(server.client, ASK);
+  expect(request.params).toEqual({
+    threadId: server.threadId,
+    turnId: expect.any(String) as string,
+    serverName: 'ex',
+    mode: 'form',
+    _meta: null,
+    message: 'Your colour?',
+    requestedSchema: { type: 'object', properties: { colour: { type: 'string', minLength: 1 } }, required: ['colour'] },
+  });
+  answer(server.client, request, { action: 'accept', content: { colour: 'red' }, _meta: null });
+  await turn;
+  expect(answered(server)).toEqual({ action: 'accept', content: { colour: 'red' } });
+});
+
+test.each(['decline', 'cancel'])('%s reaches the server', async (action) => {
+  const server = await asking('elicitation/create', FORM);
+  const turn = runTurn(server);
+  answer(server.client, await question(server.client, ASK), { action, content: null, _meta: null });
+  await turn;
+  expect(answered(server)).toEqual({ action });
+});
+
+test('a URL reaches the client', async () => {
+  const server = await asking('elicitation/create', { mode: 'url', message: 'Log in', url: 'https://example.com/x', elicitationId: 'e1' });
+  const turn = runTurn(server);
+  const request = await question(server.client, ASK);
+  expect(request.params).toMatchObject({ mode: 'url', url: 'https://example.com/x', elicitationId: 'e1', message: 'Log in' });
+  answer(server.client, request, { action: 'accept' });
+  await turn;
+  expect(answered(server)).toEqual({ action: 'accept' });
+});
+
+test.each([
+  'approval_policy = "never"',
+  'approval_policy = { granular = { sandbox_approval = true, rules = true, mcp_elicitations = false } }',
+])('%s: the question is declined without the client', async (top) => {
+  const server = await asking('elicitation/create', FORM, top);
+  await runTurn(server);
+  expect(answered(server)).toEqual({ action: 'decline' });
+  expect(server.client.messages.some(({ method }) => method === ASK)).toBe(false);
+});
+
+test('the time of a call does not pass while its question is open', async () => {
+  const server = await asking('elicitation/create', FORM);
+  const turn = runTurn(server);
+  const request = await question(server.client, ASK);
+  server.clock.advance(1_000_000);
+  answer(server.client, request, { action: 'accept', content: { colour: 'blue' } });
+  await turn;
+  expect(answered(server)).toMatchObject({ content: { colour: 'blue' } });
+});
+
+test('roots are the working directories of the threads', async () => {
+  const server = await asking('roots/list', {});
+  await runTurn(server);
+  expect(answered(server)).toEqual({ roots: [{ uri: pathToFileURL(server.cwd).href, name: 'work' }] });
+});
+
+const SAMPLING = {
+  messages: [{ role: 'user', content: { type: 'text', text: 'What is it?' } }],
+  maxTokens: 100,
+  systemPrompt: 'Be brief.',
+};
+
+test('sampling asks the model once the user has allowed it', async () => {
+  const server = await asking('sampling/createMessage', SAMPLING);
+  server.model.clear();
+  server.model.push(response(mcpCall('ask', { method: 'sampling/createMessage', request: SAMPLING })));
+  server.model.push(response(message('A thing.')), response(message('done')));
+  const turn = runTurn(server);
+  const request = await question(server.client, ASK);
+  expect(request.params).toMatchObject({ _meta: { codex_approval_kind: 'mcp_sampling' }, serverName: 'ex' });
+  answer(server.client, request, { action: 'accept', content: {} });
+  await turn;
+  expect(answered(server)).toEqual({
+    role: 'assistant',
+    model: 'test-model',
+    stopReason: 'endTurn',
+    content: { type: 'text', text: 'A thing.' },
+  });
+  expect(server.model.request(2)).toMatchObject({ instructions: 'Be brief.', tools: [] });
+});
+
+test('sampling that the user declines, or that policy does not allow, is an error for the server', async () => {
+  const server = await asking('sampling/createMessage', SAMPLING);
+  const turn = runTurn(server);
+  answer(server.client, await question(server.client, ASK), { action: 'decline' });
+  await turn;
+  expect(answered(server)).toMatchObject({ error: { code: -1, message: expect.stringMatching(/refused/) as string } });
+  const never = await asking('sampling/createMessage', SAMPLING, 'approval_policy = "never"');
+  await runTurn(never);
+  expect(answered(never)).toMatchObject({ error: { code: -1 } });
+});

@@ -1,0 +1,140 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { exampleServer, mcpCall, mcpItems, mcpThread, runTurn, textOf, until, withServers } from '../../mcp/mcp-thread.ts';
+import { answer, question } from '../../support/asking.ts';
+import { functionCall, message, response } from '../../support/test-model.ts';
+import { ALLOW, assesses, DENY, GuardedModel, reviewsCompleted } from '../guardian/guardian-server.ts';
+
+const ASK = 'mcpServer/elicitation/request';
+
+/** A check that a command makes. The script has the call as `call`. */
+function checkedBy(script: string, more = ''): string {
+  const program = `let text = ''; process.stdin.on('data', (part) => (text += part)).on('end', () => { const call = JSON.parse(text); ${script} });`;
+  const say = 'const say = (decision, reason) => process.stdout.write(JSON.stringify({ decision, reason }));';
+  return `[mcp_safety_check]\ncommand = ${JSON.stringify(process.execPath)}\nargs = ["-e", ${JSON.stringify(say + program)}]\n${more}\n`;
+}
+
+const config = (check: string, top = '') => withServers(exampleServer() + check, top);
+
+test('ok: the call runs; the check gets it as JSON', async () => {
+  const check = checkedBy(
+    `say(call.server === 'ex' && call.tool === 'echo' && call.arguments.message === 'hi' && call.cwd ? 'ok' : 'block')`,
+  );
+  const server = await mcpThread([mcpCall('echo', { message: 'hi' })], { config: config(check) });
+  await runTurn(server);
+  expect(mcpItems(server)[0]?.status).toBe('completed');
+});
+
+test('block: the call is not made, and the model reads why', async () => {
+  const server = await mcpThread([mcpCall('echo', { message: 'hi' })], { config: config(checkedBy(`say('block', 'Not on Sundays.')`)) });
+  await runTurn(server);
+  expect(mcpItems(server)[0]).toMatchObject({ status: 'failed', error: { message: 'A safety check blocked this call. Not on Sundays.' } });
+  expect(textOf(server)).toContain('Not on Sundays.');
+});
+
+test('ask: the person is asked, even where policy would have run the tool, and for this call only', async () => {
+  const calls = [mcpCall('echo', { message: '1' }, { callId: 'a' }), mcpCall('echo', { message: '2' }, { callId: 'b' })];
+  const server = await mcpThread(calls, { config: config(checkedBy(`say('ask', 'It looks odd.')`)) });
+  const turn = runTurn(server);
+  const first = await question(server.client, ASK);
+  expect(first.params.message).toBe('Allow the MCP server ex to run the tool "echo"? It looks odd.');
+  expect(first.params._meta).not.toHaveProperty('persist');
+  answer(server.client, first, { action: 'accept', content: {}, _meta: { persist: 'session' } });
+  answer(server.client, await question(server.client, ASK, 2), { action: 'decline' });
+  await turn;
+  expect(mcpItems(server).map(({ status }) => status)).toEqual(['completed', 'failed']);
+});
+
+test('ask: the person is asked even with approval_policy never and full access', async () => {
+  const top = 'approval_policy = "never"\nsandbox_mode = "danger-full-access"';
+  const server = await mcpThread([mcpCall('write')], { config: config(checkedBy(`say('ask')`), top) });
+  const turn = runTurn(server);
+  answer(server.client, await question(server.client, ASK), { action: 'accept' });
+  await turn;
+  expect(mcpItems(server)[0]?.status).toBe('completed');
+});
+
+test.each([
+  ['approves', ALLOW, 'completed'],
+  ['denies', DENY, 'failed'],
+])('ask: a guardian that is the reviewer %s', async (_what, assessment, status) => {
+  const model = new GuardedModel({ turns: [response(mcpCall('echo')), response(message('done'))], reviews: [assesses(assessment)] });
+  const check = checkedBy(`say('ask', 'It looks odd.')`);
+  const server = await mcpThread([], { model, config: config(check, 'approvals_reviewer = "auto_review"') });
+  await runTurn(server);
+  expect([mcpItems(server)[0]?.status, reviewsCompleted(server).length]).toEqual([status, 1]);
+  expect(JSON.stringify(model.reviews[0]?.input)).toContain('It looks odd.');
+});
+
+test('ask: for a call of an agent, the person is asked at the client of its parent', async () => {
+  const server = await mcpThread([], { config: config(checkedBy(`say('ask', 'It looks odd.')`)) });
+  server.model.clear();
+  const reply = ({ input }: { input: { type: string }[] }) => {
+    const text = JSON.stringify(input);
+    if (text.includes('look into it') && !text.includes('spawn_agent')) {
+      return text.includes('function_call_output')
+        ? response(message('found'))
+        : response(mcpCall('echo', { message: 'agent' }, { callId: 'agent_call' }));
+    }
+    return text.includes('function_call_output')
+      ? response(message('done'))
+      : response(functionCall('spawn_agent', { message: 'look into it' }));
+  };
+  server.model.push(reply, reply, reply, reply);
+  const turn = runTurn(server);
+  const asked = await question(server.client, ASK);
+  expect(asked.params).toMatchObject({ serverName: 'ex', agent: { parentThreadId: server.threadId } });
+  expect(asked.params.threadId).not.toBe(server.threadId);
+  answer(server.client, asked, { action: 'accept' });
+  await turn;
+  await until(server, 'the item of the agent', () => mcpItems(server).length === 1);
+  expect(mcpItems(server)[0]).toMatchObject({ status: 'completed', result: { content: [{ text: 'echo: agent' }] } });
+  await until(server, 'the end of the agent', () => server.client.notifications('turn/completed').length === 2);
+});
+
+test.each([
+  ['fails', checkedBy('process.exit(4)'), 'it ended with exit code 4'],
+  ['says nothing that can be read', checkedBy(`process.stdout.write('fine')`), 'it answered with no JSON object'],
+  ['cannot be started', '[mcp_safety_check]\ncommand = "/no/such/check"\n', '/no/such/check'],
+  ['is misconfigured', '[mcp_safety_check]\ncomand = "x"\n', 'not a key of mcp_safety_check'],
+])('a check that %s counts as ask', async (_what, check, why) => {
+  const server = await mcpThread([mcpCall('echo')], { config: config(check) });
+  const turn = runTurn(server);
+  const asked = await question(server.client, ASK);
+  expect(asked.params.message).toContain(why);
+  answer(server.client, asked, { action: 'decline' });
+  await turn;
+});
+
+test('a check that takes too long counts as ask', async () => {
+  const server = await mcpThread([mcpCall('echo')], { config: config(checkedBy('setInterval(() => {}, 1000)', 'timeout_sec = 3')) });
+  const turn = runTurn(server);
+  await server.clock.timerOf(3_000);
+  server.clock.advance(3_000);
+  const asked = await question(server.client, ASK);
+  expect(asked.params.message).toContain('it did not answer within 3 seconds');
+  answer(server.client, asked, { action: 'decline' });
+  await turn;
+});
+
+test('a check by URL gets the call by POST', async () => {
+  const got: unknown[] = [];
+  const http = createServer((request, reply) => {
+    let text = '';
+    request
+      .on('data', (part) => (text += String(part)))
+      .on('end', () => {
+        got.push([request.method, request.headers['x-key'], (JSON.parse(text) as { tool: string }).tool]);
+        reply.end(JSON.stringify({ decision: 'block', reason: 'No.' }));
+      });
+  });
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void http.close());
+  const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/check`;
+  const server = await mcpThread([mcpCall('echo')], {
+    config: config(`[mcp_safety_check]\nurl = "${url}"\nhttp_headers = { x-key = "k" }\n`),
+  });
+  await runTurn(server);
+  expect([got, mcpItems(server)[0]?.error?.message]).toEqual([[['POST', 'k', 'echo']], 'A safety check blocked this call. No.']);
+});

@@ -1,0 +1,180 @@
+import { expect, test } from 'vitest';
+import { configWarnings } from '../../src/config/config-warnings.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
+import { mcpSettings } from '../../src/config/mcp/mcp-settings.ts';
+import { TrustedFiles } from '../../src/config/trust/trusted-files.ts';
+import { tempFolder } from './temp-folder.ts';
+
+const ENV = { PATH: '/bin', HOME: '/h', SECRET_KEY: 'hidden', TOKEN: 'token-of-the-user', HEADER: 'from-env' };
+
+async function read(text: string) {
+  const home = tempFolder({ 'config.toml': text });
+  const sources = { home, cwd: home, env: ENV, overrides: [], trustedFiles: new TrustedFiles({ home, writes: false }), modelGiven: true };
+  return { home, settings: mcpSettings(await loadConfig(sources)), warnings: await configWarnings(sources) };
+}
+
+test('a server on stdio, with defaults', async () => {
+  const { settings } = await read('[mcp_servers.ex]\ncommand = "prog"\n');
+  expect(settings).toEqual({
+    servers: [
+      {
+        name: 'ex',
+        transport: { type: 'stdio', command: 'prog', args: [], env: { PATH: '/bin', HOME: '/h' }, cwd: null },
+        enabled: true,
+        required: false,
+        startupTimeoutMs: 10_000,
+        toolTimeoutMs: 60_000,
+        enabledTools: null,
+        disabledTools: [],
+        approvalMode: 'auto',
+        callsInParallel: false,
+        toolApprovals: {},
+        secrets: [],
+      },
+    ],
+    problems: [],
+    check: null,
+    callback: { port: null, url: null },
+    further: [],
+  });
+});
+
+test('every key of a server on stdio', async () => {
+  const { settings } = await read(`[mcp_servers.ex]
+command = "prog"
+args = ["a"]
+env = { API_KEY = "key-key-key", MODE = "x" }
+env_vars = ["SECRET_KEY", { name = "TOKEN" }]
+cwd = "/work"
+enabled = false
+required = true
+enabled_tools = ["a"]
+disabled_tools = ["b"]
+startup_timeout_sec = 1.5
+tool_timeout_sec = 2
+default_tools_approval_mode = "prompt"
+supports_parallel_tool_calls = true
+[mcp_servers.ex.tools.a]
+approval_mode = "approve"
+`);
+  expect(settings.servers[0]).toEqual({
+    name: 'ex',
+    transport: {
+      type: 'stdio',
+      command: 'prog',
+      args: ['a'],
+      env: { PATH: '/bin', HOME: '/h', SECRET_KEY: 'hidden', TOKEN: 'token-of-the-user', API_KEY: 'key-key-key', MODE: 'x' },
+      cwd: '/work',
+    },
+    enabled: false,
+    required: true,
+    startupTimeoutMs: 1_500,
+    toolTimeoutMs: 2_000,
+    enabledTools: ['a'],
+    disabledTools: ['b'],
+    approvalMode: 'prompt',
+    callsInParallel: true,
+    toolApprovals: { a: 'approve' },
+    secrets: ['key-key-key'],
+  });
+});
+
+test('every key of a server that is reached by HTTP', async () => {
+  const { settings } = await read(`[mcp_servers.ex]
+url = "https://example.com/mcp"
+bearer_token_env_var = "TOKEN"
+http_headers = { X-One = "1" }
+env_http_headers = { X-Two = "HEADER", X-Three = "UNSET" }
+scopes = ["read"]
+oauth_resource = "https://example.com"
+startup_timeout_ms = 300
+[mcp_servers.ex.oauth]
+client_id = "me"
+`);
+  expect(settings.servers[0]).toMatchObject({
+    startupTimeoutMs: 300,
+    transport: {
+      type: 'http',
+      url: 'https://example.com/mcp',
+      headers: { 'X-One': '1', 'X-Two': 'from-env' },
+      bearerToken: 'token-of-the-user',
+      bearerTokenVariable: 'TOKEN',
+      oauth: { scopes: ['read'], resource: 'https://example.com', clientId: 'me', clientSecret: null, clientMetadataUrl: null },
+    },
+    secrets: expect.arrayContaining(['token-of-the-user', 'from-env']) as string[],
+  });
+});
+
+test.each([
+  ['command = "x"\nurl = "https://e.com"', 'mcp_servers.ex.url: a server has either a command or a url'],
+  ['args = ["x"]', 'mcp_servers.ex: command or url is missing: expected the program to start, or the http or https URL of the server'],
+  ['command = ""', 'mcp_servers.ex.command: expected a non-empty string, found ""'],
+  ['command = "x"\nargs = [1]', 'mcp_servers.ex.args: expected a list of strings, found a list'],
+  [
+    'command = "x"\nstartup_timeout_secs = 1',
+    'mcp_servers.ex.startup_timeout_secs: not a key of an MCP server. Did you mean startup_timeout_sec?',
+  ],
+  ['command = "x"\nscopes = []', 'mcp_servers.ex.scopes: only a server with a url can have it, and this one has a command'],
+  ['url = "https://e.com"\nargs = []', 'mcp_servers.ex.args: only a server with a command can have it, and this one has a url'],
+  ['url = "ftp://e.com"', 'mcp_servers.ex.url: expected an http or https URL, found a string'],
+  [
+    'url = "https://e.com"\nbearer_token_env_var = "sk-1 2"',
+    'mcp_servers.ex.bearer_token_env_var: expected the name of an environment variable, not the token itself, found a string',
+  ],
+  [
+    'url = "https://e.com"\nhttp_headers = { "a b" = "1" }',
+    'mcp_servers.ex.http_headers: expected a table of header names and single-line string values, found a table',
+  ],
+  ['command = "x"\nstartup_timeout_sec = 0', 'mcp_servers.ex.startup_timeout_sec: expected a number of seconds, more than 0, found 0'],
+  ['command = "x"\nenabled = 1', 'mcp_servers.ex.enabled: expected true or false, found 1'],
+  [
+    'command = "x"\ndefault_tools_approval_mode = "x"',
+    'mcp_servers.ex.default_tools_approval_mode: expected one of "auto", "prompt", "approve", found "x"',
+  ],
+  ['command = "x"\n[mcp_servers.ex.tools.a]\nmode = "x"', 'mcp_servers.ex.tools.a.mode: not a key of a tool. Its key is approval_mode.'],
+  [
+    'url = "https://e.com"\n[mcp_servers.ex.oauth]\nsecret = "x"',
+    'mcp_servers.ex.oauth.secret: not a key of oauth. Its keys are client_id, client_secret_env_var, client_metadata_url.',
+  ],
+])('a mistake is a problem of this server only, with its place: %s', async (table, problem) => {
+  const { home, settings, warnings } = await read(`[mcp_servers.ex]\n${table}\n[mcp_servers.good]\ncommand = "x"\n`);
+  expect([settings.servers.map(({ name }) => name), settings.problems.map(({ name }) => name)]).toEqual([['good'], ['ex']]);
+  expect(settings.problems[0]?.error.message.replace(/^invalid config: .*?:\d+:\d+: /, '')).toBe(problem);
+  expect(settings.problems[0]?.error.message).toContain(`${home}/config.toml:`);
+  expect(warnings).toMatchObject([{ summary: settings.problems[0]?.error.message, path: `${home}/config.toml` }]);
+});
+
+test('a disabled server has no problems; a table that is none is one', async () => {
+  expect((await read('[mcp_servers.ex]\nenabled = false\nargs = 1\n')).settings).toMatchObject({ servers: [], problems: [] });
+  expect((await read('mcp_servers = 1\n')).settings.problems[0]?.error.message).toMatch(/mcp_servers: expected a table, found 1/);
+});
+
+test.each([
+  [
+    'command = "x"\nargs = ["a"]\nenv = { A = "1" }\ntimeout_sec = 2',
+    { type: 'command', command: 'x', args: ['a'], env: { A: '1' }, timeoutMs: 2_000 },
+  ],
+  [
+    'url = "https://e.com/check"\nhttp_headers = { A = "1" }',
+    { type: 'http', url: 'https://e.com/check', headers: { A: '1' }, timeoutMs: 10_000 },
+  ],
+])('a safety check: %s', async (table, check) => {
+  expect((await read(`[mcp_safety_check]\n${table}\n`)).settings.check).toEqual(check);
+});
+
+test.each([
+  ['timeout_sec = 2', 'mcp_safety_check: expected either command or url'],
+  ['command = "x"\nurl = "https://e.com"', 'mcp_safety_check: expected either command or url'],
+  [
+    'command = "x"\ntimeout_sec = 1000',
+    'mcp_safety_check.timeout_sec: expected a number of seconds, more than 0 and at most 300, found 1000',
+  ],
+  [
+    'comand = "x"',
+    'mcp_safety_check.comand: not a key of mcp_safety_check. Its keys are command, args, env, url, http_headers, timeout_sec.',
+  ],
+])('a mistake in the safety check: %s', async (table, problem) => {
+  const { settings, warnings } = await read(`[mcp_safety_check]\n${table}\n`);
+  expect(settings.check).toMatchObject({ type: 'invalid', error: { message: expect.stringContaining(problem) as string } });
+  expect(warnings).toHaveLength(1);
+});

@@ -1,0 +1,123 @@
+// An MCP server on stdio for tests. Its tools are named after what they do. Environment: MCP_LOG, a file that gets a line with the pid when
+// the server starts, and a line for each message; MCP_MODE, `dies` at once, `mute` never answers.
+import { appendFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+
+const { MCP_LOG, MCP_MODE } = process.env;
+const note = (line) => MCP_LOG && appendFileSync(MCP_LOG, `${line}\n`);
+const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+const text = (value) => ({ content: [{ type: 'text', text: value }] });
+const schema = (properties = {}, required = []) => ({ type: 'object', properties, required });
+
+note(`pid ${process.pid}`);
+if (MCP_MODE === 'dies') {
+  process.stderr.write('cannot work like this: password=hunter2hunter2\n');
+  process.exit(3);
+}
+
+const reads = { readOnlyHint: true };
+let tools = [
+  { name: 'echo', title: 'Echo', description: 'Says it again', inputSchema: schema({ message: { type: 'string' } }), annotations: reads },
+  { name: 'where', description: 'Tells the folder and the variables', inputSchema: schema(), annotations: reads },
+  { name: 'write', description: 'Writes', inputSchema: schema({ path: { type: 'string' } }) },
+  { name: 'fail', inputSchema: schema(), annotations: reads },
+  { name: 'refuse', inputSchema: schema(), annotations: reads },
+  { name: 'picture', inputSchema: schema(), annotations: reads },
+  { name: 'structured', inputSchema: schema(), annotations: reads },
+  { name: 'progress', inputSchema: schema(), annotations: reads },
+  { name: 'hang', inputSchema: schema(), annotations: reads },
+  { name: 'die', inputSchema: schema(), annotations: reads },
+  { name: 'flood', inputSchema: schema({ bytes: { type: 'number' } }), annotations: reads },
+  { name: 'ask', inputSchema: schema({ request: { type: 'object' }, method: { type: 'string' } }), annotations: reads },
+  { name: 'grow', inputSchema: schema(), annotations: reads },
+];
+
+class Refusal extends Error {
+  constructor(code, message) {
+    super(message);
+    this.code = code;
+  }
+}
+
+const waiting = new Map();
+let serial = 0;
+
+function ask(method, params) {
+  const id = `q${++serial}`;
+  return new Promise((resolve) => {
+    waiting.set(id, resolve);
+    send({ id, method, params });
+  });
+}
+
+const calls = {
+  echo: ({ message }) => text(`echo: ${message}`),
+  where: () => text(JSON.stringify({ cwd: process.cwd(), env: process.env })),
+  write: ({ path = 'nothing' }) => text(`wrote ${path}`),
+  fail: () => ({ ...text('it went wrong'), isError: true }),
+  refuse: () => {
+    throw new Refusal(-32001, 'refused outright');
+  },
+  picture: () => ({
+    content: [
+      { type: 'text', text: 'see' },
+      { type: 'image', data: 'iVBORw0KGgo=', mimeType: 'image/png' },
+    ],
+  }),
+  structured: () => ({ ...text('plain'), structuredContent: { answer: 42 }, _meta: { from: 'example' } }),
+  progress: (_args, meta) => {
+    send({ method: 'notifications/progress', params: { progressToken: meta?.progressToken, progress: 1, total: 2, message: 'half' } });
+    return text('made progress');
+  },
+  hang: () => new Promise(() => {}),
+  die: () => process.exit(7),
+  flood: ({ bytes }) => text('x'.repeat(bytes)),
+  ask: async ({ method, request }) => text(JSON.stringify(await ask(method, request))),
+  grow: () => {
+    tools = [...tools, { name: 'grown', inputSchema: schema(), annotations: reads }];
+    send({ method: 'notifications/tools/list_changed' });
+    return text('grown');
+  },
+};
+
+const methods = {
+  initialize: ({ protocolVersion }) => ({
+    protocolVersion,
+    capabilities: { tools: { listChanged: true }, resources: {} },
+    serverInfo: { name: 'example', title: 'An example', version: '1.2.3' },
+    instructions: 'Use it with care.',
+  }),
+  ping: () => ({}),
+  'tools/list': () => ({ tools }),
+  'tools/call': ({ name, arguments: args = {}, _meta }) => {
+    if (!Object.hasOwn(calls, name)) throw new Refusal(-32602, `no tool ${name}`);
+    return calls[name](args, _meta);
+  },
+  'resources/list': () => ({ resources: [{ uri: 'example://one', name: 'one', mimeType: 'text/plain' }] }),
+  'resources/templates/list': () => ({ resourceTemplates: [{ uriTemplate: 'example://{id}', name: 'any' }] }),
+  'resources/read': ({ uri }) => {
+    if (uri !== 'example://one') throw new Refusal(-32002, `no resource ${uri}`);
+    return { contents: [{ uri, mimeType: 'text/plain', text: 'the text of one' }] };
+  },
+};
+
+async function answer({ id, method, params = {} }) {
+  try {
+    if (!Object.hasOwn(methods, method)) throw new Refusal(-32601, `no method ${method}`);
+    send({ id, result: await methods[method](params) });
+  } catch ({ code = -32603, message }) {
+    send({ id, error: { code, message } });
+  }
+}
+
+createInterface({ input: process.stdin })
+  .on('line', (line) => {
+    note(line);
+    if (MCP_MODE === 'mute') return;
+    const message = JSON.parse(line);
+    if (message.method === undefined) {
+      waiting.get(message.id)?.(message.result ?? { error: message.error });
+      waiting.delete(message.id);
+    } else if (message.id !== undefined) void answer(message);
+  })
+  .on('close', () => process.exit(0));

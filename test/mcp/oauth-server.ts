@@ -1,0 +1,105 @@
+import { createHash } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { onTestFinished } from 'vitest';
+
+/** An MCP server over HTTP that wants a login, with its authorization server. */
+export interface OauthServer {
+  /** The address of the MCP server. */
+  url: string;
+  /** The requests to the authorization server, such as `token refresh_token`. */
+  asked: string[];
+  /** How long the next access tokens are valid, in seconds. */
+  expiresIn: number;
+  /** The access tokens that the MCP server takes. */
+  valid: Set<string>;
+}
+
+/** Starts the two servers on one port of the loopback address, for the running test. */
+export async function startOauthServer(): Promise<OauthServer> {
+  const state: OauthServer = { url: '', asked: [], expiresIn: 3600, valid: new Set() };
+  const server = createServer((request, response) => void answer(state, request, response));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  state.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+  return state;
+}
+
+let challenge = '';
+let count = 0;
+
+async function answer(state: OauthServer, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { origin } = new URL(state.url);
+  const { pathname, searchParams } = new URL(request.url ?? '', origin);
+  const body = await textOf(request);
+  const json = (value: unknown, status = 200) => {
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+  };
+  if (pathname.startsWith('/.well-known/oauth-protected-resource')) return json({ resource: state.url, authorization_servers: [origin] });
+  if (pathname.startsWith('/.well-known/oauth-authorization-server')) return json(metadata(origin));
+  if (pathname === '/register') return json({ ...(JSON.parse(body) as object), client_id: 'registered' }, 201);
+  if (pathname === '/authorize') return authorize(state, searchParams, response);
+  if (pathname === '/token') return json(token(state, new URLSearchParams(body)));
+  if (pathname !== '/mcp') return json({ error: 'not_found' }, 404);
+  const [, access = ''] = (request.headers.authorization ?? '').split(' ');
+  if (state.valid.has(access)) return serve(request.method ?? '', body, response);
+  const where = `${origin}/.well-known/oauth-protected-resource/mcp`;
+  response.writeHead(401, { 'www-authenticate': `Bearer resource_metadata="${where}", scope="read"` }).end();
+}
+
+function authorize(state: OauthServer, params: URLSearchParams, response: ServerResponse): void {
+  state.asked.push(`authorize ${params.get('scope') ?? '-'}`);
+  challenge = params.get('code_challenge') ?? '';
+  const back = new URL(params.get('redirect_uri') ?? '');
+  back.search = new URLSearchParams({ code: 'the-code', state: params.get('state') ?? '' }).toString();
+  response.writeHead(302, { location: back.href }).end();
+}
+
+function serve(httpMethod: string, body: string, response: ServerResponse): void {
+  const { id, method } = httpMethod === 'POST' ? (JSON.parse(body) as { id?: number; method: string }) : { method: '' };
+  if (id === undefined) {
+    response.writeHead(httpMethod === 'POST' ? 202 : 405).end();
+    return;
+  }
+  const result = results[method];
+  const answered = result === undefined ? { error: { code: -32601, message: `no ${method}` } } : { result };
+  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ jsonrpc: '2.0', id, ...answered }));
+}
+
+function metadata(origin: string) {
+  return {
+    issuer: origin,
+    authorization_endpoint: `${origin}/authorize`,
+    token_endpoint: `${origin}/token`,
+    registration_endpoint: `${origin}/register`,
+    response_types_supported: ['code'],
+    code_challenge_methods_supported: ['S256'],
+  };
+}
+
+function token(state: OauthServer, params: URLSearchParams): object {
+  const grant = params.get('grant_type') ?? '';
+  state.asked.push(`token ${grant}`);
+  const verifier = createHash('sha256')
+    .update(params.get('code_verifier') ?? '')
+    .digest('base64url');
+  if (grant === 'authorization_code' && verifier !== challenge) return { error: 'invalid_grant' };
+  const access = `access-token-${++count}`;
+  state.valid.add(access);
+  return { access_token: access, token_type: 'Bearer', expires_in: state.expiresIn, refresh_token: `refresh-token-${count}` };
+}
+
+const results: Record<string, object> = {
+  initialize: { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'secured', version: '1' } },
+  'tools/list': { tools: [{ name: 'look', inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } }] },
+  'tools/call': { content: [{ type: 'text', text: 'seen' }] },
+};
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  let text = '';
+  for await (const part of request) text += String(part);
+  return text;
+}
