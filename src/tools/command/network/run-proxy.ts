@@ -48,6 +48,10 @@ export function runProxy(run: CommandRun, { policy, host, timers, shown }: RunPr
     },
     grants: context.grants,
     rules: async () => commandRules(await readRuleFiles(deps.home)),
+    // The guardian reviews each command by itself, and many at a time.
+    get questions() {
+      return context.settings.approvalsReviewer === 'user' && !context.grants.reviewsAll ? deps.sessions.hostQuestions : null;
+    },
     ask,
     whileAsking: timers,
     tell: ({ url, reason }) => shown.tell(`No connection to ${url}: ${reason}`),

@@ -19,6 +19,7 @@ export function unaskedProxy(policy: NetworkPolicy, deps: UnaskedProxyDeps): Pro
     approvalPolicy: null,
     grants: new Grants(),
     rules: async () => commandRules(await readRuleFiles(deps.home)),
+    questions: null,
     ask: async () => ({ deny: { by: 'unanswered' } }),
     whileAsking: { pause: () => {}, resume: () => {} },
     tell: () => {},
