@@ -34,6 +34,7 @@ async function buildExecutable() {
     absWorkingDir: root,
     entryPoints: {
       heddle: 'src/main.ts',
+      'proxy-worker': 'src/tools/command/network/thread/proxy-worker.ts',
       'store-worker': 'src/store/sqlite/worker/store-worker.ts',
       ...Object.fromEntries(VALIDATORS.map((name) => [name, `src/protocol/generated/${name}.js`])),
     },

@@ -41,6 +41,9 @@ import { serverCapabilities } from './server/server-capabilities.ts';
 import { serverGauges } from './server/server-gauges.ts';
 import { type NodeVersions, nativeBuildProblem } from './store/sqlite/connect/native-build-problem.ts';
 import type { ThreadStore } from './store/thread-store.ts';
+import type { CommandProxies } from './tools/command/network/command-proxies.ts';
+import { localProxies } from './tools/command/network/local-proxies.ts';
+import { ProxyThread } from './tools/command/network/thread/proxy-thread.ts';
 import type { Transport } from './transport/transport.ts';
 import type { WireTap } from './transport/wire-tap.ts';
 
@@ -78,7 +81,9 @@ export interface AppParts {
   store: ThreadStore;
   /** Called when a client's handshake has been answered. */
   onHandshake?: () => void;
-  /** Connects the proxies of commands to hosts, by default as the system resolves their names. */
+  /** The built script of the thread of commands' proxies. Absent: they are in this thread. */
+  proxyScript?: string;
+  /** Connects the proxies of commands in this thread to hosts, by default as the system resolves their names. */
   dial?: Dial;
   /** Further parts of every thread's turns. They act after the built-in ones. */
   partKinds?: readonly TurnPartKind[];
@@ -122,13 +127,14 @@ export interface App {
 
 /** Creates the server from its parts. No other file knows all of them. */
 export function createApp(options: AppParts): App {
-  const { home, cwd, env, log, overrides = [], version, platform, pid, installation } = options;
-  const { clock = systemClock, ids = systemIds, storeDir = home, partKinds = [], pacing = unordered, dial = createDial(clock) } = options;
+  const { home, cwd, env, log, overrides = [], version, platform, pid } = options;
+  const { clock = systemClock, ids = systemIds, storeDir = home, partKinds = [], pacing = unordered } = options;
   const keepAlive = new KeepAlive();
   const releaseStore = protectStore(storeFileIn(storeDir));
   const clients = new Clients(log);
   const fileWatches = createFileWatches({ clients, clock, log });
-  const sandbox = createSandbox({ platform, arch: arch(), home, storeDir, clock, installation, userHome: env.HOME ?? null });
+  const { proxies, listeners } = createProxies(options, clock);
+  const sandbox = createSandbox({ ...options, arch: arch(), storeDir, clock, userHome: env.HOME ?? null, listeners });
   const processes = pacing.processes(createProcesses({ ...options, sandbox }));
   const store = pacing.store(options.store);
   const { models, listings } = createModels(options.model ?? null, { env, clock, log, userAgent: `heddle/${version}` });
@@ -139,10 +145,9 @@ export function createApp(options: AppParts): App {
     options.onHandshake?.();
     void Promise.all([tellOfConfig(sources, connection, { clients, log }), tellOfStore(options, connection, clients)]);
   };
-  const modelFor = (provider: ProviderConfig) => models.get(provider);
   const server = { ...sources, clock, ids, log, keepAlive, pace: pacing, partKinds: [...TURN_PART_LIST, ...partKinds] };
-  const threads = new Threads({ ...server, ...listings, store, clients, processes, sandbox, dial, modelFor }, clients);
-  const clientProcesses = new ClientProcesses({ processes, clients, clock, log, dial, isConnected: (id) => clients.has(id) });
+  const threads = new Threads({ ...server, ...listings, store, clients, processes, sandbox, proxies }, clients);
+  const clientProcesses = new ClientProcesses({ processes, clients, clock, proxies, isConnected: (id) => clients.has(id) });
   const rows = methodTable({
     threads,
     store,
@@ -197,11 +202,10 @@ export function createApp(options: AppParts): App {
         connection.listen();
       });
     },
-    open() {
-      return { turns: threads.turnsRunning, questions: clients.pendingCount, requests: dispatcher.inFlight + dispatcher.queued };
-    },
+    open: () => ({ turns: threads.turnsRunning, questions: clients.pendingCount, requests: dispatcher.inFlight + dispatcher.queued }),
     warn: (message) => clients.publish('everyone', 'warning', { message, threadId: null }),
-    close: (reason = 'shutdown') => keepAlive.during(close({ threads, clients, processes, store, models }, reason).finally(releaseStore)),
+    close: (reason = 'shutdown') =>
+      keepAlive.during(end({ threads, clients, processes, proxies, store, models }, reason).finally(releaseStore)),
   };
 }
 
@@ -234,16 +238,14 @@ function createModels(given: Model | null, deps: ProviderModelDeps) {
     windows.set(key, listed);
     return listed;
   };
-  return { models, listings: { installedModels, listedWindows } };
+  return { models, listings: { installedModels, listedWindows, modelFor: (provider: ProviderConfig) => models.get(provider) } };
 }
 
-/** The code that connects is loaded at the first connection. */
-function createDial(clock: Clock): Dial {
-  let loaded: Promise<Dial> | null = null;
-  return async (...connection) => {
-    loaded ??= import('./network/checked-dial.ts').then(({ checkedDial }) => checkedDial({ clock }));
-    return (await loaded)(...connection);
-  };
+/** The proxies of commands. The thread starts when a command first needs one. */
+function createProxies({ proxyScript, dial, log }: AppParts, clock: Clock) {
+  if (proxyScript === undefined) return { proxies: localProxies({ clock, log, dial }) };
+  const thread = new ProxyThread({ script: proxyScript, log });
+  return { proxies: thread, listeners: thread };
 }
 
 /** Resolves when the running turns have ended. Their questions wait no longer than a client can answer. */
@@ -289,13 +291,15 @@ interface Parts {
   threads: Threads;
   clients: Clients;
   processes: Processes;
+  proxies: CommandProxies;
   store: ThreadStore;
   models: ModelPool;
 }
 
-async function close({ threads, clients, processes, store, models }: Parts, reason: 'shutdown' | 'clientGone'): Promise<string[]> {
+async function end({ threads, clients, processes, proxies, store, models }: Parts, reason: 'shutdown' | 'clientGone'): Promise<string[]> {
   await threads.close(reason);
   await processes.close();
+  await proxies.close();
   // At the same time: a client that does not read must not delay a process that wants its threads.
   await Promise.all([clients.close(), store.close()]);
   endDrafts();

@@ -88,6 +88,7 @@ export function createAppServer(options: AppServerOptions): AppServer {
     pid,
     nodeVersions: process.versions,
     sendSignal: (to, signal) => process.kill(to, signal),
+    ...(typeof IS_BUILT === 'undefined' ? {} : { proxyScript: join(root, 'bin', 'load-proxies.js') }),
     store: createStore({
       ...files,
       script: join(root, 'bin', 'load-store.js'),
@@ -134,7 +135,7 @@ function installed(): Pick<AppParts, 'version' | 'installation'> & { root: strin
   return { version, installation: { manifest, executable: process.execPath }, root: dirname(manifest) };
 }
 
-/** Inserted by the build, which also makes the script of the store's thread. Missing if the sources run as they are. */
+/** Inserted by the build, which also makes the scripts of the threads. Missing if the sources run as they are. */
 declare const IS_BUILT: true | undefined;
 
 function createStore(options: StoreThreadOptions): ThreadStore {

@@ -112,7 +112,8 @@ async function startPlain(parts: CommonParts, options: ServeOptions): Promise<Se
     nodeVersions: process.versions,
     onRepaired: (message) => server.warn(message),
   });
-  const server: App = createApp({ ...parts, store, onHandshake: () => store.warmUp(), ...(model === null ? {} : { model }) });
+  const proxyScript = join(__dirname, '..', 'bin', 'load-proxies.js');
+  const server: App = createApp({ ...parts, store, proxyScript, onHandshake: () => store.warmUp(), ...(model === null ? {} : { model }) });
   return { server, transport: streamTransport({ input: process.stdin, output: process.stdout, framing: options.framing }), end: () => {} };
 }
 

@@ -146,7 +146,7 @@ describe('the source', () => {
     const reaching = /(?<![/-])\bprocess\s*[.[]|(from|require\()\s*'(node:)?process'/;
     const beginnings = ['src/main.ts', 'src/index.ts', 'src/client/spawn-server.ts'];
     // It has the text of a program that runs in a process of its own.
-    const withProgram = 'src/sandbox/linux/prepare-namespace.ts';
+    const withProgram = 'src/sandbox/local-listeners.ts';
     const others = source.filter((path) => !beginnings.includes(path) && path !== withProgram);
     expect(others.filter((path) => reaching.test(codeOf(path)))).toEqual([]);
   });
@@ -195,8 +195,9 @@ describe('the source', () => {
   });
 
   test('names each file after one of its exports; in handlers/, a file of methods after the methods; files of errors after their subject', () => {
-    const scripts = ['src/main.ts', 'src/index.ts', 'src/client/index.ts', 'src/store/sqlite/worker/store-worker.ts'];
-    const entries = [...scripts, 'src/sandbox/processes/node-pty.d.ts', 'src/store/sqlite/connect/node-sqlite.d.ts'];
+    const scripts = ['src/main.ts', 'src/index.ts', 'src/client/index.ts'];
+    const workers = ['src/store/sqlite/worker/store-worker.ts', 'src/tools/command/network/thread/proxy-worker.ts'];
+    const entries = [...scripts, ...workers, 'src/sandbox/processes/node-pty.d.ts', 'src/store/sqlite/connect/node-sqlite.d.ts'];
     const misnamed = source.filter((path) => !entries.includes(path) && !isNamedAfterExport(path));
     const ofMethods = (path: string) => path.startsWith('src/handlers/') && methodsIn(path).length > 0;
     const ofErrors = (path: string) => /^src\/protocol\/[a-z-]+-errors\.ts$/.test(path);

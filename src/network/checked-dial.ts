@@ -25,6 +25,8 @@ export interface DialDeps {
 const DIAL_MS_MAX = 30_000;
 /** The time for an address after which there is another one. */
 const ATTEMPT_MS_MAX = 3_000;
+/** How long the addresses of this machine are remembered. */
+const OWN_ADDRESSES_MS_MAX = 1_000;
 /** Each takes a thread of Node's pool, which has four. */
 const LOOKUPS_MAX = 3;
 const WAITING_LOOKUPS_MAX = 256;
@@ -32,6 +34,7 @@ const WAITING_LOOKUPS_MAX = 256;
 /** Returns a `Dial` that resolves a name once, checks what it got, and connects to exactly that. */
 export function checkedDial({ clock, resolve = systemAddresses, ownAddresses = interfaceAddresses }: DialDeps): Dial {
   const lookups = new LookupQueue(resolve);
+  const isOwn = recentAddresses(ownAddresses, clock);
   return async (target, reaches, signal) => {
     const { host, port } = target;
     const over = new AbortController();
@@ -39,10 +42,7 @@ export function checkedDial({ clock, resolve = systemAddresses, ownAddresses = i
     const ended = AbortSignal.any([signal, over.signal]);
     try {
       const addresses = isIP(host) === 0 ? await lookups.addressesOf(host, ended) : [host];
-      const own = new Set(ownAddresses());
-      const kind = (address: string): AddressKind =>
-        own.has(address) && addressKind(address) === 'public' ? 'private' : addressKind(address);
-      const closed = addresses.find((address) => !reaches.includes(kind(address)));
+      const closed = addresses.find((address) => !reaches.includes(kindOf(address, isOwn)));
       if (closed !== undefined) throw new ProxyRefusal('local', `${host} leads to the local address ${closed}.`);
       return await connectToOne(addresses, { port, clock, signal: ended });
     } catch (error) {
@@ -51,6 +51,22 @@ export function checkedDial({ clock, resolve = systemAddresses, ownAddresses = i
     } finally {
       timer.clear();
     }
+  };
+}
+
+/** A public address of this machine is private: a firewall may protect its services only from outside. */
+function kindOf(address: string, isOwn: (address: string) => boolean): AddressKind {
+  const kind = addressKind(address);
+  return kind === 'public' && isOwn(address) ? 'private' : kind;
+}
+
+/** Looks at the addresses of this machine at most once in a while: each look costs a millisecond where there are many interfaces. */
+function recentAddresses(ownAddresses: () => readonly string[], clock: Clock): (address: string) => boolean {
+  let looked: { atMs: number; addresses: ReadonlySet<string> } | null = null;
+  return (address) => {
+    const nowMs = clock.monotonic();
+    if (looked === null || nowMs - looked.atMs > OWN_ADDRESSES_MS_MAX) looked = { atMs: nowMs, addresses: new Set(ownAddresses()) };
+    return looked.addresses.has(address);
   };
 }
 

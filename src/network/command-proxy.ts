@@ -9,7 +9,6 @@ import { PROXY_USER } from '../policy/network/proxy-user.ts';
 import type { Dial } from './checked-dial.ts';
 import { createHttpForwarder } from './create-http-forwarder.ts';
 import { endWith } from './end-with.ts';
-import { inTime } from './in-time.ts';
 import { ProxyRefusal, REFUSAL_FORMS } from './proxy-refusal.ts';
 import { relay } from './relay.ts';
 import { GRANTED, SOCKS_VERSION, socksHandshake, socksReply, take } from './socks-handshake.ts';
@@ -90,7 +89,6 @@ export class CommandProxy {
   }
 
   async #speak(socket: Socket): Promise<void> {
-    await inTime();
     const first = await take(socket, 1);
     if (first === null) {
       socket.destroy();
@@ -130,11 +128,9 @@ export class CommandProxy {
     if (this.#sockets.size + this.#undecided >= SOCKETS_MAX) throw new ProxyRefusal('busy', 'The command has too many connections.');
     this.#undecided++;
     try {
-      await inTime();
       const reaches = await this.#deps.decide(request, signal);
       const upstream = await this.#deps.dial(request.target, reaches, signal);
       this.#keep(upstream);
-      await inTime();
       if (signal.aborted) upstream.destroy();
       this.#watch(upstream);
       return upstream;

@@ -180,6 +180,27 @@ describe('a name', () => {
     expect(String(await exchange(port, 'CONNECT a.example:443 HTTP/1.1\r\n\r\n'))).toMatch(/^HTTP\/1\.1 403 /);
   });
 
+  test('is compared with the addresses that this machine had a second ago at most', async () => {
+    const clock = new FakeClock();
+    let looks = 0;
+    const own: string[] = [];
+    const { port } = await startProxy({
+      clock,
+      decide: async () => ['public'],
+      resolve: async () => ['203.1.2.3', '127.0.0.1'],
+      ownAddresses: () => {
+        looks++;
+        return own;
+      },
+    });
+    const target = 'CONNECT a.example:443 HTTP/1.1\r\n\r\n';
+    for (let count = 0; count < 3; count++) expect(String(await exchange(port, target))).toContain('127.0.0.1');
+    expect(looks).toBe(1);
+    own.push('203.1.2.3');
+    clock.advance(1_001);
+    expect(String(await exchange(port, target))).toContain('the local address 203.1.2.3');
+  });
+
   test('that has no address is an error of the gateway', async () => {
     const { port } = await startProxy({ resolve: async () => [] });
     expect(String(await exchange(port, 'CONNECT a.example:443 HTTP/1.1\r\n\r\n'))).toMatch(/^HTTP\/1\.1 502 /);

@@ -24,6 +24,8 @@ function pool({ problem }: { problem?: Error } = {}) {
   const clock = new FakeClock();
   const made: number[] = [];
   const closed: number[] = [];
+  /** The namespaces whose listener has ended. */
+  const dead = new Set<number>();
   let preparing = 0;
   let mostPreparing = 0;
   const namespaces = new NetworkNamespaces({
@@ -39,12 +41,15 @@ function pool({ problem }: { problem?: Error } = {}) {
         closed.push(net);
         closeSync(info);
       };
-      const namespace: NetworkNamespace = { net, user: net + 100, info, onConnection: () => {}, close };
+      const serve = async () => {
+        if (dead.has(net)) throw new Error('ended');
+      };
+      const namespace: NetworkNamespace = { net, user: net + 100, info, listener: { serve, close }, close };
       return namespace;
     },
   });
   const bounds = world.bounds({ managedNetwork: true });
-  return { clock, made, closed, namespaces, take: () => namespaces.takeFor(COMMAND, bounds), most: () => mostPreparing };
+  return { clock, made, closed, dead, namespaces, take: () => namespaces.takeFor(COMMAND, bounds), most: () => mostPreparing };
 }
 
 /** The number of the namespace. */
@@ -94,6 +99,15 @@ test('a namespace whose command was not started is closed', async () => {
   clock.advance(1000);
   await setImmediate();
   expect(closed).toEqual([1]);
+  namespaces.close();
+});
+
+test('a namespace whose listener has ended is closed, and another one serves the command', async () => {
+  const { closed, dead, take, namespaces } = pool();
+  await end(await take(), GONE);
+  for (const number of [1, 2]) dead.add(number);
+  expect(numberOf(await take())).toBe(3);
+  expect(closed.sort()).toEqual([1, 2]);
   namespaces.close();
 });
 

@@ -7,6 +7,8 @@ import { resolveLinks } from '../../base/paths/follow-path.ts';
 import { isWithin } from '../../base/paths/is-within.ts';
 import { realPathOrSame } from '../../base/paths/real-path.ts';
 import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
+import type { Listeners } from '../listeners.ts';
+import { LocalListeners } from '../local-listeners.ts';
 import { GuardedPlaces } from '../places/guarded-places.ts';
 import { NestedNames } from '../places/nested-names.ts';
 import { type Installation, serverPlaces } from '../places/server-places.ts';
@@ -44,6 +46,8 @@ export interface BubblewrapDeps {
   sharedFolders?: readonly string[];
   /** Replaces the installed bubblewrap. Null: none is installed. */
   program?: string | null;
+  /** Makes the listeners of commands' proxies, by default in this thread. */
+  listeners?: Listeners | undefined;
 }
 
 const ALWAYS = [
@@ -58,7 +62,7 @@ const OPTIONS_CHARS_MAX = 64 * 1024;
 
 /** Returns the sandbox of Linux: bubblewrap with a seccomp filter. It is checked at first use whether it works. */
 export function createBubblewrap({ sharedFolders = SHARED_FOLDERS, ...deps }: BubblewrapDeps): Sandbox {
-  const { arch, home, storeDir, clock, installation, userHome, program } = deps;
+  const { arch, home, storeDir, clock, installation, userHome, program, listeners = new LocalListeners(clock) } = deps;
   const filters = new Map<boolean, number>();
   let looked: ViewDeps | null = null;
   let inherited: readonly number[] | null = null;
@@ -79,7 +83,7 @@ export function createBubblewrap({ sharedFolders = SHARED_FOLDERS, ...deps }: Bu
   }
 
   const found = () => (program === undefined ? (sandboxProgram('linux')?.path ?? null) : program);
-  const prepare = () => prepareNamespace({ bubblewrap: found() ?? '', node: installation.executable, clock, home });
+  const prepare = () => prepareNamespace({ bubblewrap: found() ?? '', node: installation.executable, listeners, home });
   const namespaces = new NetworkNamespaces({ clock, prepare });
 
   function probe(): Promise<ProbeResult> {

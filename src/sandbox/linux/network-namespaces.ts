@@ -1,10 +1,9 @@
 import { closeSync, existsSync, openSync } from 'node:fs';
-import { setImmediate } from 'node:timers/promises';
 import { type Clock, sleep } from '../../base/clock.ts';
 import { readProc, readProcLink } from '../../base/files/read-proc.ts';
 import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import { ProcessStartError, SandboxUnavailableError, SERVER_ENDING } from '../processes/processes.ts';
-import type { ConfinedCommand, ServeConnection } from '../sandbox.ts';
+import type { CommandServer, ConfinedCommand } from '../sandbox.ts';
 import { NAMESPACE_PORT, type NetworkNamespace } from './prepare-namespace.ts';
 
 /** A network namespace that one command uses. */
@@ -71,12 +70,11 @@ export class NetworkNamespaces {
     for (const { reject } of this.#waiting.splice(0)) reject(new ProcessStartError(SERVER_ENDING));
   }
 
-  /** `serve` gets the connections of the command. */
-  async #take(serve: ServeConnection): Promise<NetworkLease> {
+  /** `server` gets the connections of the command. */
+  async #take(server: CommandServer): Promise<NetworkLease> {
     const nsenter = NSENTER_PLACES.find((path) => existsSync(path));
     if (nsenter === undefined) throw new SandboxUnavailableError(NO_NSENTER);
-    const namespace = this.#idle.shift() ?? (await this.#nextPrepared());
-    namespace.onConnection = (socket) => serve(socket, null);
+    const namespace = await this.#nextServed(server);
     this.prepareAhead();
     const own = `/proc/${readProcLink('/proc/self')}/fd`;
     const info = openEmpty(namespace);
@@ -90,6 +88,22 @@ export class NetworkNamespaces {
         release();
       },
     };
+  }
+
+  /** Returns a namespace whose connections are served so. Closes those whose listener has ended. */
+  async #nextServed(server: CommandServer): Promise<NetworkNamespace> {
+    for (;;) {
+      const idle = this.#idle.shift();
+      const namespace = idle ?? (await this.#nextPrepared());
+      try {
+        await namespace.listener.serve(server, null);
+        if (this.#isClosed) throw new ProcessStartError(SERVER_ENDING);
+        return namespace;
+      } catch (error) {
+        namespace.close();
+        if (idle === undefined || this.#isClosed) throw error;
+      }
+    }
   }
 
   get #isClosed(): boolean {
@@ -122,8 +136,9 @@ export class NetworkNamespaces {
 
   /** Never rejects. */
   async #release(namespace: NetworkNamespace): Promise<void> {
-    namespace.onConnection = (socket) => socket.destroy();
     const { clock } = this.#deps;
+    const { listener } = namespace;
+    listener.serve(null, null).catch(() => {});
     const latest = clock.monotonic() + SETTLE_MS_MAX;
     while (!isEmpty(namespace)) {
       if (this.#isClosed || clock.monotonic() >= latest) {
@@ -132,10 +147,14 @@ export class NetworkNamespaces {
       }
       await sleep(clock, SETTLE_STEP_MS, this.#closing.signal);
     }
-    // Between these two, the event loop accepts every connection that the command has left in the queue of the listener.
-    await setImmediate();
-    await setImmediate();
-    this.#keep(namespace);
+    try {
+      // Also the connections that the command has left in the queue of the listener are closed then.
+      await listener.serve(null, null);
+      this.#keep(namespace);
+    } catch {
+      // The listener has ended.
+      namespace.close();
+    }
   }
 
   #keep(namespace: NetworkNamespace): void {

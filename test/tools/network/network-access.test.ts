@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { KeyedQueue } from '../../../src/base/keyed-queue.ts';
 import type { ProxyRequest } from '../../../src/network/command-proxy.ts';
 import type { NetworkTarget } from '../../../src/policy/network/network-target.ts';
 import { Grants } from '../../../src/policy/permissions/grants.ts';
@@ -23,6 +24,7 @@ function access(answer: (target: NetworkTarget) => Verdict | Promise<Verdict>, o
     approvalPolicy: 'on-request',
     grants: new Grants(),
     rules: async () => ({ rules: [], networkRules: [], problems: [] }),
+    questions: null,
     async ask(target) {
       asked.push(`${target.host}:${target.port}`);
       return answer(target);
@@ -60,6 +62,31 @@ test('an answer for the session holds for later commands, one for once does not'
   await second.access.decide(to('a.example'), signal);
   await expect(second.access.decide(to('b.example'), signal)).rejects.toMatchObject({ code: 'declined' });
   expect(second.asked).toEqual(['b.example:443']);
+});
+
+test('of several commands that ask for a target, one asks at a time, and an answer for the session serves all', async () => {
+  for (const answer of [SESSION, ONCE, DECLINED]) {
+    const shared = { grants: new Grants(), questions: new KeyedQueue() };
+    const answers: ((verdict: Verdict) => void)[] = [];
+    const ask = () => new Promise<Verdict>((resolve) => answers.push(resolve));
+    const commands = Array.from({ length: 3 }, () => access(ask, shared));
+    const decided = Promise.allSettled(commands.map(({ access: network }) => network.decide(to('a.example'), signal)));
+    await expect.poll(() => answers.length).toBe(1);
+    const other = commands[1]?.access.decide(to('b.example'), signal);
+    await expect.poll(() => answers.length).toBe(2);
+    answers[1]?.(ONCE);
+    await other;
+    answers[0]?.(answer);
+    for (let count = 3; answer !== SESSION && count <= 4; count++) {
+      await expect.poll(() => answers.length).toBe(count);
+      answers[count - 1]?.(answer);
+    }
+    expect((await decided).map(({ status }) => status)).toEqual(
+      Array.from({ length: 3 }, () => (answer === DECLINED ? 'rejected' : 'fulfilled')),
+    );
+    expect(answers).toHaveLength(answer === SESSION ? 2 : 4);
+    for (const { paused } of commands) expect(paused.at(-1)).toBe('resume');
+  }
 });
 
 test('nothing is asked under `never`', async () => {

@@ -8,7 +8,7 @@ import type { Turn } from '../../../src/protocol/generated/types.ts';
 import { startWebServer } from '../../network/proxied.ts';
 import { question } from '../../support/asking.ts';
 import { Gate } from '../../support/gate.ts';
-import { message, response } from '../../support/test-model.ts';
+import { functionCall, message, response } from '../../support/test-model.ts';
 import { commandServer, completed, done, runs, says, THREAD, told, writes } from '../command-server.ts';
 import { ASK, amendment, decide, MANAGED_CONFIG, type Managed, managed, questions } from './managed-server.ts';
 
@@ -58,6 +58,34 @@ test('the first connection to an unknown host is asked about while the command r
     return item?.type === 'commandExecution' || method === ASK || method === 'serverRequest/resolved' ? [method] : [];
   });
   expect(seen).toEqual(['', 'item/started', 'waitingOnApproval', ASK, 'serverRequest/resolved', '', 'item/completed', 'idle']);
+});
+
+describe('two commands of a response that ask for one host at the same time', () => {
+  const both = response(
+    functionCall('exec_command', { cmd: FETCH }, { callId: 'call_1' }),
+    functionCall('exec_command', { cmd: `${FETCH}; true` }, { callId: 'call_2' }),
+  );
+
+  test('are one question, if the answer is for the session', async () => {
+    const server = await managed([both, done]);
+    const turn = server.client.turn(THREAD, 'go');
+    await decide(server, 'acceptForSession');
+    await turn;
+    expect(questions(server)).toHaveLength(1);
+    expect(completed(server).map(({ aggregatedOutput }) => aggregatedOutput)).toEqual(['GET /x a.example ', 'GET /x a.example ']);
+  });
+
+  test('are asked about one after the other, if the answer is for one command', async () => {
+    const server = await managed([both, done]);
+    const turn = server.client.turn(THREAD, 'go');
+    const first = await decide(server, 'accept');
+    const second = await decide(server, 'decline', 2);
+    await turn;
+    expect(new Set([first.itemId, second.itemId])).toEqual(new Set(['call_1', 'call_2']));
+    const outputs = new Map(completed(server).map(({ id, aggregatedOutput }) => [id, aggregatedOutput]));
+    expect(outputs.get(first.itemId)).toBe('GET /x a.example ');
+    expect(outputs.get(second.itemId)).toMatch(/^heddle: The user declined/);
+  });
 });
 
 describe('a connection is asked about with its protocol:', () => {

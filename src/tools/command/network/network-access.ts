@@ -1,8 +1,9 @@
+import type { KeyedQueue } from '../../../base/keyed-queue.ts';
 import type { PausableTimers } from '../../../base/pausable-timers.ts';
 import type { ProxyRequest } from '../../../network/command-proxy.ts';
 import { ProxyRefusal } from '../../../network/proxy-refusal.ts';
 import type { AddressKind } from '../../../policy/network/address-kind.ts';
-import { judgeTarget } from '../../../policy/network/judge-target.ts';
+import { judgeTarget, type TargetVerdict } from '../../../policy/network/judge-target.ts';
 import type { NetworkPolicy } from '../../../policy/network/network-policy.ts';
 import { type NetworkTarget, targetUrl } from '../../../policy/network/network-target.ts';
 import type { Grants } from '../../../policy/permissions/grants.ts';
@@ -18,6 +19,11 @@ export interface NetworkAccessDeps {
   grants: Grants;
   /** Reads the rules files. */
   rules(): Promise<ParsedRules>;
+  /**
+   * The questions of the thread's commands, by target. A question waits until no other command's is open: its answer may be for all.
+   * Null: nobody sees the questions, so they need not wait for each other.
+   */
+  readonly questions: KeyedQueue | null;
   /** Asks the reviewers in force whether the command may reach a target. The signal withdraws the question. */
   ask(target: NetworkTarget, reason: string, signal: AbortSignal): Promise<Verdict>;
   /** Paused while a question is open. */
@@ -46,7 +52,7 @@ const TOLD_MAX = 10;
 export class NetworkAccess {
   readonly #deps: NetworkAccessDeps;
   readonly #answers = new Map<string, Verdict>();
-  readonly #questions = new Map<string, Promise<Verdict>>();
+  readonly #questions = new Map<string, Promise<Verdict | null>>();
   /** The targets that the model was told of. */
   readonly #told = new Set<string>();
 
@@ -55,11 +61,26 @@ export class NetworkAccess {
   }
 
   /** Returns the kinds of addresses that the request may reach. Rejects with a `ProxyRefusal`. */
-  async decide({ target, method }: ProxyRequest, signal: AbortSignal): Promise<readonly AddressKind[]> {
+  async decide(request: ProxyRequest, signal: AbortSignal): Promise<readonly AddressKind[]> {
+    const { target } = request;
+    const url = targetUrl(target);
+    const judged = await this.#judge(request);
+    if (judged.verdict === 'allow') return judged.reaches;
+    const verdict = this.#answers.get(url) ?? (await this.#ask(request, signal));
+    if (verdict === null) return this.decide(request, signal);
+    if ('allow' in verdict) return judged.reaches;
+    throw this.#refuse(
+      url,
+      new ProxyRefusal('declined', refusalText(verdict.deny, `The user declined that this command reaches ${target.host}.`)),
+    );
+  }
+
+  /** Throws a `ProxyRefusal` for what nobody is asked about. */
+  async #judge({ target, method }: ProxyRequest): Promise<Exclude<TargetVerdict, { verdict: 'refuse' }>> {
     const { policy, approvalPolicy, grants } = this.#deps;
+    const { networkRules, problems } = await this.#deps.rules();
     const url = targetUrl(target);
     const answer = this.#answers.get(url);
-    const { networkRules, problems } = await this.#deps.rules();
     const isGranted = grants.allowsTarget(url) || (answer !== undefined && 'allow' in answer);
     const judged = judgeTarget(target, {
       policy,
@@ -70,33 +91,36 @@ export class NetworkAccess {
       method,
     });
     if (judged.verdict === 'refuse') throw this.#refuse(url, new ProxyRefusal(judged.by, judged.reason));
-    if (judged.verdict === 'allow') return judged.reaches;
-    const verdict = answer ?? (await this.#ask(target, judged.reason, signal));
-    if ('allow' in verdict) return judged.reaches;
-    throw this.#refuse(
-      url,
-      new ProxyRefusal('declined', refusalText(verdict.deny, `The user declined that this command reaches ${target.host}.`)),
-    );
+    return judged;
   }
 
-  /** Asks once for all requests for the same target. */
-  async #ask(target: NetworkTarget, reason: string, signal: AbortSignal): Promise<Verdict> {
-    const { whileAsking } = this.#deps;
-    const url = targetUrl(target);
+  /** Asks once for all requests for the same target. Returns null if it is allowed in the meantime. */
+  async #ask(request: ProxyRequest, signal: AbortSignal): Promise<Verdict | null> {
+    const { whileAsking, questions } = this.#deps;
+    const url = targetUrl(request.target);
     const open = this.#questions.get(url);
     if (open !== undefined) return open;
     if (this.#questions.size >= QUESTIONS_MAX || this.#answers.size >= ANSWERS_MAX) {
       throw this.#refuse(url, new ProxyRefusal('busy', 'This command asks for too many hosts.'));
     }
-    const question = this.#deps.ask(target, reason, signal).finally(() => {
+    const ask = () => this.#askInTurn(request, signal);
+    const question = (questions === null ? ask() : questions.run(url, ask)).finally(() => {
       this.#questions.delete(url);
       if (this.#questions.size === 0) whileAsking.resume();
     });
     this.#questions.set(url, question);
     whileAsking.pause();
-    const verdict = await question;
-    this.#answers.set(url, verdict);
-    if ('allow' in verdict && verdict.scope === 'session') this.#deps.grants.allowTarget(url);
+    return question;
+  }
+
+  /** What another command was answered may decide, too. */
+  async #askInTurn(request: ProxyRequest, signal: AbortSignal): Promise<Verdict | null> {
+    const { target } = request;
+    const judged = await this.#judge(request);
+    if (judged.verdict === 'allow') return null;
+    const verdict = await this.#deps.ask(target, judged.reason, signal);
+    this.#answers.set(targetUrl(target), verdict);
+    if ('allow' in verdict && verdict.scope === 'session') this.#deps.grants.allowTarget(targetUrl(target));
     return verdict;
   }
 

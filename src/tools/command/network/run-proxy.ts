@@ -1,6 +1,5 @@
 import type { PausableTimers } from '../../../base/pausable-timers.ts';
 import { readRuleFiles } from '../../../config/rules-files.ts';
-import type { CommandProxy } from '../../../network/command-proxy.ts';
 import type { NetworkPolicy } from '../../../policy/network/network-policy.ts';
 import type { NetworkTarget } from '../../../policy/network/network-target.ts';
 import { commandRules } from '../../../policy/rules/parse-rules.ts';
@@ -8,6 +7,7 @@ import type { ActionHost, Verdict } from '../../action.ts';
 import type { CommandRun } from '../command-run.ts';
 import type { ShownCommand } from '../sessions/shown-command.ts';
 import { accessProxy } from './access-proxy.ts';
+import type { OpenProxy } from './command-proxies.ts';
 import { NetworkAccess } from './network-access.ts';
 import { networkAsk } from './network-ask.ts';
 import { storeNetworkRule } from './store-network-rule.ts';
@@ -21,7 +21,7 @@ interface RunProxyOptions {
 }
 
 /** The proxy of a command of the model. Its questions go to the reviewers of the turn; without the turn, nobody is asked. */
-export function runProxy(run: CommandRun, { policy, host, timers, shown }: RunProxyOptions): CommandProxy {
+export function runProxy(run: CommandRun, { policy, host, timers, shown }: RunProxyOptions): Promise<OpenProxy> {
   const { context, deps } = run;
   let questions = 0;
 
@@ -48,11 +48,15 @@ export function runProxy(run: CommandRun, { policy, host, timers, shown }: RunPr
     },
     grants: context.grants,
     rules: async () => commandRules(await readRuleFiles(deps.home)),
+    // The guardian reviews each command by itself, and many at a time.
+    get questions() {
+      return context.settings.approvalsReviewer === 'user' && !context.grants.reviewsAll ? deps.sessions.hostQuestions : null;
+    },
     ask,
     whileAsking: timers,
     tell: ({ url, reason }) => shown.tell(`No connection to ${url}: ${reason}`),
   });
-  return accessProxy(access, { ...deps, socks: policy.socks });
+  return accessProxy(access, deps.proxies, policy.socks);
 }
 
 const OVER: Verdict = {
