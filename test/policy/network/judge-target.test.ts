@@ -112,6 +112,15 @@ describe('a local address', () => {
     expect(judgeTarget(at('a.localhost'), situation({ '*.localhost': 'allow' }))).toMatchObject({ verdict: 'refuse', by: 'local' });
   });
 
+  test('is open if a rule allows exactly it, for the port of the rule', () => {
+    for (const host of ['10.0.0.5', '::1', '169.254.169.254', 'localhost']) {
+      const ruled = situation({}, { rules: [rule('allow', { host })], approvalPolicy: 'never' });
+      expect(judgeTarget(at(host), ruled)).toMatchObject({ verdict: 'allow', reaches: expect.arrayContaining(['private']) });
+      expect(judgeTarget({ ...at(host), port: 22 }, ruled)).toMatchObject({ verdict: 'refuse', by: 'local' });
+      expect(judgeTarget(at(host), { ...ruled, ...situation({ [host]: 'deny' }) })).toMatchObject({ verdict: 'refuse', by: 'denied' });
+    }
+  });
+
   test('is not opened by the name that leads to it', () => {
     expect(judgeTarget(at('intranet.example'), situation({ 'intranet.example': 'allow' }))).toEqual(PUBLIC);
   });
@@ -145,7 +154,7 @@ test('A denied host never passes, whatever else holds (seeded)', () => {
         const { verdict } = judgeTarget({ ...HTTPS, host }, found);
         const isDenied = found.policy.domains.some((entry) => entry.access === 'deny' && matchesDomain(host, entry.pattern));
         if (isDenied || decision === 'deny') expect(verdict).toBe('refuse');
-        if (host === '10.0.0.1' && domains[host] !== 'allow') expect(verdict).toBe('refuse');
+        if (host === '10.0.0.1' && domains[host] !== 'allow' && decision !== 'allow') expect(verdict).toBe('refuse');
       },
     ),
     { seed: 7, numRuns: 2000 },
