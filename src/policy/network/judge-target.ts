@@ -35,9 +35,20 @@ const EVERYWHERE: readonly AddressKind[] = ['public', 'private', 'reserved'];
 
 /**
  * Decides about a connection, in this order: the mode, lists and rules that deny, local addresses, grants, rules that require approval,
- * lists and rules that allow, the approval policy. A local address is never asked about.
+ * lists and rules that allow, the approval policy. A local address is never asked about. Of several policies, the strictest verdict counts.
  */
 export function judgeTarget(target: NetworkTarget, situation: TargetSituation): TargetVerdict {
+  const { also = [], ...policy } = situation.policy;
+  return [policy, ...also].map((each) => judgeByOne(target, { ...situation, policy: each })).reduce(stricter);
+}
+
+function stricter(one: TargetVerdict, other: TargetVerdict): TargetVerdict {
+  if (one.verdict === 'refuse') return one;
+  if (other.verdict === 'refuse') return other;
+  return { ...(one.verdict === 'ask' ? one : other), reaches: one.reaches.filter((kind) => other.reaches.includes(kind)) };
+}
+
+function judgeByOne(target: NetworkTarget, situation: TargetSituation): TargetVerdict {
   const { host } = target;
   const { policy, method } = situation;
   if (policy.mode === 'limited' && (method === null || !LIMITED_METHODS.has(method))) return refuse('mode', LIMITED);
