@@ -78,7 +78,7 @@ export class ProxyThread implements CommandProxies, Listeners {
     return {
       serve: async (server, credential) => {
         if (typeof server === 'function') throw new Error('a function serves only connections of its own thread');
-        await this.#call({ type: 'serve', listener, proxy: server, credential });
+        return this.#call({ type: 'serve', listener, proxy: server, credential });
       },
       close: () => this.#tell({ type: 'closeListener', listener }),
     };
