@@ -1,8 +1,8 @@
-import { checkRequestedSandbox } from './check-requested-sandbox.ts';
 import { type MethodTable, perThread } from './method.ts';
-import { requestedModel } from './requested-model.ts';
+import { checkRequestedSandbox } from './requested/check-requested-sandbox.ts';
+import { requestedModel } from './requested/requested-model.ts';
+import { withEnvironment } from './requested/with-environment.ts';
 import type { ThreadDeps } from './thread-deps.ts';
-import { withEnvironment } from './with-environment.ts';
 
 export function turnMethods({ threads }: ThreadDeps) {
   return {

@@ -6,6 +6,7 @@ import { orAborted } from '../base/or-aborted.ts';
 import { systemErrorCode } from '../base/system-error-code.ts';
 import { type AddressKind, addressKind } from '../policy/network/address-kind.ts';
 import type { NetworkTarget } from '../policy/network/network-target.ts';
+import { readHost } from '../policy/network/read-host.ts';
 import { ProxyRefusal } from './proxy-refusal.ts';
 
 /**
@@ -43,7 +44,7 @@ export function checkedDial({ clock, resolve = systemAddresses, ownAddresses = i
     const timer = clock.setTimer(() => over.abort(), DIAL_MS_MAX);
     const ended = AbortSignal.any([signal, over.signal]);
     try {
-      const addresses = isIP(host) === 0 ? await lookups.addressesOf(host, signal, ended) : [host];
+      const addresses = (isIP(host) === 0 ? await lookups.addressesOf(host, signal, ended) : [host]).map(oneSpelling);
       const closed = addresses.find((address) => !reaches.includes(kindOf(address, isOwn)));
       if (closed !== undefined) throw new ProxyRefusal('local', `${host} leads to the local address ${closed}.`);
       return await connectToOne(addresses, { port, clock, signal: ended });
@@ -54,6 +55,12 @@ export function checkedDial({ clock, resolve = systemAddresses, ownAddresses = i
       timer.clear();
     }
   };
+}
+
+/** Of the spellings of an address, such as an IPv6 one that stands for an IPv4 one, all code compares and uses the same. */
+function oneSpelling(address: string): string {
+  // Null: it has a zone, so it is not reached.
+  return readHost(address) ?? address;
 }
 
 /** A public address of this machine is private: a firewall may protect its services only from outside. */
@@ -67,7 +74,8 @@ function recentAddresses(ownAddresses: () => readonly string[], clock: Clock): (
   let looked: { atMs: number; addresses: ReadonlySet<string> } | null = null;
   return (address) => {
     const nowMs = clock.monotonic();
-    if (looked === null || nowMs - looked.atMs > OWN_ADDRESSES_MS_MAX) looked = { atMs: nowMs, addresses: new Set(ownAddresses()) };
+    if (looked === null || nowMs - looked.atMs > OWN_ADDRESSES_MS_MAX)
+      looked = { atMs: nowMs, addresses: new Set(ownAddresses().map(oneSpelling)) };
     return looked.addresses.has(address);
   };
 }

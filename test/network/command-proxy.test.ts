@@ -171,13 +171,18 @@ describe('a name', () => {
     expect(String(await exchange(port, 'CONNECT a.example:443 HTTP/1.1\r\n\r\n'))).toMatch(/^HTTP\/1\.1 403 .*local address/s);
   });
 
-  test('that leads to a public address of this machine is refused, too', async () => {
-    const { port } = await startProxy({
-      decide: async () => ['public'],
-      resolve: async () => ['8.8.8.8'],
-      ownAddresses: () => ['8.8.8.8'],
-    });
-    expect(String(await exchange(port, 'CONNECT a.example:443 HTTP/1.1\r\n\r\n'))).toMatch(/^HTTP\/1\.1 403 /);
+  test.each([
+    ['8.8.8.8', '8.8.8.8'],
+    ['::ffff:8.8.8.8', '8.8.8.8'],
+    ['8.8.8.8', '::FFFF:808:808'],
+    ['2606:4700:0:0::1', '2606:4700::1'],
+  ])('that leads to a public address of this machine is refused, too: %s, which is %s', async (found, own) => {
+    // The second address is always refused, so nothing is ever connected.
+    const resolve = async () => [found, '127.0.0.1'];
+    const { port } = await startProxy({ decide: async () => ['public'], resolve, ownAddresses: () => [own] });
+    const answer = String(await exchange(port, 'CONNECT a.example:443 HTTP/1.1\r\n\r\n'));
+    expect(answer).toContain('a.example leads to the local address');
+    expect(answer).not.toContain('127.0.0.1');
   });
 
   test('is compared with the addresses that this machine had a second ago at most', async () => {

@@ -3,7 +3,7 @@ import type { Clock } from '../../base/clock.ts';
 import { decodeBase64 } from '../../base/text/decode-base64.ts';
 import type { NetworkPolicy } from '../../policy/network/network-policy.ts';
 import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
-import { processNotStarted, sandboxUnavailable } from '../../protocol/rpc-error.ts';
+import { processNotStarted, sandboxUnavailable } from '../../protocol/process-errors.ts';
 import {
   type Processes,
   ProcessStartError,

@@ -2,10 +2,10 @@ import type { NewThread, ThreadRequest } from '../../agent/new-thread.ts';
 import type { JsonObject } from '../../base/json-value.ts';
 import type { ThreadForkParams, ThreadResumeParams, ThreadStartParams } from '../../protocol/generated/types.ts';
 import { invalidParams } from '../../protocol/rpc-error.ts';
-import { checkRequestedSandbox } from '../check-requested-sandbox.ts';
 import type { Caller } from '../method.ts';
-import { requestedModel } from '../requested-model.ts';
-import { withEnvironment } from '../with-environment.ts';
+import { checkRequestedSandbox } from '../requested/check-requested-sandbox.ts';
+import { requestedModel } from '../requested/requested-model.ts';
+import { withEnvironment } from '../requested/with-environment.ts';
 
 /** The settings that the params ask for. Throws if the params contradict each other. */
 export function threadRequest(given: ThreadStartParams | ThreadResumeParams | ThreadForkParams, caller: Caller): ThreadRequest {

@@ -1,6 +1,6 @@
 import { noRolloutFound, threadEphemeral } from '../../protocol/rpc-error.ts';
-import { announceThreadGone } from '../announce-thread-gone.ts';
 import { type MethodTable, perThread } from '../method.ts';
+import { announceThreadGone } from '../thread-changes/announce-thread-gone.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 
 export function archiveMethods(deps: ThreadDeps) {

@@ -1,7 +1,7 @@
 import type { LoadedThread } from '../../agent/loaded-thread.ts';
 import type { ThreadResumeParams, ThreadResumeResponse } from '../../protocol/generated/types.ts';
 import { emptyHistory } from '../../protocol/rpc-error.ts';
-import { latestCursors } from '../latest-cursors.ts';
+import { latestCursors } from '../history/latest-cursors.ts';
 import { pageLimit } from '../list-page.ts';
 import { type CallContext, type Caller, type MethodTable, perThread } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';

@@ -1,5 +1,5 @@
 import type { ThreadRecord } from '../../store/thread-store.ts';
-import { latestCursors } from '../latest-cursors.ts';
+import { latestCursors } from '../history/latest-cursors.ts';
 import { type CallContext, type MethodTable, perThread } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 

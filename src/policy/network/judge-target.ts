@@ -35,9 +35,20 @@ const EVERYWHERE: readonly AddressKind[] = ['public', 'private', 'reserved'];
 
 /**
  * Decides about a connection, in this order: the mode, lists and rules that deny, local addresses, grants, rules that require approval,
- * lists and rules that allow, the approval policy. A local address is never asked about.
+ * lists and rules that allow, the approval policy. A local address is never asked about. Of several policies, the strictest verdict counts.
  */
 export function judgeTarget(target: NetworkTarget, situation: TargetSituation): TargetVerdict {
+  const { also = [], ...policy } = situation.policy;
+  return [policy, ...also].map((each) => judgeByOne(target, { ...situation, policy: each })).reduce(stricter);
+}
+
+function stricter(one: TargetVerdict, other: TargetVerdict): TargetVerdict {
+  if (one.verdict === 'refuse') return one;
+  if (other.verdict === 'refuse') return other;
+  return { ...(one.verdict === 'ask' ? one : other), reaches: one.reaches.filter((kind) => other.reaches.includes(kind)) };
+}
+
+function judgeByOne(target: NetworkTarget, situation: TargetSituation): TargetVerdict {
   const { host } = target;
   const { policy, method } = situation;
   if (policy.mode === 'limited' && (method === null || !LIMITED_METHODS.has(method))) return refuse('mode', LIMITED);
@@ -46,7 +57,7 @@ export function judgeTarget(target: NetworkTarget, situation: TargetSituation): 
     policy.domains.some((entry) => entry.access === access && matchesDomain(host, entry.pattern));
   if (isListed('deny')) return refuse('denied', `The configuration denies ${host}.`);
   if (strict?.decision === 'deny') return refuse('denied', `A rule denies ${host}${because(strict)}.`);
-  const reaches = reachable(host, policy);
+  const reaches = reachable(host, { policy, isNamed: strict?.decision === 'allow' });
   if (!reaches.includes(literalKind(host))) return refuse('local', `${host} is a local address.`);
   if (situation.isGranted) return { verdict: 'allow', reaches };
   if (strict?.decision === 'prompt')
@@ -67,11 +78,18 @@ function isLocalName(host: string): boolean {
   return host === 'localhost' || host.endsWith('.localhost');
 }
 
-/** An address, or `localhost`, that the configuration allows by exactly this text is open. A name never opens what it leads to. */
-function reachable(host: string, { domains, allowsPrivate }: NetworkPolicy): readonly AddressKind[] {
-  const isExact = domains.some(({ pattern, access }) => access === 'allow' && pattern.type === 'host' && pattern.host === host);
+/**
+ * An address, or `localhost`, that the configuration allows by exactly this text is open, and so is one that a rule allows (`isNamed`).
+ * A name never opens what it leads to.
+ */
+function reachable(host: string, { policy, isNamed }: { policy: NetworkPolicy; isNamed: boolean }): readonly AddressKind[] {
+  const isExact = isNamed || allowsExactly(policy, host);
   if (isExact && isIP(host) !== 0) return EVERYWHERE;
-  return allowsPrivate || (isExact && isLocalName(host)) ? ['public', 'private'] : ['public'];
+  return policy.allowsPrivate || (isExact && isLocalName(host)) ? ['public', 'private'] : ['public'];
+}
+
+function allowsExactly({ domains }: NetworkPolicy, host: string): boolean {
+  return domains.some(({ pattern, access }) => access === 'allow' && pattern.type === 'host' && pattern.host === host);
 }
 
 /** A rule that denies or asks is about its host, however it is reached. One that allows is about its protocol and that one's port. */

@@ -1,9 +1,10 @@
-import { closeSync, existsSync, openSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import { type Clock, sleep } from '../../base/clock.ts';
-import { readProc, readProcLink } from '../../base/files/read-proc.ts';
+import { readProc } from '../../base/files/read-proc.ts';
 import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
-import { ProcessStartError, SandboxUnavailableError, SERVER_ENDING } from '../processes/processes.ts';
+import { ProcessStartError, SERVER_ENDING } from '../processes/processes.ts';
 import type { CommandServer, ConfinedCommand } from '../sandbox.ts';
+import { enterArgs } from './enter-namespace.ts';
 import { NAMESPACE_PORT, type NetworkNamespace } from './prepare-namespace.ts';
 
 /** A network namespace that one command uses. */
@@ -34,7 +35,6 @@ const IDLE_MAX = 8;
 const REUSE_CONNECTIONS_MAX = 128;
 /** Each preparation is a process of Node. */
 const PREPARING_MAX = 4;
-const NSENTER_PLACES = ['/usr/bin/nsenter', '/bin/nsenter', '/run/current-system/sw/bin/nsenter'];
 
 /** A command that waits for a namespace. */
 interface Waiting {
@@ -78,15 +78,12 @@ export class NetworkNamespaces {
 
   /** `server` gets the connections of the command. */
   async #take(server: CommandServer, isReusable: boolean): Promise<NetworkLease> {
-    const nsenter = NSENTER_PLACES.find((path) => existsSync(path));
-    if (nsenter === undefined) throw new SandboxUnavailableError(NO_NSENTER);
     const namespace = await this.#nextServed(server);
     this.prepareAhead();
-    const own = `/proc/${readProcLink('/proc/self')}/fd`;
     const info = openEmpty(namespace);
     const release = () => void this.#release(namespace, isReusable);
     return {
-      enter: [nsenter, '--preserve-credentials', `--user=${own}/${namespace.user}`, `--net=${own}/${namespace.net}`, '--'],
+      enter: enterArgs(namespace),
       port: NAMESPACE_PORT,
       info,
       release() {
@@ -188,6 +185,3 @@ function isEmpty({ info }: NetworkNamespace): boolean {
   const state = /\) (\S) \d+ /.exec(readProc(`/proc/${Number(pid)}/stat`) ?? '')?.[1];
   return state === undefined || state === 'Z' || state === 'X';
 }
-
-const NO_NSENTER =
-  "Commands cannot use the network through heddle's proxy: the program nsenter is missing. Install util-linux (`apt-get install util-linux`).";

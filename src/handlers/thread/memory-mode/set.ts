@@ -1,6 +1,6 @@
 import { type MethodTable, perThread } from '../../method.ts';
+import { updateThreadRecord } from '../../thread-changes/update-thread-record.ts';
 import type { ThreadDeps } from '../../thread-deps.ts';
-import { updateThreadRecord } from '../../update-thread-record.ts';
 
 export function memoryModeMethods(deps: ThreadDeps) {
   return {

@@ -1,8 +1,8 @@
 import type { GitInfo, ThreadMetadataGitInfoUpdateParams, ThreadMetadataUpdateParams } from '../../../protocol/generated/types.ts';
 import { emptyMetadataField, emptyMetadataUpdate, projectNotFound } from '../../../protocol/rpc-error.ts';
 import { type MethodTable, perThread } from '../../method.ts';
+import { updateThreadRecord } from '../../thread-changes/update-thread-record.ts';
 import type { ThreadDeps } from '../../thread-deps.ts';
-import { updateThreadRecord } from '../../update-thread-record.ts';
 
 const GIT_FIELDS = ['sha', 'branch', 'originUrl'] as const;
 

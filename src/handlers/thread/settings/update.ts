@@ -1,6 +1,6 @@
-import { checkRequestedSandbox } from '../../check-requested-sandbox.ts';
 import { type MethodTable, perThread } from '../../method.ts';
-import { requestedModel } from '../../requested-model.ts';
+import { checkRequestedSandbox } from '../../requested/check-requested-sandbox.ts';
+import { requestedModel } from '../../requested/requested-model.ts';
 import type { ThreadDeps } from '../../thread-deps.ts';
 
 export function settingsMethods({ threads, clients }: ThreadDeps) {

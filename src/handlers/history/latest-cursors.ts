@@ -1,5 +1,5 @@
-import type { ThreadResumeResponse } from '../protocol/generated/types.ts';
-import type { ThreadDeps } from './thread-deps.ts';
+import type { ThreadResumeResponse } from '../../protocol/generated/types.ts';
+import type { ThreadDeps } from '../thread-deps.ts';
 
 /** Cursors for reading a thread backwards from its last turn and from its last item. Each is null if there is none. */
 export async function latestCursors(

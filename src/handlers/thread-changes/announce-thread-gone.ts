@@ -1,4 +1,4 @@
-import type { ThreadDeps } from './thread-deps.ts';
+import type { ThreadDeps } from '../thread-deps.ts';
 
 /** Announces to everyone that a thread is archived or deleted. If it was loaded, its followers first get the status `notLoaded`. */
 export function announceThreadGone(

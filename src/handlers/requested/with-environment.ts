@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { invalidParams } from '../protocol/rpc-error.ts';
+import { invalidParams } from '../../protocol/rpc-error.ts';
 
 interface Request {
   cwd?: string | null;

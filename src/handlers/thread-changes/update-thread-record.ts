@@ -1,6 +1,6 @@
-import { noRolloutFound } from '../protocol/rpc-error.ts';
-import type { ThreadChange, ThreadRecord } from '../store/thread-store.ts';
-import type { ThreadDeps } from './thread-deps.ts';
+import { noRolloutFound } from '../../protocol/rpc-error.ts';
+import type { ThreadChange, ThreadRecord } from '../../store/thread-store.ts';
+import type { ThreadDeps } from '../thread-deps.ts';
 
 /**
  * Changes the fields of a thread that any process may change, even while another process has loaded it: name, gitInfo,

@@ -1,7 +1,7 @@
 import { isAbsolute } from 'node:path';
-import { relativePathIn } from '../policy/permissions/complete-sandbox-policy.ts';
-import type { SandboxMode, SandboxPolicy } from '../protocol/generated/types.ts';
-import { invalidParams, unknownEnvironment } from '../protocol/rpc-error.ts';
+import { relativePathIn } from '../../policy/permissions/complete-sandbox-policy.ts';
+import type { SandboxMode, SandboxPolicy } from '../../protocol/generated/types.ts';
+import { invalidParams, unknownEnvironment } from '../../protocol/rpc-error.ts';
 
 /** The id of the only environment: the machine that the server runs on. */
 export const LOCAL_ENVIRONMENT = 'local';
