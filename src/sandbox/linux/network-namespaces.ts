@@ -4,7 +4,7 @@ import { readProc } from '../../base/files/read-proc.ts';
 import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import { ProcessStartError, SERVER_ENDING } from '../processes/processes.ts';
 import type { CommandServer, ConfinedCommand } from '../sandbox.ts';
-import { enterArgs } from './enter-namespace.ts';
+import { enterNamespace } from './enter-namespace.ts';
 import { NAMESPACE_PORT, type NetworkNamespace } from './prepare-namespace.ts';
 
 /** A network namespace that one command uses. */
@@ -80,10 +80,10 @@ export class NetworkNamespaces {
   async #take(server: CommandServer, isReusable: boolean): Promise<NetworkLease> {
     const namespace = await this.#nextServed(server);
     this.prepareAhead();
-    const info = openEmpty(namespace);
+    const { enter, info } = startOf(namespace);
     const release = () => void this.#release(namespace, isReusable);
     return {
-      enter: enterArgs(namespace),
+      enter,
       port: NAMESPACE_PORT,
       info,
       release() {
@@ -168,10 +168,10 @@ export class NetworkNamespaces {
   }
 }
 
-function openEmpty(namespace: NetworkNamespace): number {
+function startOf(namespace: NetworkNamespace): Pick<NetworkLease, 'enter' | 'info'> {
   try {
-    // This truncates it.
-    return openSync(`/proc/self/fd/${namespace.info}`, 'w');
+    // Opening the file truncates it.
+    return { enter: enterNamespace(namespace), info: openSync(`/proc/self/fd/${namespace.info}`, 'w') };
   } catch (error) {
     namespace.close();
     throw error;
