@@ -35,6 +35,10 @@ const SETTLING_MS = 2000;
 /** The work of reading a file, in the units of `EventLoopYield`. Most are small, and to read those at once is fastest. */
 const FILE_UNITS = 100;
 
+/** The last reading that has begun or waits, and the one that has not begun: all callers until then share it. */
+let reading: Promise<unknown> = Promise.resolve();
+let waiting: { home: string; files: Promise<RulesFiles> } | null = null;
+
 /** The result of the last reading without problems, and the state in which the files were. */
 let kept: { home: string; state: string; files: RulesFiles } | null = null;
 
@@ -42,7 +46,19 @@ let kept: { home: string; state: string; files: RulesFiles } | null = null;
  * Reads `rules/*.rules` and `rules/heddle-accepted.jsonl` in the home. Never rejects: `problems` reports files that cannot be read.
  * Returns the same object while the files are the same, and had not changed shortly before they were read.
  */
-export async function readRuleFiles(home: string, clock: Pick<Clock, 'now'> = systemClock): Promise<RulesFiles> {
+export function readRuleFiles(home: string, clock: Pick<Clock, 'now'> = systemClock): Promise<RulesFiles> {
+  if (waiting?.home === home) return waiting.files;
+  // Not the reading that runs: it may have read a file that has changed since.
+  const read = reading.then(() => {
+    if (waiting?.home === home) waiting = null;
+    return readChanged(home, clock);
+  });
+  waiting = { home, files: read };
+  reading = read.catch(() => {});
+  return read;
+}
+
+async function readChanged(home: string, clock: Pick<Clock, 'now'>): Promise<RulesFiles> {
   const state = settledState(home, clock.now());
   if (state !== null && kept?.home === home && kept.state === state) return kept.files;
   const files = await readAll(home);

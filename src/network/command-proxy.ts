@@ -132,6 +132,8 @@ export class CommandProxy {
       const upstream = await this.#deps.dial(request.target, reaches, signal);
       this.#keep(upstream);
       if (signal.aborted) upstream.destroy();
+      // It can be closed already, and would not say so again.
+      if (upstream.destroyed) throw new ProxyRefusal('unreachable', `${request.target.host} has closed the connection.`);
       this.#watch(upstream);
       return upstream;
     } catch (error) {

@@ -3,10 +3,11 @@ import type { CommandServer } from './sandbox.ts';
 /** A listener for the connections of commands, of one command at a time. At first it closes all of them. */
 export interface CommandListener {
   /**
-   * Passes the connections to another server, with the credential that the client must give; null: they are closed. Resolves when it
-   * does so, and every connection that had been made before has been accepted. Rejects if the listener or the server has ended.
+   * Passes the connections to another server, with the credential that the client must give; null: they are closed. Resolves when every
+   * connection that had been made before has been accepted, with the number of connections since the last call. Rejects if the
+   * listener or the server has ended.
    */
-  serve(server: CommandServer | null, credential: string | null): Promise<void>;
+  serve(server: CommandServer | null, credential: string | null): Promise<number>;
   close(): void;
 }
 

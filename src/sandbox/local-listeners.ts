@@ -8,6 +8,8 @@ import type { CommandServer } from './sandbox.ts';
 
 const RECEIVE_MS_MAX = 10_000;
 const STDERR_CHARS_MAX = 1000;
+/** After so many rounds of the event loop without a connection, none waits. */
+const QUIET_ROUNDS = 3;
 
 /**
  * Runs in the namespace. A socket belongs to the namespace in which it was created, whoever uses it: the server gets it, and accepts
@@ -89,7 +91,9 @@ function receivedFrom(child: ChildProcess): Promise<CommandListener & { pid: num
 
 function commandListener(): { server: Server; listener: CommandListener } {
   let serving: { serve: Exclude<CommandServer, number>; credential: string | null } | null = null;
+  let accepted = 0;
   const server = createServer({ allowHalfOpen: true }, (socket) => {
+    accepted++;
     if (serving === null) socket.destroy();
     else serving.serve(socket, serving.credential);
   });
@@ -99,9 +103,15 @@ function commandListener(): { server: Server; listener: CommandListener } {
       async serve(by, credential) {
         if (typeof by === 'number') throw new Error('a proxy of another thread cannot serve the connections of this one');
         serving = by === null ? null : { serve: by, credential };
-        // Between these two, the event loop accepts every connection that waits in the queue of the listener.
-        await setImmediate();
-        await setImmediate();
+        // The event loop accepts one connection in each of its rounds, if one waits in the queue of the listener.
+        let before = -1;
+        for (let quiet = 0; quiet < QUIET_ROUNDS; quiet = accepted === before ? quiet + 1 : 0) {
+          before = accepted;
+          await setImmediate();
+        }
+        const count = accepted;
+        accepted = 0;
+        return count;
       },
       close: () => void server.close(),
     },

@@ -97,6 +97,17 @@ test('files that have not changed are read and parsed once', async () => {
   }
 });
 
+test('all who ask before a reading begins share it', async () => {
+  put('a.rules', 'A');
+  const [one, other] = [readRuleFiles(home), readRuleFiles(home)];
+  expect(await one).toBe(await other);
+  const reading = readRuleFiles(home);
+  await Promise.resolve();
+  put('a.rules', 'B');
+  expect((await readRuleFiles(home)).files[0]?.text).toBe('B');
+  await reading;
+});
+
 test('files that change twice within a moment are read each time', async () => {
   const operation = fc.record({ name: fc.constantFrom('a.rules', 'b.rules'), text: fc.constantFrom('A', 'B', null), link: fc.boolean() });
   await fc.assert(

@@ -220,6 +220,23 @@ describe('requests within requests', () => {
     expect(seen).toEqual(['GET /']);
   });
 
+  test.each(['content-length', 'X-A, Content-Length', 'transfer-encoding', 'close, host', 'Content-Length ,close'])(
+    'a header that frames the body cannot be taken for one of the connection: %s',
+    async (named) => {
+      const { port, asked } = await startProxy();
+      const lines = [
+        'GET http://a.example/ HTTP/1.1',
+        'Host: a',
+        `Connection: ${named}`,
+        `Content-Length: ${SMUGGLED.length}`,
+        '',
+        SMUGGLED,
+      ];
+      expect(String(await exchange(port, lines.join('\r\n')))).toMatch(/^HTTP\/1\.1 400 /);
+      expect(asked).toEqual([]);
+    },
+  );
+
   test('two lengths are invalid', async () => {
     const { port, asked } = await startProxy();
     const lines = ['GET http://a.example/ HTTP/1.1', 'Host: a', 'Content-Length: 3', 'Transfer-Encoding: chunked', '', '0', '', ''];
@@ -235,6 +252,51 @@ describe('requests within requests', () => {
     expect(String(answer)).toMatch(/^HTTP\/1\.1 502 /);
     expect(web.port).not.toBe(switching.port);
   });
+});
+
+describe('requests that do not wait for the answers to earlier ones', () => {
+  const line = (url: string) => `GET ${url} HTTP/1.1\r\nHost: a\r\n\r\n`;
+
+  test('are decided about and answered in their order, one at a time', async () => {
+    const web = await startWebServer();
+    let open = 0;
+    let most = 0;
+    const { port, asked } = await startProxy({
+      async decide({ target }) {
+        most = Math.max(most, ++open);
+        await new Promise((resolve) => setImmediate(resolve));
+        open--;
+        if (target.host === 'b.example') throw new ProxyRefusal('declined', 'No.');
+        return LOCAL;
+      },
+    });
+    const url = (index: number) => `http://127.0.0.1:${web.port}/${index}`;
+    const body = 'abcdefg';
+    const post = `POST ${url(9)} HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    const requests = Array.from({ length: 9 }, (_, index) => line(url(index))).join('');
+    const answers = String(await request(port, requests + post + line('http://b.example/')));
+    expect(answers.match(/(?<=(GET|POST) \/)\d/g)).toEqual(['0', '1', '2', '3', '4', '5', '6', '7', '8', '9']);
+    expect(answers).toMatch(/POST \/9 127\.0\.0\.1:\d+ abcdefg/);
+    expect(answers).toContain('heddle: No.');
+    expect(asked).toHaveLength(11);
+    expect(most).toBe(1);
+  });
+
+  test('close the connection if there are too many', async () => {
+    const { port, asked, sockets } = await startProxy({ decide: refuse });
+    await exchange(port, line('http://a.example/').repeat(6000));
+    await allClosed(sockets);
+    expect(asked).toEqual([]);
+  });
+});
+
+test('a host that has closed the connection already is an error of the gateway', async () => {
+  const echo = await startEcho();
+  const { port } = await startProxy({ connected: (socket) => void socket.destroy() });
+  const head = 'Host: a\r\nConnection: close\r\n\r\n';
+  expect(String(await request(port, `GET http://127.0.0.1:${echo.port}/ HTTP/1.1\r\n${head}`))).toMatch(/^HTTP\/1\.1 502 /);
+  expect(String(await request(port, `CONNECT 127.0.0.1:${echo.port} HTTP/1.1\r\n${head}`))).toMatch(/^HTTP\/1\.1 502 /);
+  expect((await exchange(port, socksAddress([127, 0, 0, 1], echo.port)))[3]).toBe(4);
 });
 
 test('a client cannot open more connections than the limit, also by requests that follow each other in one', async () => {

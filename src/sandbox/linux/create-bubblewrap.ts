@@ -24,7 +24,7 @@ import { closeInherited, inheritedFiles } from './inherited-files.ts';
 import { makeUnnamedFile } from './make-unnamed-file.ts';
 import { type NetworkLease, NetworkNamespaces } from './network-namespaces.ts';
 import { type CheckedBind, checkingArgv, closeBinds, openBinds, shellFor } from './open-binds.ts';
-import { prepareNamespace } from './prepare-namespace.ts';
+import { type NetworkNamespace, type PrepareDeps, prepareNamespace } from './prepare-namespace.ts';
 import { requireFolder } from './require-folder.ts';
 import { RunningViews } from './running-views.ts';
 import { type BuiltView, sandboxView, type ViewDeps } from './sandbox-view.ts';
@@ -83,7 +83,7 @@ export function createBubblewrap({ sharedFolders = SHARED_FOLDERS, ...deps }: Bu
   }
 
   const found = () => (program === undefined ? (sandboxProgram('linux')?.path ?? null) : program);
-  const prepare = () => prepareNamespace({ bubblewrap: found() ?? '', node: installation.executable, listeners, home });
+  const prepare = preparer(() => ({ bubblewrap: found() ?? '', node: installation.executable, listeners, home }));
   const namespaces = new NetworkNamespaces({ clock, prepare });
 
   function probe(): Promise<ProbeResult> {
@@ -146,6 +146,16 @@ export function createBubblewrap({ sharedFolders = SHARED_FOLDERS, ...deps }: Bu
         throw error;
       }
     },
+  };
+}
+
+/** Makes network namespaces, and checks with the first whether programs can enter them. */
+function preparer(deps: () => Omit<PrepareDeps, 'isChecked'>): () => Promise<NetworkNamespace> {
+  let wasEntered = false;
+  return async () => {
+    const namespace = await prepareNamespace({ ...deps(), isChecked: !wasEntered });
+    wasEntered = true;
+    return namespace;
   };
 }
 

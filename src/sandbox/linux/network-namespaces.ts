@@ -1,9 +1,10 @@
-import { closeSync, existsSync, openSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import { type Clock, sleep } from '../../base/clock.ts';
-import { readProc, readProcLink } from '../../base/files/read-proc.ts';
+import { readProc } from '../../base/files/read-proc.ts';
 import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
-import { ProcessStartError, SandboxUnavailableError, SERVER_ENDING } from '../processes/processes.ts';
+import { ProcessStartError, SERVER_ENDING } from '../processes/processes.ts';
 import type { CommandServer, ConfinedCommand } from '../sandbox.ts';
+import { enterNamespace } from './enter-namespace.ts';
 import { NAMESPACE_PORT, type NetworkNamespace } from './prepare-namespace.ts';
 
 /** A network namespace that one command uses. */
@@ -27,9 +28,13 @@ export interface NetworkNamespacesDeps {
 const SETTLE_MS_MAX = 1000;
 const SETTLE_STEP_MS = 20;
 const IDLE_MAX = 8;
+/**
+ * The queue of a listener has room for this many connections at least. If there was no room, the kernel makes more connections later,
+ * even if their process has ended. They must not be those of the next command.
+ */
+const REUSE_CONNECTIONS_MAX = 128;
 /** Each preparation is a process of Node. */
 const PREPARING_MAX = 4;
-const NSENTER_PLACES = ['/usr/bin/nsenter', '/bin/nsenter', '/run/current-system/sw/bin/nsenter'];
 
 /** A command that waits for a namespace. */
 interface Waiting {
@@ -58,8 +63,9 @@ export class NetworkNamespaces {
   }
 
   /** Returns null if the bounds let the command use no proxy. Rejects with a `SandboxUnavailableError`, or once it is closed. */
-  async takeFor({ serve }: ConfinedCommand, { managedNetwork }: SandboxBounds): Promise<NetworkLease | null> {
-    return managedNetwork === true && serve !== undefined ? this.#take(serve) : null;
+  async takeFor({ serve }: ConfinedCommand, { managedNetwork, unixSockets }: SandboxBounds): Promise<NetworkLease | null> {
+    // With unix sockets, a command can pass its own sockets to one that outlives it.
+    return managedNetwork === true && serve !== undefined ? this.#take(serve, !unixSockets) : null;
   }
 
   /** Closes the namespaces that no command uses, and each other one when its command has ended. */
@@ -71,16 +77,13 @@ export class NetworkNamespaces {
   }
 
   /** `server` gets the connections of the command. */
-  async #take(server: CommandServer): Promise<NetworkLease> {
-    const nsenter = NSENTER_PLACES.find((path) => existsSync(path));
-    if (nsenter === undefined) throw new SandboxUnavailableError(NO_NSENTER);
+  async #take(server: CommandServer, isReusable: boolean): Promise<NetworkLease> {
     const namespace = await this.#nextServed(server);
     this.prepareAhead();
-    const own = `/proc/${readProcLink('/proc/self')}/fd`;
-    const info = openEmpty(namespace);
-    const release = () => void this.#release(namespace);
+    const { enter, info } = startOf(namespace);
+    const release = () => void this.#release(namespace, isReusable);
     return {
-      enter: [nsenter, '--preserve-credentials', `--user=${own}/${namespace.user}`, `--net=${own}/${namespace.net}`, '--'],
+      enter,
       port: NAMESPACE_PORT,
       info,
       release() {
@@ -135,10 +138,11 @@ export class NetworkNamespaces {
   }
 
   /** Never rejects. */
-  async #release(namespace: NetworkNamespace): Promise<void> {
+  async #release(namespace: NetworkNamespace, isReusable: boolean): Promise<void> {
     const { clock } = this.#deps;
     const { listener } = namespace;
-    listener.serve(null, null).catch(() => {});
+    const served = listener.serve(null, null);
+    served.catch(() => {});
     const latest = clock.monotonic() + SETTLE_MS_MAX;
     while (!isEmpty(namespace)) {
       if (this.#isClosed || clock.monotonic() >= latest) {
@@ -149,8 +153,9 @@ export class NetworkNamespaces {
     }
     try {
       // Also the connections that the command has left in the queue of the listener are closed then.
-      await listener.serve(null, null);
-      this.#keep(namespace);
+      const connections = (await served) + (await listener.serve(null, null));
+      if (isReusable && connections < REUSE_CONNECTIONS_MAX) this.#keep(namespace);
+      else namespace.close();
     } catch {
       // The listener has ended.
       namespace.close();
@@ -163,10 +168,10 @@ export class NetworkNamespaces {
   }
 }
 
-function openEmpty(namespace: NetworkNamespace): number {
+function startOf(namespace: NetworkNamespace): Pick<NetworkLease, 'enter' | 'info'> {
   try {
-    // This truncates it.
-    return openSync(`/proc/self/fd/${namespace.info}`, 'w');
+    // Opening the file truncates it.
+    return { enter: enterNamespace(namespace), info: openSync(`/proc/self/fd/${namespace.info}`, 'w') };
   } catch (error) {
     namespace.close();
     throw error;
@@ -180,6 +185,3 @@ function isEmpty({ info }: NetworkNamespace): boolean {
   const state = /\) (\S) \d+ /.exec(readProc(`/proc/${Number(pid)}/stat`) ?? '')?.[1];
   return state === undefined || state === 'Z' || state === 'X';
 }
-
-const NO_NSENTER =
-  "Commands cannot use the network through heddle's proxy: the program nsenter is missing. Install util-linux (`apt-get install util-linux`).";

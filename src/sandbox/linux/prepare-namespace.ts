@@ -1,13 +1,11 @@
 import { closeSync, openSync } from 'node:fs';
 import type { CommandListener, Listeners } from '../listeners.ts';
 import { SandboxUnavailableError } from '../processes/processes.ts';
+import { checkEntry, type NamespaceHandles } from './enter-namespace.ts';
 import { makeUnnamedFile } from './make-unnamed-file.ts';
 
 /** A network namespace without any connection to another one, and a listener in it. */
-export interface NetworkNamespace {
-  /** Handles of the namespace, and of the user namespace that owns it. They keep it alive. */
-  net: number;
-  user: number;
+export interface NetworkNamespace extends NamespaceHandles {
   /** A file without a name, for what bubblewrap writes about a command. */
   info: number;
   listener: CommandListener;
@@ -23,22 +21,32 @@ export interface PrepareDeps {
   listeners: Listeners;
   /** A folder to which no confined process can write. */
   home: string;
+  /** Whether to check that programs can enter it. */
+  isChecked: boolean;
 }
 
 /** The port of the listener, on the loopback of the namespace. */
 export const NAMESPACE_PORT = 3128;
 
 /** Makes a network namespace. Rejects with a `SandboxUnavailableError` if the system does not allow it. */
-export async function prepareNamespace({ bubblewrap, node, listeners, home }: PrepareDeps): Promise<NetworkNamespace> {
+export async function prepareNamespace({ bubblewrap, node, listeners, home, isChecked }: PrepareDeps): Promise<NetworkNamespace> {
   const program = [bubblewrap, '--unshare-user', '--unshare-net', '--die-with-parent', '--ro-bind', '/', '/', '--', node];
   const received = await listeners.receive(program, NAMESPACE_PORT).catch((error: unknown) => {
     throw unavailable(error instanceof Error ? error.message : String(error));
   });
+  let namespace: NetworkNamespace;
   try {
-    return namespaceOf(received.pid, received, home);
+    namespace = namespaceOf(received.pid, received, home);
   } finally {
     received.endSender();
   }
+  if (isChecked) await checkEntry(namespace).catch((error: unknown) => closeAndThrow(namespace, error));
+  return namespace;
+}
+
+function closeAndThrow(namespace: NetworkNamespace, error: unknown): never {
+  namespace.close();
+  throw error;
 }
 
 /** To be called while the process is in the namespace. */

@@ -45,6 +45,27 @@ test('an answer holds for the host and port until the command ends, and all who 
   expect(asked).toEqual(['a.example:443', 'a.example:8443']);
 });
 
+test('an answer that comes while another request reads the rules is the answer to that, too', async () => {
+  const answers: ((verdict: Verdict) => void)[] = [];
+  const rules: (() => void)[] = [];
+  const { asked, access: network } = access(() => new Promise((resolve) => answers.push(resolve)), {
+    rules: () => new Promise((resolve) => rules.push(() => resolve({ rules: [], networkRules: [], problems: [] }))),
+  });
+  const first = network.decide(to('a.example'), signal).catch((error: unknown) => error);
+  const readRules = () => {
+    for (const read of rules.splice(0)) read();
+    return answers.length;
+  };
+  await expect.poll(readRules).toBe(1);
+  const second = network.decide(to('a.example'), signal).catch((error: unknown) => error);
+  await expect.poll(() => rules.length).toBe(1);
+  answers[0]?.(DECLINED);
+  await first;
+  rules[0]?.();
+  expect(await second).toMatchObject({ code: 'declined' });
+  expect(asked).toEqual(['a.example:443']);
+});
+
 test('a refusal is not asked about again, and the model is told of it once', async () => {
   const { asked, told, access: network } = access(() => DECLINED);
   for (let attempt = 0; attempt < 3; attempt++)

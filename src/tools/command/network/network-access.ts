@@ -11,6 +11,7 @@ import type { ParsedRules } from '../../../policy/rules/command-rules.ts';
 import type { AskForApproval } from '../../../protocol/generated/types.ts';
 import type { Verdict } from '../../action.ts';
 import { refusalText } from '../../denial.ts';
+import { turnOfEventLoop } from './turn-of-event-loop.ts';
 
 export interface NetworkAccessDeps {
   policy: NetworkPolicy;
@@ -79,6 +80,7 @@ export class NetworkAccess {
   async #judge({ target, method }: ProxyRequest): Promise<Exclude<TargetVerdict, { verdict: 'refuse' }>> {
     const { policy, approvalPolicy, grants } = this.#deps;
     const { networkRules, problems } = await this.#deps.rules();
+    await turnOfEventLoop();
     const url = targetUrl(target);
     const answer = this.#answers.get(url);
     const isGranted = grants.allowsTarget(url) || (answer !== undefined && 'allow' in answer);

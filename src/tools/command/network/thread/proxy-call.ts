@@ -27,7 +27,7 @@ export type ProxyCall =
   | { type: 'endSender'; listener: number }
   | { type: 'closeListener'; listener: number };
 
-/** The outcome of a call. `value` is a port or a process id. */
+/** The outcome of a call. `value` is a port, a process id, or a number of connections. */
 export type ThreadAnswer = { call: number; value: number } | { call: number; error: string };
 
 /** A message of the thread of the proxies. */

@@ -3,7 +3,6 @@ import type { Log } from '../../../../base/log.ts';
 import { ProxyRefusal } from '../../../../network/proxy-refusal.ts';
 import type { CommandListener, Listeners, ReceivedListener } from '../../../../sandbox/listeners.ts';
 import type { CommandProxies, OpenProxy, ProxyOptions } from '../command-proxies.ts';
-import { inTime } from './in-time.ts';
 import type { AnsweredCall, DecisionData, ProxyCall, ProxyReply } from './proxy-call.ts';
 
 /** Beyond this the thread ends, and not the process. The bytes that the proxies pass on do not count. */
@@ -79,7 +78,7 @@ export class ProxyThread implements CommandProxies, Listeners {
     return {
       serve: async (server, credential) => {
         if (typeof server === 'function') throw new Error('a function serves only connections of its own thread');
-        await this.#call({ type: 'serve', listener, proxy: server, credential });
+        return this.#call({ type: 'serve', listener, proxy: server, credential });
       },
       close: () => this.#tell({ type: 'closeListener', listener }),
     };
@@ -147,7 +146,6 @@ export class ProxyThread implements CommandProxies, Listeners {
   }
 
   async #decide({ proxy, question, request }: Extract<ProxyReply, { type: 'decide' }>): Promise<void> {
-    await inTime();
     const opened = this.#proxies.get(proxy);
     this.#tell({ type: 'decided', question, decision: opened === undefined ? ENDED : await decisionOf(opened, request) });
   }

@@ -72,8 +72,7 @@ class ProxyServer {
 
   async #perform(wanted: AnsweredCall): Promise<number> {
     if (wanted.type === 'serve') {
-      await this.#serve(wanted);
-      return 0;
+      return this.#serve(wanted);
     }
     if (wanted.type === 'listen') {
       const listener = await this.#listeners.listen();
@@ -85,11 +84,11 @@ class ProxyServer {
     return listener.pid;
   }
 
-  async #serve({ listener, proxy, credential }: Extract<AnsweredCall, { type: 'serve' }>): Promise<void> {
+  async #serve({ listener, proxy, credential }: Extract<AnsweredCall, { type: 'serve' }>): Promise<number> {
     const listening = this.#listening.get(listener);
     const open = proxy === null ? null : await this.#open.get(proxy);
     if (listening === undefined || open === undefined) throw new Error('the proxy of the command has ended');
-    await listening.serve(open?.serve ?? null, credential);
+    return listening.serve(open?.serve ?? null, credential);
   }
 
   #openProxy(proxy: number, socks: boolean): Promise<OpenProxy> {
