@@ -60,6 +60,27 @@ describe('a target', () => {
     expect(judgeTarget(HTTPS, situation({}, { approvalPolicy: granular(false) }))).toMatchObject({ verdict: 'refuse', by: 'notAllowed' });
   });
 
+  test('that a rule or an unreadable rules file puts in question needs the kind `rules`, and if nothing allows it `sandbox_approval`, too', () => {
+    const asks = (domains: Record<string, 'allow'>, kinds: { rules: boolean; sandbox_approval: boolean }) =>
+      [{ rules: [rule('prompt')] }, { hasProblems: true }].map((doubt) => {
+        const approvalPolicy = { granular: { mcp_elicitations: true, ...kinds } };
+        return judgeTarget(HTTPS, situation(domains, { approvalPolicy, ...doubt })).verdict;
+      });
+    expect(asks({ '*': 'allow' }, { rules: true, sandbox_approval: false })).toEqual(['ask', 'ask']);
+    expect(asks({ '*': 'allow' }, { rules: false, sandbox_approval: true })).toEqual(['refuse', 'refuse']);
+    expect(asks({}, { rules: true, sandbox_approval: false })).toEqual(['refuse', 'refuse']);
+    expect(asks({}, { rules: true, sandbox_approval: true })).toEqual(['ask', 'ask']);
+  });
+
+  test('that is asked about would be allowed by a rule, unless another one asks, or a rule cannot cover its port', () => {
+    const settles = (target: NetworkTarget, others: Partial<TargetSituation>) => judgeTarget(target, situation({}, others));
+    expect(settles(HTTPS, {})).toMatchObject({ settles: true });
+    expect(settles({ ...HTTPS, port: 22, protocol: 'socks5Tcp' }, {})).toMatchObject({ settles: true });
+    expect(settles({ ...HTTPS, port: 22 }, {})).toMatchObject({ settles: false });
+    expect(settles(HTTPS, { rules: [rule('prompt')] })).toMatchObject({ settles: false });
+    expect(settles(HTTPS, { hasProblems: true })).toMatchObject({ settles: false });
+  });
+
   test('that the configuration allows passes, on every port', () => {
     const allowed = situation({ '**.example.com': 'allow' }, { approvalPolicy: 'never' });
     expect(judgeTarget(HTTPS, allowed)).toEqual(PUBLIC);

@@ -25,7 +25,7 @@ function access(answer: (target: NetworkTarget) => Verdict | Promise<Verdict>, o
     grants: new Grants(),
     rules: async () => ({ rules: [], networkRules: [], problems: [] }),
     questions: null,
-    async ask(target) {
+    async ask({ target }) {
       asked.push(`${target.host}:${target.port}`);
       return answer(target);
     },
@@ -71,7 +71,7 @@ test('a refusal is not asked about again, and the model is told of it once', asy
   for (let attempt = 0; attempt < 3; attempt++)
     await expect(network.decide(to('a.example'), signal)).rejects.toMatchObject({ code: 'declined' });
   expect(asked).toEqual(['a.example:443']);
-  expect(told).toEqual([{ url: 'https://a.example:443', reason: 'The user declined that this command reaches a.example.' }]);
+  expect(told).toEqual([{ url: 'https://a.example:443', reason: 'The user did not allow this command to reach a.example.' }]);
 });
 
 test('an answer for the session holds for later commands, one for once does not', async () => {

@@ -84,7 +84,7 @@ describe('two commands of a response that ask for one host at the same time', ()
     expect(new Set([first.itemId, second.itemId])).toEqual(new Set(['call_1', 'call_2']));
     const outputs = new Map(completed(server).map(({ id, aggregatedOutput }) => [id, aggregatedOutput]));
     expect(outputs.get(first.itemId)).toBe('GET /x a.example ');
-    expect(outputs.get(second.itemId)).toMatch(/^heddle: The user declined/);
+    expect(outputs.get(second.itemId)).toMatch(/^heddle: The user did not allow/);
   });
 });
 
@@ -162,7 +162,7 @@ describe('the decision', () => {
     await turn;
     expect(rulesIn(server.home)).toBe('network_rule(host="a.example", protocol="http", decision="deny")\n');
     expect(questions(server)).toHaveLength(1);
-    expect(told(server)).toContain('No connection to http://a.example:80: The user declined that this command reaches a.example.');
+    expect(told(server)).toContain('No connection to http://a.example:80: The user did not allow this command to reach a.example.');
     expect(told(server, 'call_2')).toContain('No connection to http://a.example:80: A rule denies a.example.');
     expect(server.reached).toEqual([]);
   });
@@ -180,6 +180,34 @@ describe('the decision', () => {
     expect(completed(server).map(({ aggregatedOutput }) => aggregatedOutput?.split(' ')[0])).toEqual(['GET', 'heddle:']);
   });
 
+  test('applyNetworkPolicyAmendment with allow is not proposed and not stored if another rule requires approval', async () => {
+    const rules = 'network_rule(host="a.example", protocol="https", decision="prompt")\n';
+    const server = await managed([runs(FETCH), runs(FETCH, {}, 'call_2'), done], { files: { 'home/rules/own.rules': rules } });
+    const turn = server.client.turn(THREAD, 'go');
+    const asked = await decide(server, amendment('a.example', 'allow'));
+    await turn;
+    expect(asked.reason).toContain('A rule requires approval for a.example.');
+    expect(asked.proposedNetworkPolicyAmendments).toEqual([{ host: 'a.example', action: 'deny' }]);
+    expect(server.client.notifications('warning').map(({ message }) => message)).toEqual([
+      'The rule was not stored: it would not allow a.example, because another rule requires approval for it, or a rules file cannot be read.',
+    ]);
+    expect(() => rulesIn(server.home)).toThrow('ENOENT');
+    // As with acceptForSession, the second command is not asked about.
+    expect(completed(server).map(({ aggregatedOutput }) => aggregatedOutput)).toEqual(['GET /x a.example ', 'GET /x a.example ']);
+  });
+
+  test('acceptWithExecpolicyAmendment counts as accept, and the client is warned', async () => {
+    const server = await managed([runs(FETCH), done]);
+    const turn = server.client.turn(THREAD, 'go');
+    await decide(server, { acceptWithExecpolicyAmendment: { execpolicy_amendment: ['curl'] } });
+    await turn;
+    expect(server.client.notifications('warning').map(({ message }) => message)).toEqual([
+      'The rule was not stored: the question was about the host a.example, not about a command.',
+    ]);
+    expect(() => rulesIn(server.home)).toThrow('ENOENT');
+    expect(completed(server)[0]?.aggregatedOutput).toBe('GET /x a.example ');
+  });
+
   test('decline refuses the connection, the model is told, and neither the command nor the turn ends', async () => {
     const server = await managed([runs(`${FETCH}; ${FETCH}; echo on`), done]);
     const turn = server.client.turn(THREAD, 'go');
@@ -188,8 +216,8 @@ describe('the decision', () => {
     expect(questions(server)).toHaveLength(1);
     const [item] = completed(server);
     expect(item).toMatchObject({ status: 'completed', exitCode: 0 });
-    expect(item?.aggregatedOutput).toBe(`${'heddle: The user declined that this command reaches a.example.\n'.repeat(2)}on\n`);
-    expect(told(server)).toMatch(/\nNo connection to http:\/\/a\.example:80: The user declined [^\n]*\nOutput:\n/);
+    expect(item?.aggregatedOutput).toBe(`${'heddle: The user did not allow this command to reach a.example.\n'.repeat(2)}on\n`);
+    expect(told(server)).toMatch(/\nNo connection to http:\/\/a\.example:80: The user did not allow [^\n]*\nOutput:\n/);
   });
 
   test('cancel interrupts the turn and kills the command', async () => {

@@ -31,7 +31,7 @@ test('a command reaches a host through the proxy in its thread, once a person ha
   const turn = server.client.turn(THREAD, 'go');
   await decide(server, 'decline');
   await turn;
-  expect(completed(server)[0]?.aggregatedOutput).toMatch(/^from the webheddle: The user declined that this command reaches b\.example\./);
+  expect(completed(server)[0]?.aggregatedOutput).toMatch(/^from the webheddle: The user did not allow this command to reach b\.example\./);
   expect(told(server)).toContain('No connection to http://b.example');
   // Each of these leaves nothing open at the end of the test.
   expect(server.log.lines.filter(({ level }) => level === 'error')).toEqual([]);

@@ -26,11 +26,20 @@ export interface NetworkAccessDeps {
    */
   readonly questions: KeyedQueue | null;
   /** Asks the reviewers in force whether the command may reach a target. The signal withdraws the question. */
-  ask(target: NetworkTarget, reason: string, signal: AbortSignal): Promise<Verdict>;
+  ask(question: HostQuestion, signal: AbortSignal): Promise<Verdict>;
   /** Paused while a question is open. */
   whileAsking: Pick<PausableTimers, 'pause' | 'resume'>;
   /** Called once for each of the first targets that are refused, for the model. */
   tell(refused: RefusedTarget): void;
+}
+
+/** The question whether a command may reach a target. */
+export interface HostQuestion {
+  target: NetworkTarget;
+  /** For the person who decides. */
+  reason: string;
+  /** Whether a rule that allows the host would make the question unnecessary. */
+  settles: boolean;
 }
 
 /** A connection that a command did not get, and why. */
@@ -72,7 +81,7 @@ export class NetworkAccess {
     if ('allow' in verdict) return judged.reaches;
     throw this.#refuse(
       url,
-      new ProxyRefusal('declined', refusalText(verdict.deny, `The user declined that this command reaches ${target.host}.`)),
+      new ProxyRefusal('declined', refusalText(verdict.deny, `The user did not allow this command to reach ${target.host}.`)),
     );
   }
 
@@ -120,7 +129,8 @@ export class NetworkAccess {
     const { target } = request;
     const judged = await this.#judge(request);
     if (judged.verdict === 'allow') return null;
-    const verdict = await this.#deps.ask(target, judged.reason, signal);
+    const { reason, settles } = judged;
+    const verdict = await this.#deps.ask({ target, reason, settles }, signal);
     this.#answers.set(targetUrl(target), verdict);
     if ('allow' in verdict && verdict.scope === 'session') this.#deps.grants.allowTarget(targetUrl(target));
     return verdict;
