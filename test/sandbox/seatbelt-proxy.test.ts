@@ -48,7 +48,8 @@ test('on macOS, a command reaches its proxy with its own credential only', async
   const { port } = await startWebServer();
   const url = `http://127.0.0.1:${port}/`;
   const [one, other] = [await confine({ managedNetwork: true }), await confine({ managedNetwork: true })];
-  const { HTTP_PROXY: proxy = '', ALL_PROXY: socks = '' } = one.env;
+  const { HTTP_PROXY: proxy = '' } = one.env;
+  const socks = proxy.replace('http:', 'socks5h:');
   expect(proxy).toMatch(/^http:\/\/heddle:[\w-]{32}@127\.0\.0\.1:\d+$/);
   expect(await curl(url, proxy)).toBe('200 0');
   expect(await curl(url, socks)).toBe('200 0');

@@ -3,6 +3,7 @@ import type { AskForApproval } from '../../protocol/generated/types.ts';
 import { mayAsk } from '../permissions/may-ask.ts';
 import { type AddressKind, addressKind } from './address-kind.ts';
 import { matchesDomain } from './domain-pattern.ts';
+import { allowsExactly } from './host-loopback.ts';
 import type { NetworkPolicy } from './network-policy.ts';
 import { coversPort, type NetworkRule, ruleProtocol } from './network-rule.ts';
 import type { NetworkTarget } from './network-target.ts';
@@ -86,10 +87,6 @@ function reachable(host: string, { policy, isNamed }: { policy: NetworkPolicy; i
   const isExact = isNamed || allowsExactly(policy, host);
   if (isExact && isIP(host) !== 0) return EVERYWHERE;
   return policy.allowsPrivate || (isExact && isLocalName(host)) ? ['public', 'private'] : ['public'];
-}
-
-function allowsExactly({ domains }: NetworkPolicy, host: string): boolean {
-  return domains.some(({ pattern, access }) => access === 'allow' && pattern.type === 'host' && pattern.host === host);
 }
 
 /** A rule that denies or asks is about its host, however it is reached. One that allows is about its protocol and that one's port. */

@@ -192,8 +192,9 @@ async function confine(options: ConfineOptions): Promise<Confinement> {
 /** Returns how to start bubblewrap with a view. The confinement owns the view and the handles. */
 function start(options: ConfineOptions, { built, binds }: { built: BuiltView; binds: readonly CheckedBind[] }): Confinement {
   const { command, program, home, filter, inherited, lease } = options;
-  const proxy = lease === null ? {} : proxyEnvironment({ port: lease.port, credential: null });
-  const { kept, moved } = splitEnvironment({ ...command.env, ...proxy });
+  const { hostLoopback } = options.bounds;
+  const env = lease === null ? command.env : proxyEnvironment(command.env, { port: lease.port, credential: null, hostLoopback });
+  const { kept, moved } = splitEnvironment(env);
   const settings = [
     ...mainOptions(options),
     ...bubblewrapMounts(built.view),

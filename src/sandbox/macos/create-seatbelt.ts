@@ -68,7 +68,9 @@ interface ConfineOptions {
 }
 
 function confine(program: string, { command, bounds, places, proxy }: ConfineOptions): Confinement {
-  const { kept, moved } = splitEnvironment({ ...command.env, ...(proxy === null ? {} : proxyEnvironment(proxy)) });
+  const { kept, moved } = splitEnvironment(
+    proxy === null ? command.env : proxyEnvironment(command.env, { ...proxy, hostLoopback: bounds.hostLoopback }),
+  );
   const set = moved.length === 0 ? [] : ['/usr/bin/env', ...moved.map(([name, value]) => `${name}=${value}`)];
   return {
     argv: [program, '-p', seatbeltProfile(realBounds(bounds).bounds, places), ...set, ...command.argv],

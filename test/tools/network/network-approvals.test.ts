@@ -302,10 +302,10 @@ describe('without a question', () => {
   test('an address of this machine is reached only if it is allowed exactly', async () => {
     const { port } = await startWebServer();
     const lists = '[features.network_proxy.domains]\n"127.0.0.1" = "allow"\n"*" = "allow"\n';
-    const fetches = `curl -sS --noproxy "" http://127.0.0.1:${port}/ http://127.0.0.2:${port}/`;
+    const fetches = `curl -sS http://127.0.0.1:${port}/ http://127.0.0.2:${port}/; curl -s http://localhost:${port}/; echo " $NO_PROXY"`;
     const server = await commandServer([runs(fetches), done], { config: `${MANAGED_CONFIG}${lists}` });
     await server.client.turn(THREAD, 'go');
-    const output = `GET / 127.0.0.1:${port} heddle: 127.0.0.2 is a local address.\n`;
+    const output = `GET / 127.0.0.1:${port} heddle: 127.0.0.2 is a local address.\n localhost,::1\n`;
     expect(completed(server)[0]?.aggregatedOutput).toBe(output);
   });
 

@@ -100,7 +100,9 @@ test('the model is told of the proxy and its lists, and of their end', async () 
   const texts = () => JSON.stringify(server.model.request(server.model.requests.length).input.filter((item) => item.type === 'message'));
   await server.client.turn(THREAD, 'go');
   expect(texts()).toContain('reach the network only through the proxy');
-  expect(texts()).toContain('Allowed hosts: **.a.example. Denied hosts: b.example. A reviewer is asked about each other host');
+  expect(texts()).toContain(
+    'Allowed hosts: **.a.example. Denied hosts: b.example. Rules of the user may allow or deny more. A reviewer is asked about each other host',
+  );
   await server.client.turn(THREAD, 'go', { approvalPolicy: 'never' });
   expect(texts()).toContain('All other hosts are refused.');
   const from = texts().length;
