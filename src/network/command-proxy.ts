@@ -11,6 +11,7 @@ import { createHttpForwarder } from './create-http-forwarder.ts';
 import { endWith } from './end-with.ts';
 import { ProxyRefusal, REFUSAL_FORMS } from './proxy-refusal.ts';
 import { relay } from './relay.ts';
+import type { SocketBudget } from './socket-budget.ts';
 import { GRANTED, SOCKS_VERSION, socksHandshake, socksReply, take } from './socks-handshake.ts';
 
 /** A request of a command to its proxy. */
@@ -28,10 +29,10 @@ export interface CommandProxyDeps {
   decide(request: ProxyRequest, signal: AbortSignal): Promise<readonly AddressKind[]>;
   /** Whether it speaks SOCKS5. */
   socks: boolean;
+  /** Both ends of each connection count, and each request that has no connection to its host yet. */
+  budget: SocketBudget;
 }
 
-/** Both ends of each connection count, and each request that has no connection to its host yet. */
-const SOCKETS_MAX = 512;
 /** The time for a handshake, or the headers of the first request. */
 const HANDSHAKE_MS_MAX = 10_000;
 /** A connection to a host on which nothing moves for this time is closed. */
@@ -63,7 +64,7 @@ export class CommandProxy {
    * none, because only the command can have made the connection.
    */
   serve(socket: Socket, credential: string | null): void {
-    if (this.#closing.signal.aborted || this.#sockets.size >= SOCKETS_MAX) {
+    if (this.#closing.signal.aborted || !this.#deps.budget.allows(this.#sockets.size + this.#undecided)) {
       socket.destroy();
       return;
     }
@@ -125,8 +126,10 @@ export class CommandProxy {
   /** Connects to the target if it is allowed. Rejects with a `ProxyRefusal`. */
   async #open(request: ProxyRequest): Promise<Socket> {
     const { signal } = this.#closing;
-    if (this.#sockets.size + this.#undecided >= SOCKETS_MAX) throw new ProxyRefusal('busy', 'The command has too many connections.');
+    const { budget } = this.#deps;
+    if (!budget.allows(this.#sockets.size + this.#undecided)) throw new ProxyRefusal('busy', 'The command has too many connections.');
     this.#undecided++;
+    budget.count(1);
     try {
       const reaches = await this.#deps.decide(request, signal);
       const upstream = await this.#deps.dial(request.target, reaches, signal);
@@ -146,15 +149,21 @@ export class CommandProxy {
       throw new ProxyRefusal('unreachable', 'The proxy failed.', { cause: error });
     } finally {
       this.#undecided--;
+      budget.count(-1);
     }
   }
 
   /** Keeps a socket until it is closed. A socket that fails is closed by itself. */
   #keep(socket: Socket): void {
+    const { budget } = this.#deps;
     this.#sockets.add(socket);
+    budget.count(1);
     socket.setNoDelay();
     socket.on('error', () => {});
-    socket.once('close', () => this.#sockets.delete(socket));
+    socket.once('close', () => {
+      this.#sockets.delete(socket);
+      budget.count(-1);
+    });
   }
 
   /** Closes a connection to a host when nothing moves any more. Its client's is closed with it. */

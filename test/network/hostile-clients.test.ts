@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { CommandProxyDeps } from '../../src/network/command-proxy.ts';
 import { ProxyRefusal } from '../../src/network/proxy-refusal.ts';
+import { SocketBudget } from '../../src/network/socket-budget.ts';
 import { judgeTarget } from '../../src/policy/network/judge-target.ts';
 import type { NetworkPolicy } from '../../src/policy/network/network-policy.ts';
 import { readHost } from '../../src/policy/network/read-host.ts';
@@ -314,4 +315,27 @@ test('a client cannot open more connections than the limit, also by requests tha
   expect(most).toBeLessThanOrEqual(512);
   proxy.close();
   await allClosed(sockets);
+});
+
+test('the proxies of several clients share the files that the server can open, and the next one still gets some', async () => {
+  const silent = await startEcho(() => {});
+  const budget = new SocketBudget(400);
+  const proxies = await Promise.all(Array.from({ length: 4 }, () => startProxy({ budget })));
+  for (const { port, sockets } of proxies) {
+    const clients = Array.from({ length: 150 }, () => connect({ port, host: '127.0.0.1' }));
+    for (const client of clients) {
+      onTestFinished(() => void client.destroy());
+      client.on('error', () => {}).write(`CONNECT 127.0.0.1:${silent.port} HTTP/1.1\r\n\r\n`);
+    }
+    await vi.waitFor(() => expect(sockets.size).toBeGreaterThan(5), { interval: 2 });
+    await Promise.all(clients.map((client) => new Promise((resolve) => client.once('data', resolve).once('close', resolve))));
+  }
+  const counts = proxies.map(({ sockets }) => sockets.size);
+  expect(counts.reduce((sum, count) => sum + count)).toBeLessThanOrEqual(200);
+  expect(Math.min(...counts)).toBeGreaterThan(5);
+  for (const { proxy, sockets } of proxies) {
+    proxy.close();
+    await allClosed(sockets);
+  }
+  expect(budget.allows(199)).toBe(true);
 });

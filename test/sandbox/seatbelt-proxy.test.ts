@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { checkedDial } from '../../src/network/checked-dial.ts';
 import { CommandProxy } from '../../src/network/command-proxy.ts';
+import { SocketBudget } from '../../src/network/socket-budget.ts';
 import type { SandboxBounds } from '../../src/policy/permissions/sandbox-bounds.ts';
 import { createSeatbelt } from '../../src/sandbox/macos/create-seatbelt.ts';
 import { startWebServer } from '../network/proxied.ts';
@@ -26,6 +27,7 @@ async function confine(bounds: Partial<SandboxBounds>) {
     log: new RecordingLog(),
     dial: checkedDial({ clock: systemClock }),
     socks: true,
+    budget: new SocketBudget(),
     decide: async () => ['public', 'private'],
   });
   onTestFinished(() => proxy.close());

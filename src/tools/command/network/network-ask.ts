@@ -1,11 +1,10 @@
-import { commandActions } from '../../../policy/command/command-actions.ts';
-import { quoteWords } from '../../../policy/command/quote-words.ts';
 import { type NetworkRule, ruleProtocol } from '../../../policy/network/network-rule.ts';
 import { targetUrl } from '../../../policy/network/network-target.ts';
 import { readHost } from '../../../policy/network/read-host.ts';
 import type { CommandExecutionApprovalDecision, NetworkPolicyAmendment, ServerRequests } from '../../../protocol/generated/types.ts';
 import { type Ask, decisionVerdict, type PlannedAction, UNCONFINED, type Verdict } from '../../action.ts';
 import { unanswered } from '../../denial.ts';
+import { approvalParams } from '../approval-params.ts';
 import type { CommandRun } from '../command-run.ts';
 import type { HostQuestion } from './network-access.ts';
 
@@ -47,30 +46,19 @@ function plannedAccess({ call, context }: CommandRun, { target, reason }: Networ
 const NOTE = 'The command runs already and waits for this connection. Only the connection is new. A tunnel can carry anything.';
 
 function requestParams(
-  { call, command, context, deps }: CommandRun,
+  run: CommandRun,
   { target, reason, settles, approvalId }: NetworkQuestion,
 ): ServerRequests['item/commandExecution/requestApproval']['params'] {
   const { host, port, protocol } = target;
   const amendments = proposedAmendments(target.host, settles);
   const lasting = amendments.map((amendment) => ({ applyNetworkPolicyAmendment: { network_policy_amendment: amendment } }));
-  return {
-    threadId: context.threadId,
-    turnId: context.turnId,
-    itemId: context.itemId,
+  return approvalParams(run, {
     approvalId,
-    environmentId: 'local',
-    additionalPermissions: null,
-    kind: 'command',
-    startedAtMs: deps.clock.now(),
     reason: `The command wants to connect to ${host}, port ${port}. ${reason}`,
-    command: quoteWords(call.argv),
-    cwd: call.cwd,
-    commandActions: commandActions(command, call.cwd),
     networkApprovalContext: { host, protocol, port },
-    proposedExecpolicyAmendment: null,
     proposedNetworkPolicyAmendments: amendments.length === 0 ? null : amendments,
     availableDecisions: ['accept', 'acceptForSession', ...lasting, 'decline', 'cancel'],
-  };
+  });
 }
 
 /** No rule is proposed that would not allow this target. */
