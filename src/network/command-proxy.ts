@@ -13,6 +13,7 @@ import { ProxyRefusal, REFUSAL_FORMS } from './proxy-refusal.ts';
 import { relay } from './relay.ts';
 import type { SocketBudget } from './socket-budget.ts';
 import { GRANTED, SOCKS_VERSION, socksHandshake, socksReply, take } from './socks-handshake.ts';
+import { whileConnected } from './while-connected.ts';
 
 /** A request of a command to its proxy. */
 export interface ProxyRequest {
@@ -25,7 +26,10 @@ export interface CommandProxyDeps {
   clock: Clock;
   log: Log;
   dial: Dial;
-  /** Returns the kinds of addresses that the request may reach. Rejects with a `ProxyRefusal`. May wait for a person. */
+  /**
+   * Returns the kinds of addresses that the request may reach. Rejects with a `ProxyRefusal`. May wait for a person. The signal aborts
+   * when the connection that the request came from is gone, or the proxy closes.
+   */
   decide(request: ProxyRequest, signal: AbortSignal): Promise<readonly AddressKind[]>;
   /** Whether it speaks SOCKS5. */
   socks: boolean;
@@ -51,7 +55,7 @@ export class CommandProxy {
   constructor(deps: CommandProxyDeps) {
     this.#deps = deps;
     this.#http = createHttpForwarder({
-      open: (target, method) => this.#open({ target, method }),
+      open: (request, client) => this.#open(request, client),
       isAuthorized: (socket, header) => isBasic(header, this.#credentials.get(socket) ?? null),
       join: relay,
       end: (socket, bytes) => endWith(socket, bytes, deps.clock),
@@ -114,7 +118,7 @@ export class CommandProxy {
         if (!socket.writableEnded) socket.destroy();
         return;
       }
-      const upstream = await this.#open({ target: { ...wanted, protocol: 'socks5Tcp' }, method: null });
+      const upstream = await this.#open({ target: { ...wanted, protocol: 'socks5Tcp' }, method: null }, socket);
       socket.write(socksReply(GRANTED));
       relay(socket, upstream);
     } catch (error) {
@@ -123,15 +127,16 @@ export class CommandProxy {
     }
   }
 
-  /** Connects to the target if it is allowed. Rejects with a `ProxyRefusal`. */
-  async #open(request: ProxyRequest): Promise<Socket> {
+  /** Connects to the target of a client's request if it is allowed. Rejects with a `ProxyRefusal`. */
+  async #open(request: ProxyRequest, client: Duplex): Promise<Socket> {
     const { signal } = this.#closing;
     const { budget } = this.#deps;
     if (!budget.allows(this.#sockets.size + this.#undecided)) throw new ProxyRefusal('busy', 'The command has too many connections.');
     this.#undecided++;
     budget.count(1);
     try {
-      const reaches = await this.#deps.decide(request, signal);
+      const isRead = request.method !== null;
+      const reaches = await whileConnected(client, isRead, (gone) => this.#deps.decide(request, gone));
       const upstream = await this.#deps.dial(request.target, reaches, signal);
       this.#keep(upstream);
       if (signal.aborted) upstream.destroy();

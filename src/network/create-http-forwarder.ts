@@ -20,8 +20,8 @@ const NOT_PASSED_ON: ReadonlySet<string> = new Set([
 ]);
 
 export interface HttpForwarderDeps {
-  /** Connects to a target if it is allowed. Rejects with a `ProxyRefusal`. `method` is null for a tunnel. */
-  open(target: NetworkTarget, method: string | null): Promise<Socket>;
+  /** Connects to the target of a client's request if it is allowed. Rejects with a `ProxyRefusal`. `method` is null for a tunnel. */
+  open(request: { target: NetworkTarget; method: string | null }, client: Duplex): Promise<Socket>;
   /** Whether a connection's `Proxy-Authorization` header is right. */
   isAuthorized(socket: Duplex, header: string | undefined): boolean;
   /** Joins the two ends of a tunnel. */
@@ -80,7 +80,7 @@ async function forward(request: IncomingMessage, response: ServerResponse, { ope
     throw new ProxyRefusal('invalid', 'Connection names a header that must be passed on.');
   }
   const { target, path } = readTarget(request.url ?? '');
-  const socket = await open(target, request.method ?? '');
+  const socket = await open({ target, method: request.method ?? '' }, request.socket);
   if (response.destroyed) {
     socket.destroy();
     return;
@@ -113,14 +113,14 @@ async function tunnel(
   requireCredential(isAuthorized(socket, request.headers['proxy-authorization']));
   const wanted = readAuthority(request.url ?? '');
   if (wanted === null) throw new ProxyRefusal('invalid', 'CONNECT needs a host and a port.');
-  const upstream = await open({ ...wanted, protocol: 'https' }, null);
+  const upstream = await open({ target: { ...wanted, protocol: 'https' }, method: null }, socket);
   socket.write('HTTP/1.1 200 Connection Established\r\n\r\n');
   if (head.length > 0) upstream.write(head);
   join(socket, upstream);
 }
 
 function requireCredential(isAuthorized: boolean): void {
-  if (!isAuthorized) throw new ProxyRefusal('credential', 'This proxy belongs to another command.');
+  if (!isAuthorized) throw new ProxyRefusal('credential', 'This proxy needs the credential of its command.');
 }
 
 /** Reads the absolute URL of a plain request. The host is the one of the URL, whatever the header `Host` says. */

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { orAborted } from '../../src/base/or-aborted.ts';
 import type { CommandProxyDeps } from '../../src/network/command-proxy.ts';
 import { ProxyRefusal } from '../../src/network/proxy-refusal.ts';
 import { FakeClock } from '../support/fake-clock.ts';
@@ -147,6 +148,31 @@ describe('SOCKS5', () => {
     expect([...(await exchange(port, socks('a.example', 80)))]).toEqual([5, 0, 5, 2, 0, 1, 0, 0, 0, 0, 0, 0]);
     const off = await startProxy({ socks: false });
     expect([...(await exchange(off.port, socks('a.example', 80)))]).toEqual([]);
+  });
+});
+
+describe('while a decision is open, the signal aborts when the client is gone:', () => {
+  const CONNECT = 'CONNECT a.example:443 HTTP/1.1\r\n\r\n';
+  const SOCKS = Buffer.from([5, 1, 0, 5, 1, 0, 1, 8, 8, 8, 8, 0, 80]);
+  test.each([
+    ['a tunnel', CONNECT],
+    ['SOCKS5', SOCKS],
+    ['a request', 'GET http://a.example/ HTTP/1.1\r\nHost: a\r\n\r\n'],
+  ])('%s', async (_what, bytes) => {
+    const signals: AbortSignal[] = [];
+    const { port } = await startProxy({
+      decide: (_request, signal) => {
+        signals.push(signal);
+        return orAborted(new Promise<never>(() => {}), signal).then(() => Promise.reject(new ProxyRefusal('busy', 'gone')));
+      },
+    });
+    const [stays, goes] = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
+    onTestFinished(() => void stays.destroy());
+    for (const socket of [stays, goes]) socket.write(bytes);
+    await expect.poll(() => signals.length).toBe(2);
+    goes.destroy();
+    await expect.poll(() => signals.filter(({ aborted }) => aborted).length).toBe(1);
+    expect(stays.closed).toBe(false);
   });
 });
 

@@ -1,10 +1,11 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { KeyedQueue } from '../../../src/base/keyed-queue.ts';
 import type { ProxyRequest } from '../../../src/network/command-proxy.ts';
 import type { NetworkTarget } from '../../../src/policy/network/network-target.ts';
 import { Grants } from '../../../src/policy/permissions/grants.ts';
 import { UNCONFINED, type Verdict } from '../../../src/tools/action.ts';
 import { NetworkAccess, type NetworkAccessDeps } from '../../../src/tools/command/network/network-access.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
 
 const ONCE: Verdict = { allow: UNCONFINED, scope: 'once' };
 const SESSION: Verdict = { allow: UNCONFINED, scope: 'session' };
@@ -19,7 +20,9 @@ function access(answer: (target: NetworkTarget) => Verdict | Promise<Verdict>, o
   const asked: string[] = [];
   const paused: string[] = [];
   const told: object[] = [];
+  const clock = new FakeClock();
   const deps: NetworkAccessDeps = {
+    clock,
     policy: { mode: 'full', domains: [], allowsPrivate: false, socks: true },
     approvalPolicy: 'on-request',
     grants: new Grants(),
@@ -33,7 +36,7 @@ function access(answer: (target: NetworkTarget) => Verdict | Promise<Verdict>, o
     tell: (refused) => told.push(refused),
     ...others,
   };
-  return { asked, paused, told, access: new NetworkAccess(deps) };
+  return { asked, paused, told, clock, access: new NetworkAccess(deps) };
 }
 
 test('an answer holds for the host and port until the command ends, and all who wait get it', async () => {
@@ -110,6 +113,83 @@ test('of several commands that ask for a target, one asks at a time, and an answ
   }
 });
 
+describe('a question whose connections are gone', () => {
+  const waiting = () => {
+    const signals: AbortSignal[] = [];
+    const answers: ((verdict: Verdict) => void)[] = [];
+    const { access: network, ...others } = access(() => ONCE, {
+      ask: (_question, withdrawn) =>
+        new Promise((resolve) => {
+          signals.push(withdrawn);
+          answers.push(resolve);
+        }),
+    });
+    const connect = () => {
+      const gone = new AbortController();
+      return { gone, decided: network.decide(to('a.example'), gone.signal).catch((error: unknown) => error) };
+    };
+    return { ...others, network, signals, answers, connect };
+  };
+
+  test('is withdrawn when none has come back for ten seconds, and a later connection is asked about again', async () => {
+    const { signals, answers, connect, clock, paused, told } = waiting();
+    const [first, second] = [connect(), connect()];
+    await expect.poll(() => signals.length).toBe(1);
+    first.gone.abort();
+    expect(await first.decided).toMatchObject({ code: 'busy' });
+    clock.advance(60_000);
+    expect(signals[0]?.aborted).toBe(false);
+    second.gone.abort();
+    await second.decided;
+    clock.advance(9_999);
+    expect(signals[0]?.aborted).toBe(false);
+    clock.advance(1);
+    expect(signals[0]?.aborted).toBe(true);
+    expect(paused).toEqual(['pause', 'resume']);
+    answers[0]?.({ deny: { by: 'unanswered' } });
+    const third = connect();
+    await expect.poll(() => signals.length).toBe(2);
+    answers[1]?.(ONCE);
+    expect(await third.decided).toEqual(['public']);
+    expect(told).toEqual([]);
+  });
+
+  test('stays open for one that comes back in time', async () => {
+    const { signals, answers, connect, clock } = waiting();
+    for (let attempt = 0; attempt < 3; attempt++) {
+      const { gone, decided } = connect();
+      await expect.poll(() => signals.length).toBe(1);
+      gone.abort();
+      await decided;
+      clock.advance(9_000);
+    }
+    const last = connect();
+    answers[0]?.(ONCE);
+    expect(await last.decided).toEqual(['public']);
+    expect(signals).toHaveLength(1);
+  });
+
+  test('counts when it is answered meanwhile', async () => {
+    const { signals, answers, connect } = waiting();
+    const first = connect();
+    await expect.poll(() => signals.length).toBe(1);
+    first.gone.abort();
+    await first.decided;
+    answers[0]?.(DECLINED);
+    await expect.poll(() => connect().decided).toMatchObject({ code: 'declined' });
+    expect(signals).toHaveLength(1);
+  });
+
+  test('is withdrawn at once when the proxy closes', async () => {
+    const { network, signals, connect } = waiting();
+    const { decided } = connect();
+    await expect.poll(() => signals.length).toBe(1);
+    network.close();
+    expect(signals[0]?.aborted).toBe(true);
+    void decided;
+  });
+});
+
 test('nothing is asked under `never`', async () => {
   const { asked, access: network } = access(() => ONCE, { approvalPolicy: 'never' });
   await expect(network.decide(to('a.example'), signal)).rejects.toMatchObject({ code: 'notAllowed' });
@@ -118,7 +198,7 @@ test('nothing is asked under `never`', async () => {
 
 test('only so many questions are open at a time', async () => {
   const { asked, paused, access: network } = access(() => new Promise<Verdict>(() => {}));
-  for (let index = 0; index < 16; index++) void network.decide(to(`${index}.example`), signal);
+  for (let index = 0; index < 16; index++) void network.decide(to(`${index}.example`), new AbortController().signal);
   await expect.poll(() => asked.length).toBe(16);
   expect(new Set(paused)).toEqual(new Set(['pause']));
   await expect(network.decide(to('last.example'), signal)).rejects.toMatchObject({ code: 'busy' });

@@ -252,6 +252,21 @@ test('an interrupt withdraws the question before the turn ends', async () => {
   expect(methods.indexOf('serverRequest/resolved')).toBeLessThan(methods.indexOf('turn/completed'));
 });
 
+test('a question is withdrawn when the program that wanted to connect has given up, and the call returns', async () => {
+  const server = await managed([runs('curl -s -m 0.2 http://a.example/x; echo gave up; sleep 1000', { yield_time_ms: 2000 }), done]);
+  const turn = server.client.turn(THREAD, 'go');
+  const asked = await question(server.client, ASK);
+  await server.clock.timerOf(10_000);
+  server.clock.advance(10_000);
+  const { requestId } = await server.client.waitFor('serverRequest/resolved');
+  expect(requestId).toBe(asked.id);
+  await server.clock.timerOf(2_000);
+  server.clock.advance(2_000);
+  expect((await turn).status).toBe('completed');
+  expect(told(server)).toContain('gave up');
+  expect(told(server)).not.toContain('No connection');
+});
+
 test('a question is withdrawn when its command ends', async () => {
   const server = await managed([runs(`${FETCH} & sleep 0.3; kill $!; echo over`), done]);
   const turn = server.client.turn(THREAD, 'go');

@@ -95,7 +95,7 @@ test('if the thread dies, its proxies and listeners have ended, and the next one
     },
   });
   await listener.serve(waiting.serve, null);
-  const answered = exchange(port, 'CONNECT a.example:443 HTTP/1.1\r\n\r\n');
+  const answered = request(port, 'CONNECT a.example:443 HTTP/1.1\r\n\r\n');
   await vi.waitFor(() => expect(signals).toHaveLength(1), { interval: 2 });
   proxy.close();
   expect(await answered).toEqual(Buffer.alloc(0));
@@ -120,7 +120,7 @@ test('a question is withdrawn when its proxy closes', async () => {
       return new Promise(() => {});
     },
   });
-  const answered = exchange(port, 'CONNECT a.example:443 HTTP/1.1\r\n\r\n');
+  const answered = request(port, 'CONNECT a.example:443 HTTP/1.1\r\n\r\n');
   await vi.waitFor(() => expect(signals).toHaveLength(1), { interval: 2 });
   proxy.close();
   expect(signals[0]?.aborted).toBe(true);

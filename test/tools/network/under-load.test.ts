@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { systemClock } from '../../../src/base/clock.ts';
 import { readDomainPattern } from '../../../src/policy/network/domain-pattern.ts';
 import type { DomainEntry, NetworkPolicy } from '../../../src/policy/network/network-policy.ts';
 import { Grants } from '../../../src/policy/permissions/grants.ts';
@@ -35,6 +36,7 @@ test.each([
       socks: true,
     };
     const access = new NetworkAccess({
+      clock: systemClock,
       policy,
       approvalPolicy: 'never',
       grants: new Grants(),

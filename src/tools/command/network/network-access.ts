@@ -1,4 +1,6 @@
+import type { Clock, Timer } from '../../../base/clock.ts';
 import type { KeyedQueue } from '../../../base/keyed-queue.ts';
+import { orAborted } from '../../../base/or-aborted.ts';
 import type { PausableTimers } from '../../../base/pausable-timers.ts';
 import type { ProxyRequest } from '../../../network/command-proxy.ts';
 import { ProxyRefusal } from '../../../network/proxy-refusal.ts';
@@ -14,6 +16,7 @@ import { refusalText } from '../../denial.ts';
 import { turnOfEventLoop } from './turn-of-event-loop.ts';
 
 export interface NetworkAccessDeps {
+  clock: Pick<Clock, 'setTimer'>;
   policy: NetworkPolicy;
   /** Null: nobody is asked about this command. */
   readonly approvalPolicy: AskForApproval | null;
@@ -48,6 +51,20 @@ interface RefusedTarget {
   reason: string;
 }
 
+/** A question that is open, or waits until another command's is answered. */
+interface OpenQuestion {
+  /** Null: the target is allowed in the meantime. */
+  verdict: Promise<Verdict | null>;
+  /** The connections that wait for it. */
+  waiting: number;
+  /** Withdraws it. */
+  withdrawn: AbortController;
+  /** Set while no connection waits. */
+  timer: Timer | null;
+}
+
+/** The time that a question stays open when the last connection that waited for it is gone: programs try again. */
+const GONE_MS_MAX = 10_000;
 /** Questions of one command that are open at a time. */
 const QUESTIONS_MAX = 16;
 /** Answers that are remembered. A command that asks for more hosts is refused. */
@@ -62,7 +79,7 @@ const TOLD_MAX = 10;
 export class NetworkAccess {
   readonly #deps: NetworkAccessDeps;
   readonly #answers = new Map<string, Verdict>();
-  readonly #questions = new Map<string, Promise<Verdict | null>>();
+  readonly #questions = new Map<string, OpenQuestion>();
   /** The targets that the model was told of. */
   readonly #told = new Set<string>();
 
@@ -105,32 +122,61 @@ export class NetworkAccess {
     return judged;
   }
 
+  /** Withdraws all questions. */
+  close(): void {
+    for (const [url, question] of this.#questions) this.#withdraw(url, question);
+  }
+
   /** Asks once for all requests for the same target. Returns null if it is allowed in the meantime. */
   async #ask(request: ProxyRequest, signal: AbortSignal): Promise<Verdict | null> {
-    const { whileAsking, questions } = this.#deps;
     const url = targetUrl(request.target);
-    const open = this.#questions.get(url);
-    if (open !== undefined) return open;
+    const question = this.#questions.get(url) ?? this.#open(url, request);
+    question.timer?.clear();
+    question.waiting++;
+    const verdict = await orAborted(question.verdict, signal);
+    if (--question.waiting === 0 && this.#questions.get(url) === question) {
+      question.timer = this.#deps.clock.setTimer(() => this.#withdraw(url, question), GONE_MS_MAX);
+    }
+    if (signal.aborted || question.withdrawn.signal.aborted) throw new ProxyRefusal('busy', 'The connection was closed before the answer.');
+    return verdict;
+  }
+
+  #open(url: string, request: ProxyRequest): OpenQuestion {
+    const { whileAsking, questions } = this.#deps;
     if (this.#questions.size >= QUESTIONS_MAX || this.#answers.size >= ANSWERS_MAX) {
       throw this.#refuse(url, new ProxyRefusal('busy', 'This command asks for too many hosts.'));
     }
-    const ask = () => this.#askInTurn(request, signal);
-    const question = (questions === null ? ask() : questions.run(url, ask)).finally(() => {
-      this.#questions.delete(url);
-      if (this.#questions.size === 0) whileAsking.resume();
-    });
+    const withdrawn = new AbortController();
+    const ask = () => this.#askInTurn(request, withdrawn.signal);
+    const verdict = (questions === null ? ask() : questions.run(url, ask)).finally(() => this.#end(url, question));
+    const question: OpenQuestion = { verdict, waiting: 0, withdrawn, timer: null };
+    verdict.catch(() => {});
     this.#questions.set(url, question);
     whileAsking.pause();
     return question;
   }
 
-  /** What another command was answered may decide, too. */
+  #withdraw(url: string, question: OpenQuestion): void {
+    question.withdrawn.abort();
+    this.#end(url, question);
+  }
+
+  #end(url: string, question: OpenQuestion): void {
+    question.timer?.clear();
+    if (this.#questions.get(url) !== question) return;
+    this.#questions.delete(url);
+    if (this.#questions.size === 0) this.#deps.whileAsking.resume();
+  }
+
+  /** What another command was answered may decide, too. No answer counts after the question was withdrawn. */
   async #askInTurn(request: ProxyRequest, signal: AbortSignal): Promise<Verdict | null> {
     const { target } = request;
+    if (signal.aborted) return null;
     const judged = await this.#judge(request);
-    if (judged.verdict === 'allow') return null;
+    if (judged.verdict === 'allow' || signal.aborted) return null;
     const { reason, settles } = judged;
     const verdict = await this.#deps.ask({ target, reason, settles }, signal);
+    if (signal.aborted) return null;
     this.#answers.set(targetUrl(target), verdict);
     if ('allow' in verdict && verdict.scope === 'session') this.#deps.grants.allowTarget(targetUrl(target));
     return verdict;

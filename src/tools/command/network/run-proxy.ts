@@ -38,6 +38,7 @@ export function runProxy(run: CommandRun, { policy, host, timers, shown }: RunPr
   }
 
   const access = new NetworkAccess({
+    clock: deps.clock,
     policy,
     get approvalPolicy() {
       return context.settings.approvalPolicy;

@@ -1,3 +1,4 @@
+import type { Clock } from '../../../base/clock.ts';
 import { readRuleFiles } from '../../../config/rules-files.ts';
 import type { NetworkPolicy } from '../../../policy/network/network-policy.ts';
 import { Grants } from '../../../policy/permissions/grants.ts';
@@ -7,6 +8,7 @@ import type { CommandProxies, OpenProxy } from './command-proxies.ts';
 import { NetworkAccess } from './network-access.ts';
 
 interface UnaskedProxyDeps {
+  clock: Clock;
   proxies: CommandProxies;
   /** Heddle's home, an absolute path. */
   home: string;
@@ -15,6 +17,7 @@ interface UnaskedProxyDeps {
 /** The proxy of a command that is not the model's: it reaches only what the configuration and the rules allow, and nobody is asked. */
 export function unaskedProxy(policy: NetworkPolicy, deps: UnaskedProxyDeps): Promise<OpenProxy> {
   const access = new NetworkAccess({
+    clock: deps.clock,
     policy,
     approvalPolicy: null,
     grants: new Grants(),

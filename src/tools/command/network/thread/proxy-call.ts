@@ -34,5 +34,6 @@ export type ThreadAnswer = { call: number; value: number } | { call: number; err
 export type ProxyReply =
   | ({ type: 'answer' } & ThreadAnswer)
   | { type: 'decide'; proxy: number; question: number; request: ProxyRequest }
+  | { type: 'gone'; proxy: number; question: number }
   | { type: 'notReached'; proxy: number; target: NetworkTarget; refusal: RefusalData }
   | { type: 'log'; level: 'debug' | 'info' | 'warn' | 'error'; fields: object; text: string };

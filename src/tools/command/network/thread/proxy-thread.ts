@@ -1,5 +1,6 @@
 import { SHARE_ENV, Worker } from 'node:worker_threads';
 import type { Log } from '../../../../base/log.ts';
+import type { ProxyRequest } from '../../../../network/command-proxy.ts';
 import { ProxyRefusal } from '../../../../network/proxy-refusal.ts';
 import type { CommandListener, Listeners, ReceivedListener } from '../../../../sandbox/listeners.ts';
 import type { CommandProxies, OpenProxy, ProxyOptions } from '../command-proxies.ts';
@@ -21,7 +22,8 @@ interface Waiting {
 
 interface Opened {
   options: ProxyOptions;
-  closing: AbortController;
+  /** The questions that are not decided, by their numbers. */
+  deciding: Map<number, AbortController>;
 }
 
 /**
@@ -44,13 +46,13 @@ export class ProxyThread implements CommandProxies, Listeners {
 
   async open(options: ProxyOptions): Promise<OpenProxy> {
     const proxy = ++this.#numbers;
-    const closing = new AbortController();
-    this.#proxies.set(proxy, { options, closing });
+    const opened: Opened = { options, deciding: new Map() };
+    this.#proxies.set(proxy, opened);
     this.#started().postMessage({ type: 'openProxy', proxy, socks: options.socks } satisfies ProxyCall);
     return {
       serve: proxy,
       close: () => {
-        closing.abort();
+        giveUp(opened);
         if (this.#proxies.delete(proxy)) this.#tell({ type: 'closeProxy', proxy });
       },
     };
@@ -126,6 +128,9 @@ export class ProxyThread implements CommandProxies, Listeners {
       case 'decide':
         void this.#decide(reply);
         return;
+      case 'gone':
+        this.#proxies.get(reply.proxy)?.deciding.get(reply.question)?.abort();
+        return;
       case 'notReached':
         this.#proxies.get(reply.proxy)?.options.notReached(reply.target, new ProxyRefusal(reply.refusal.code, reply.refusal.message));
         return;
@@ -147,14 +152,14 @@ export class ProxyThread implements CommandProxies, Listeners {
 
   async #decide({ proxy, question, request }: Extract<ProxyReply, { type: 'decide' }>): Promise<void> {
     const opened = this.#proxies.get(proxy);
-    this.#tell({ type: 'decided', question, decision: opened === undefined ? ENDED : await decisionOf(opened, request) });
+    this.#tell({ type: 'decided', question, decision: opened === undefined ? ENDED : await decisionOf(opened, question, request) });
   }
 
   #died(reason: unknown): void {
     this.#worker = null;
     const why = reason instanceof Error ? reason.message : 'it ended';
     if (!this.#isClosed) this.#options.log.error({ err: reason }, 'the thread of the proxies has died; the next command starts another');
-    for (const { closing } of this.#proxies.values()) closing.abort();
+    for (const opened of this.#proxies.values()) giveUp(opened);
     this.#proxies.clear();
     const calls = [...this.#calls.values()];
     this.#calls.clear();
@@ -164,11 +169,19 @@ export class ProxyThread implements CommandProxies, Listeners {
 
 const ENDED: DecisionData = { refusal: { code: 'busy', message: 'The command has ended.' } };
 
-async function decisionOf({ options, closing }: Opened, request: Parameters<ProxyOptions['decide']>[0]): Promise<DecisionData> {
+function giveUp({ deciding }: Opened): void {
+  for (const gone of deciding.values()) gone.abort();
+}
+
+async function decisionOf({ options, deciding }: Opened, question: number, request: ProxyRequest): Promise<DecisionData> {
+  const gone = new AbortController();
+  deciding.set(question, gone);
   try {
-    return { reaches: await options.decide(request, closing.signal) };
+    return { reaches: await options.decide(request, gone.signal) };
   } catch (error) {
     if (error instanceof ProxyRefusal) return { refusal: { code: error.code, message: error.message } };
     return { failed: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+  } finally {
+    deciding.delete(question);
   }
 }

@@ -94,17 +94,21 @@ class ProxyServer {
   #openProxy(proxy: number, socks: boolean): Promise<OpenProxy> {
     return this.#proxies.open({
       socks,
-      decide: (request) => this.#decide(proxy, request),
+      decide: (request, signal) => this.#decide(proxy, request, signal),
       notReached: (target, { code, message }) => this.#send({ type: 'notReached', proxy, target, refusal: { code, message } }),
     });
   }
 
-  async #decide(proxy: number, request: ProxyRequest): Promise<readonly AddressKind[]> {
+  async #decide(proxy: number, request: ProxyRequest, signal: AbortSignal): Promise<readonly AddressKind[]> {
     const question = ++this.#asked;
+    const tellGone = () => this.#send({ type: 'gone', proxy, question });
     const decision = await new Promise<DecisionData>((resolve) => {
       this.#questions.set(question, resolve);
       this.#send({ type: 'decide', proxy, question, request });
+      signal.addEventListener('abort', tellGone);
+      if (signal.aborted) tellGone();
     });
+    signal.removeEventListener('abort', tellGone);
     if ('reaches' in decision) return decision.reaches;
     if ('failed' in decision) throw new Error(decision.failed);
     throw new ProxyRefusal(decision.refusal.code, decision.refusal.message);
