@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { readProcLink } from '../../base/files/read-proc.ts';
-import { SandboxUnavailableError } from '../processes/processes.ts';
+import { proxyUnavailable } from '../proxy-unavailable.ts';
 
 /** Handles of a network namespace, and of the user namespace that owns it. They keep it alive. */
 export interface NamespaceHandles {
@@ -18,7 +18,7 @@ const CHECK_MS_MAX = 10_000;
  * `SandboxUnavailableError` if that is not possible. `nsenter` replaces the installed program.
  */
 export function enterNamespace({ user, net }: NamespaceHandles, nsenter = installedNsenter()): string[] {
-  if (nsenter === undefined) throw new SandboxUnavailableError(NO_NSENTER);
+  if (nsenter === undefined) throw proxyUnavailable(NO_NSENTER);
   const own = `/proc/${readProcLink('/proc/self')}/fd`;
   return [nsenter, '--preserve-credentials', `--user=${own}/${user}`, `--net=${own}/${net}`, '--'];
 }
@@ -30,8 +30,7 @@ export async function checkEntry(namespace: NamespaceHandles, nsenter?: string):
     await promisify(execFile)(program, [...args, 'true'], { env: { PATH: '/usr/bin:/bin' }, timeout: CHECK_MS_MAX });
   } catch (error) {
     const problem = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
-    const text = `Commands cannot use the network through heddle's proxy: a network namespace cannot be entered (${problem === '' ? String(error) : problem}).`;
-    throw new SandboxUnavailableError(text, { cause: error });
+    throw proxyUnavailable(`a network namespace cannot be entered (${problem === '' ? String(error) : problem})`, error);
   }
 }
 
@@ -39,5 +38,4 @@ function installedNsenter(): string | undefined {
   return NSENTER_PLACES.find((path) => existsSync(path));
 }
 
-const NO_NSENTER =
-  "Commands cannot use the network through heddle's proxy: the program nsenter is missing. Install util-linux (`apt-get install util-linux`).";
+const NO_NSENTER = 'the program nsenter is missing. Install util-linux (`apt-get install util-linux`)';

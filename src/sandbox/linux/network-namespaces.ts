@@ -3,6 +3,7 @@ import { type Clock, sleep } from '../../base/clock.ts';
 import { readProc } from '../../base/files/read-proc.ts';
 import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import { ProcessStartError, SERVER_ENDING } from '../processes/processes.ts';
+import { proxyUnavailable } from '../proxy-unavailable.ts';
 import type { CommandServer, ConfinedCommand } from '../sandbox.ts';
 import { enterNamespace } from './enter-namespace.ts';
 import { NAMESPACE_PORT, type NetworkNamespace } from './prepare-namespace.ts';
@@ -98,14 +99,14 @@ export class NetworkNamespaces {
     for (;;) {
       const idle = this.#idle.shift();
       const namespace = idle ?? (await this.#nextPrepared());
-      try {
-        await namespace.listener.serve(server, null);
-        if (this.#isClosed) throw new ProcessStartError(SERVER_ENDING);
-        return namespace;
-      } catch (error) {
-        namespace.close();
-        if (idle === undefined || this.#isClosed) throw error;
-      }
+      const failed = await namespace.listener.serve(server, null).then(
+        () => null,
+        (error: unknown) => proxyUnavailable(error instanceof Error ? error.message : String(error), error),
+      );
+      if (failed === null && !this.#isClosed) return namespace;
+      namespace.close();
+      if (this.#isClosed) throw new ProcessStartError(SERVER_ENDING);
+      if (failed !== null && idle === undefined) throw failed;
     }
   }
 

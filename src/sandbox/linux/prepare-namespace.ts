@@ -1,6 +1,6 @@
 import { closeSync, openSync } from 'node:fs';
 import type { CommandListener, Listeners } from '../listeners.ts';
-import { SandboxUnavailableError } from '../processes/processes.ts';
+import { proxyUnavailable } from '../proxy-unavailable.ts';
 import { checkEntry, type NamespaceHandles } from './enter-namespace.ts';
 import { makeUnnamedFile } from './make-unnamed-file.ts';
 
@@ -32,7 +32,8 @@ export const NAMESPACE_PORT = 3128;
 export async function prepareNamespace({ bubblewrap, node, listeners, home, isChecked }: PrepareDeps): Promise<NetworkNamespace> {
   const program = [bubblewrap, '--unshare-user', '--unshare-net', '--die-with-parent', '--ro-bind', '/', '/', '--', node];
   const received = await listeners.receive(program, NAMESPACE_PORT).catch((error: unknown) => {
-    throw unavailable(error instanceof Error ? error.message : String(error));
+    const problem = error instanceof Error ? error.message : String(error);
+    throw proxyUnavailable(`a network namespace cannot be prepared (${problem === '' ? 'no answer' : problem})`, error);
   });
   let namespace: NetworkNamespace;
   try {
@@ -65,10 +66,4 @@ function namespaceOf(pid: number, listener: CommandListener, home: string): Netw
   }
   const [info = -1, net = -1, user = -1] = files;
   return { net, user, info, listener, close };
-}
-
-function unavailable(problem: string): SandboxUnavailableError {
-  return new SandboxUnavailableError(
-    `Commands cannot use the network through heddle's proxy: a network namespace cannot be prepared (${problem === '' ? 'no answer' : problem}).`,
-  );
 }

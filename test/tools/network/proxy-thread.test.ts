@@ -3,8 +3,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { ProxyRefusal } from '../../../src/network/proxy-refusal.ts';
+import { ProxyThread } from '../../../src/tools/command/network/thread/proxy-thread.ts';
 import { tempFolder } from '../../config/temp-folder.ts';
 import { exchange, request, startEcho, startWebServer } from '../../network/proxied.ts';
+import { RecordingLog } from '../../support/recording-log.ts';
 import { completed, done, runs, THREAD, told } from '../command-server.ts';
 import { decide, MANAGED_CONFIG, managed } from './managed-server.ts';
 import { proxyScript, startThread } from './proxy-thread.ts';
@@ -110,6 +112,16 @@ test('if the thread dies, its proxies and listeners have ended, and the next one
   await other.serve(next.serve, null);
   const head = `GET http://127.0.0.1:${web.port}/ HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`;
   expect(String(await request(other.port, head))).toMatch(/^HTTP\/1\.1 200 /);
+});
+
+test('the thread starts at its first use only', async () => {
+  const log = new RecordingLog();
+  const thread = new ProxyThread({ script: join(tempFolder(), 'missing.cjs'), log });
+  await thread.close();
+  expect(log.lines).toEqual([]);
+  const other = new ProxyThread({ script: join(tempFolder(), 'missing.cjs'), log });
+  await expect(other.listen()).rejects.toThrow(/^the thread of the proxies has died \(Cannot find module/);
+  await other.close();
 });
 
 test('a question is withdrawn when its proxy closes', async () => {
