@@ -39,14 +39,25 @@ export interface CommandProxyDeps {
 
 /** The time for a handshake, or the headers of the first request. */
 const HANDSHAKE_MS_MAX = 10_000;
-/** A connection to a host on which nothing moves for this time is closed. */
+/** A connection on which nothing moves for this time is closed, unless its request waits for a decision. */
 const IDLE_MS_MAX = 10 * 60 * 1000;
+/** How often it looks for such connections. */
+const LOOK_MS = 60 * 1000;
+
+/** When bytes were last seen to move on a connection, on the monotonic clock, and how many had. */
+interface Activity {
+  bytes: number;
+  atMs: number;
+}
 
 /** The proxy of one command: HTTP, CONNECT and SOCKS5, told apart by the first byte of a connection. */
 export class CommandProxy {
   readonly #deps: CommandProxyDeps;
   readonly #http;
-  readonly #sockets = new Set<Socket>();
+  readonly #sockets = new Map<Socket, Activity>();
+  /** The connections whose requests wait for a decision. */
+  readonly #deciding = new Set<Duplex>();
+  #looking: Timer | null = null;
   readonly #handshakes = new Map<unknown, () => void>();
   readonly #closing = new AbortController();
   readonly #credentials = new WeakMap<Duplex, string>();
@@ -90,7 +101,8 @@ export class CommandProxy {
   /** Closes all connections and gives up what waits. */
   close(): void {
     this.#closing.abort();
-    for (const socket of this.#sockets) socket.destroy();
+    this.#looking?.clear();
+    for (const socket of this.#sockets.keys()) socket.destroy();
   }
 
   async #speak(socket: Socket): Promise<void> {
@@ -135,14 +147,12 @@ export class CommandProxy {
     this.#undecided++;
     budget.count(1);
     try {
-      const isRead = request.method !== null;
-      const reaches = await whileConnected(client, isRead, (gone) => this.#deps.decide(request, gone));
+      const reaches = await this.#decide(request, client);
       const upstream = await this.#deps.dial(request.target, reaches, signal);
       this.#keep(upstream);
       if (signal.aborted) upstream.destroy();
       // It can be closed already, and would not say so again.
       if (upstream.destroyed) throw new ProxyRefusal('unreachable', `${request.target.host} has closed the connection.`);
-      this.#watch(upstream);
       return upstream;
     } catch (error) {
       if (error instanceof ProxyRefusal) {
@@ -158,10 +168,20 @@ export class CommandProxy {
     }
   }
 
+  async #decide(request: ProxyRequest, client: Duplex): Promise<readonly AddressKind[]> {
+    this.#deciding.add(client);
+    try {
+      return await whileConnected(client, request.method !== null, (gone) => this.#deps.decide(request, gone));
+    } finally {
+      this.#deciding.delete(client);
+    }
+  }
+
   /** Keeps a socket until it is closed. A socket that fails is closed by itself. */
   #keep(socket: Socket): void {
     const { budget } = this.#deps;
-    this.#sockets.add(socket);
+    this.#sockets.set(socket, { bytes: -1, atMs: this.#deps.clock.monotonic() });
+    this.#looking ??= this.#deps.clock.setTimer(() => this.#closeIdle(), LOOK_MS);
     budget.count(1);
     socket.setNoDelay();
     socket.on('error', () => {});
@@ -171,18 +191,15 @@ export class CommandProxy {
     });
   }
 
-  /** Closes a connection to a host when nothing moves any more. Its client's is closed with it. */
-  #watch(upstream: Socket): void {
-    let moved = -1;
-    let timer: Timer | null = null;
-    const look = () => {
-      const { bytesRead, bytesWritten } = upstream;
-      if (bytesRead + bytesWritten === moved) upstream.destroy();
-      else timer = this.#deps.clock.setTimer(look, IDLE_MS_MAX);
-      moved = bytesRead + bytesWritten;
-    };
-    look();
-    upstream.once('close', () => timer?.clear());
+  /** Closes the connections on which nothing moves any more. The other end of each is closed with it. */
+  #closeIdle(): void {
+    const nowMs = this.#deps.clock.monotonic();
+    for (const [socket, activity] of this.#sockets) {
+      const bytes = socket.bytesRead + socket.bytesWritten;
+      if (bytes !== activity.bytes || this.#deciding.has(socket)) Object.assign(activity, { bytes, atMs: nowMs });
+      else if (nowMs - activity.atMs >= IDLE_MS_MAX) socket.destroy();
+    }
+    this.#looking = this.#sockets.size === 0 ? null : this.#deps.clock.setTimer(() => this.#closeIdle(), LOOK_MS);
   }
 }
 

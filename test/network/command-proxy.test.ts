@@ -300,6 +300,30 @@ describe('limits and ends', () => {
     await closed;
   });
 
+  test('a client that does not read, or does not complete its next request, is closed after ten minutes, one that waits for a decision is not', async () => {
+    const clock = new FakeClock();
+    const { port: web } = await startWebServer();
+    const { port, asked, sockets } = await startProxy({
+      clock,
+      decide: ({ target }) => (target.host === '127.0.0.1' ? Promise.resolve(LOCAL) : new Promise(() => {})),
+    });
+    const [half, waits] = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
+    for (const socket of [half, waits]) onTestFinished(() => void socket.destroy());
+    half.write(`GET http://127.0.0.1:${web}/ HTTP/1.1\r\nHost: a\r\n\r\n`);
+    await once(half, 'data');
+    half.write('GET http://');
+    waits.write('CONNECT a.example:443 HTTP/1.1\r\n\r\n');
+    await expect.poll(() => [asked.length, sockets.size]).toEqual([2, 2]);
+    const closed = once(half.on('error', () => {}).resume(), 'close');
+    // The first look sees the bytes that have moved before it.
+    clock.advance(660_000);
+    await closed;
+    await expect.poll(() => sockets.size).toBe(1);
+    clock.advance(6_000_000);
+    expect(waits.closed).toBe(false);
+    expect(sockets.size).toBe(1);
+  });
+
   test('a name that is not resolved in time is an error of the gateway', async () => {
     const clock = new FakeClock();
     const { port } = await startProxy({ clock, resolve: () => new Promise(() => {}) });

@@ -171,6 +171,18 @@ describe('an odd spelling of this machine or of a private network', () => {
     expect(asked.filter(({ target }) => readHost(target.host) !== target.host)).toEqual([]);
   });
 
+  test('in UTF-8 is its ASCII name, or invalid in HTTP; in another encoding it is invalid', async () => {
+    const { port, asked } = await startProxy({ decide: () => Promise.reject(new ProxyRefusal('notAllowed', 'no')) });
+    const socks = (name: Buffer) => Buffer.concat([Buffer.from([5, 1, 0, 5, 1, 0, 3, name.length]), name, Buffer.from([1, 187])]);
+    for (const encoding of ['utf8', 'latin1'] as const) {
+      const name = Buffer.from('bücher.example', encoding);
+      await exchange(port, socks(name));
+      await exchange(port, Buffer.concat([Buffer.from('CONNECT '), name, Buffer.from(':443 HTTP/1.1\r\n\r\n')]));
+      await exchange(port, Buffer.concat([Buffer.from('GET http://'), name, Buffer.from('/ HTTP/1.1\r\nHost: a\r\n\r\n')]));
+    }
+    expect(asked.map(({ target }) => target)).toEqual([{ host: 'xn--bcher-kva.example', port: 443, protocol: 'socks5Tcp' }]);
+  });
+
   test('a dot at the end and capital letters do not change what a list says', async () => {
     const denying: NetworkPolicy = {
       ...OPEN,
