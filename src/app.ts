@@ -28,6 +28,7 @@ import type { InstalledModels } from './model/http/installed-models.ts';
 import type { Model } from './model/model.ts';
 import { ModelPool } from './model/model-pool.ts';
 import type { Dial } from './network/checked-dial.ts';
+import { permissionReadings } from './policy/permissions/permission-profile.ts';
 import { commandRules } from './policy/rules/parse-rules.ts';
 import { ruleWarnings } from './policy/rules/rule-warnings.ts';
 import { createSandbox } from './sandbox/create-sandbox.ts';
@@ -257,7 +258,7 @@ function lastTurns(threads: Threads, clients: Clients): Promise<void> {
 /** Sends a connection the warnings about the configuration. Never rejects. */
 async function tellOfConfig(sources: ConfigSources, connection: number, { clients, log }: { clients: Clients; log: Log }): Promise<void> {
   try {
-    const [warnings, deprecations] = await Promise.all([configWarnings(sources), configDeprecations(sources)]);
+    const [warnings, deprecations] = await Promise.all([configWarnings(sources, permissionReadings), configDeprecations(sources)]);
     const ofRules = ruleWarnings(await commandRules(await readRuleFiles(sources.home)));
     for (const warning of [...warnings, ...ofRules]) clients.publish({ connection }, 'configWarning', warning);
     for (const notice of deprecations) clients.publish({ connection }, 'deprecationNotice', notice);

@@ -12,13 +12,16 @@ import { KNOWN_KEYS, suggestKey } from './suggest-key.ts';
 
 const SANDBOX_KEYS = SETTING_NAMES.filter((name) => name.startsWith('sandbox_workspace_write.')).map((name) => name.split('.')[1] ?? '');
 
+type Readings = (config: Config) => (() => unknown)[];
+
 const REFUSED = 'The server refuses threads that need it until you correct it. Everything else works.';
 
 /**
  * Returns the warnings that a client gets after `initialize`: a source that cannot be read, invalid values, ignored keys,
- * keys that look misspelt, and the use of the embedded model by default. Never throws a ConfigError.
+ * keys that look misspelt, and the use of the embedded model by default. `moreReadings` returns functions that read what this folder
+ * does not know, and throw a ConfigError if it is invalid. Never throws one itself.
  */
-export async function configWarnings(sources: ConfigSources): Promise<ConfigWarningNotification[]> {
+export async function configWarnings(sources: ConfigSources, moreReadings: Readings = () => []): Promise<ConfigWarningNotification[]> {
   let config: Config;
   try {
     config = await loadConfig(sources);
@@ -29,7 +32,7 @@ export async function configWarnings(sources: ConfigSources): Promise<ConfigWarn
   const { problem, path } = sources.trustedFiles;
   const ofTrust = problem === null ? [] : [{ summary: problem.message, details: null, path, range: null }];
   const ofLayers = [...projectWarnings(config), ...likelyTypos(config), ...agentWarnings(config)];
-  return [...badValues(config), ...ofTrust, ...ofLayers, ...embeddedDefault(config)];
+  return [...badValues(config, moreReadings), ...ofTrust, ...ofLayers, ...embeddedDefault(config)];
 }
 
 /** Returns the warnings about a project's files: those that are not in force although the user trusts the project, and ignored keys. */
@@ -51,8 +54,9 @@ function ignoredKeys({ ignoredKeys: keys, locate }: Layer): ConfigWarningNotific
   });
 }
 
-function badValues(config: Config): ConfigWarningNotification[] {
-  const readings = [...SETTING_NAMES.map((name) => () => config.get(name)), ...(config.modelGiven ? [] : providerReadings(config))];
+function badValues(config: Config, moreReadings: Readings): ConfigWarningNotification[] {
+  const ofProviders = config.modelGiven ? [] : providerReadings(config);
+  const readings = [...SETTING_NAMES.map((name) => () => config.get(name)), ...ofProviders, ...moreReadings(config)];
   const failures = readings.map(failureOf).filter((failure) => failure !== null);
   // One invalid table makes every setting in it fail with the same message.
   const byMessage = new Map(failures.map((failure) => [failure.message, warning(failure, REFUSED)]));

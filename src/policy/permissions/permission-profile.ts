@@ -1,6 +1,7 @@
 import type { Config } from '../../config/config.ts';
 import { ConfigError } from '../../config/config-error.ts';
 import type { InheritedLimits } from '../../config/inherited-limits.ts';
+import { isTable, valueAt } from '../../config/layers/config-table.ts';
 import type { ActivePermissionProfile, PermissionProfileSummary, SandboxPolicy } from '../../protocol/generated/types.ts';
 import { unknownPermissionProfile } from '../../protocol/rpc-error.ts';
 import { limitedNetwork } from '../network/network-limits.ts';
@@ -80,6 +81,12 @@ export function listPermissionProfiles(config: Config): PermissionProfileSummary
     const table = validTable(config, id);
     return { id, description: table?.description ?? null, allowed: table !== null && !('problem' in profilePolicy(table)) };
   });
+}
+
+/** Returns functions that read all permission profiles and the settings of the managed network. They throw a ConfigError if one is invalid. */
+export function permissionReadings(config: Config): (() => unknown)[] {
+  const ids = isTable(valueAt(config.values, ['permissions'])) ? permissionProfileIds(config) : [];
+  return [() => managedNetworkRule(config), () => defaultPermissionProfile(config), ...ids.map((id) => () => readProfileTable(config, id))];
 }
 
 /** Returns null if the profile is invalid. */
