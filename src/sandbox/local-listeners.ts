@@ -41,13 +41,18 @@ export class LocalListeners implements Listeners {
       env: { ELECTRON_RUN_AS_NODE: '1' },
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });
-    const timer = this.#clock.setTimer(() => child.kill('SIGKILL'), RECEIVE_MS_MAX);
+    const late = new AbortController();
+    const timer = this.#clock.setTimer(() => {
+      child.kill('SIGKILL');
+      late.abort();
+      child.stderr?.destroy();
+    }, RECEIVE_MS_MAX);
     const endSender = () => {
       timer.clear();
       if (child.connected) child.disconnect();
     };
     try {
-      return { ...(await receivedFrom(child)), endSender };
+      return { ...(await receivedFrom(child, late.signal)), endSender };
     } catch (error) {
       endSender();
       throw error;
@@ -56,7 +61,7 @@ export class LocalListeners implements Listeners {
 }
 
 /** The child sends its process id with the listener, and a second message when it does not listen itself any more. */
-function receivedFrom(child: ChildProcess): Promise<CommandListener & { pid: number }> {
+function receivedFrom(child: ChildProcess, late: AbortSignal): Promise<CommandListener & { pid: number }> {
   let problem = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     problem = `${problem}${text}`.slice(0, STDERR_CHARS_MAX);
@@ -69,6 +74,8 @@ function receivedFrom(child: ChildProcess): Promise<CommandListener & { pid: num
     };
     child.once('error', reject);
     child.once('close', onClose);
+    // While another process holds its stderr, 'close' does not come.
+    late.addEventListener('abort', onClose);
     child.on('message', (message, sent) => {
       if (sent instanceof Server) {
         const { server, listener } = commandListener();
@@ -83,6 +90,7 @@ function receivedFrom(child: ChildProcess): Promise<CommandListener & { pid: num
         child.kill('SIGKILL');
       } else {
         child.off('close', onClose);
+        late.removeEventListener('abort', onClose);
         resolve(received);
       }
     });

@@ -10,6 +10,8 @@ export interface ConfinedCommand {
   terminal: boolean;
   /** Serves the command's connections to its proxy. Required by bounds with `managedNetwork`. */
   serve?: CommandServer | undefined;
+  /** Ends the wait for what the sandbox needs: `confine` rejects with a `ProcessStartError`. */
+  signal?: AbortSignal | undefined;
 }
 
 /**

@@ -1,8 +1,12 @@
 import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
+import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { LocalListeners } from '../../src/sandbox/local-listeners.ts';
+import { tempFolder } from '../config/temp-folder.ts';
+import { FakeClock } from '../support/fake-clock.ts';
 
 const COUNT = 400;
 
@@ -32,4 +36,16 @@ test('connections that were made before another server is set are not passed to 
   leaveConnections(listener.port);
   expect(await listener.serve(null, null)).toBe(COUNT);
   expect(passed).toEqual({ before: 0, after: 0 });
+});
+
+test('a program that does not send a listener in time is given up, though another process holds its output', async () => {
+  const clock = new FakeClock();
+  const file = join(tempFolder({}), 'pid');
+  const received = new LocalListeners(clock).receive(['/bin/sh', '-c', `sleep 1000 & echo $! >${file}; wait`], 3128);
+  const failed = expect(received).rejects.toThrow();
+  const pid = () => (existsSync(file) ? Number(readFileSync(file, 'utf8')) : 0);
+  await expect.poll(pid).toBeGreaterThan(0);
+  onTestFinished(() => void process.kill(pid(), 'SIGKILL'));
+  clock.advance(10_000);
+  await failed;
 });

@@ -132,6 +132,20 @@ test('a namespace whose command was not started is closed', async () => {
   namespaces.close();
 });
 
+test('a command that is given up does not wait for its namespace, which another one gets', async () => {
+  const { made, closed, namespaces } = pool();
+  const bounds = world.bounds({ managedNetwork: true });
+  const given = new AbortController();
+  const waiting = namespaces.takeFor({ ...COMMAND, signal: given.signal }, bounds);
+  given.abort();
+  await expect(waiting).rejects.toThrow('The command was given up before it started.');
+  await expect(namespaces.takeFor({ ...COMMAND, signal: given.signal }, bounds)).rejects.toThrow('given up');
+  await setImmediate();
+  expect([made, closed]).toEqual([[1], []]);
+  expect(numberOf(await namespaces.takeFor(COMMAND, bounds))).toBe(1);
+  namespaces.close();
+});
+
 test('a namespace whose listener has ended is closed, and another one serves the command', async () => {
   const { closed, dead, take, namespaces } = pool();
   await end(await take(), GONE);

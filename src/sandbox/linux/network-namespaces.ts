@@ -37,6 +37,13 @@ const REUSE_CONNECTIONS_MAX = 128;
 /** Each preparation is a process of Node. */
 const PREPARING_MAX = 4;
 
+interface TakeOptions {
+  /** Whether the next command may use the namespace. */
+  isReusable: boolean;
+  /** Ends the wait for it. */
+  signal: AbortSignal | undefined;
+}
+
 /** A command that waits for a namespace. */
 interface Waiting {
   resolve(namespace: NetworkNamespace): void;
@@ -50,7 +57,7 @@ interface Waiting {
 export class NetworkNamespaces {
   readonly #deps: NetworkNamespacesDeps;
   #idle: NetworkNamespace[] = [];
-  readonly #waiting: Waiting[] = [];
+  #waiting: Waiting[] = [];
   #preparing = 0;
   readonly #closing = new AbortController();
 
@@ -63,10 +70,13 @@ export class NetworkNamespaces {
     if (!this.#isClosed && this.#preparing === 0 && this.#idle.length === 0) void this.#prepare();
   }
 
-  /** Returns null if the bounds let the command use no proxy. Rejects with a `SandboxUnavailableError`, or once it is closed. */
-  async takeFor({ serve }: ConfinedCommand, { managedNetwork, unixSockets }: SandboxBounds): Promise<NetworkLease | null> {
+  /**
+   * Returns null if the bounds let the command use no proxy. Rejects with a `SandboxUnavailableError`; once it is closed, and when the
+   * command's signal aborts, with a `ProcessStartError`.
+   */
+  async takeFor({ serve, signal }: ConfinedCommand, { managedNetwork, unixSockets }: SandboxBounds): Promise<NetworkLease | null> {
     // With unix sockets, a command can pass its own sockets to one that outlives it.
-    return managedNetwork === true && serve !== undefined ? this.#take(serve, !unixSockets) : null;
+    return managedNetwork === true && serve !== undefined ? this.#take(serve, { isReusable: !unixSockets, signal }) : null;
   }
 
   /** Closes the namespaces that no command uses, and each other one when its command has ended. */
@@ -78,8 +88,8 @@ export class NetworkNamespaces {
   }
 
   /** `server` gets the connections of the command. */
-  async #take(server: CommandServer, isReusable: boolean): Promise<NetworkLease> {
-    const namespace = await this.#nextServed(server);
+  async #take(server: CommandServer, { isReusable, signal }: TakeOptions): Promise<NetworkLease> {
+    const namespace = await this.#nextServed(server, signal);
     this.prepareAhead();
     const { enter, info } = startOf(namespace);
     const release = () => void this.#release(namespace, isReusable);
@@ -95,10 +105,10 @@ export class NetworkNamespaces {
   }
 
   /** Returns a namespace whose connections are served so. Closes those whose listener has ended. */
-  async #nextServed(server: CommandServer): Promise<NetworkNamespace> {
+  async #nextServed(server: CommandServer, signal: AbortSignal | undefined): Promise<NetworkNamespace> {
     for (;;) {
       const idle = this.#idle.shift();
-      const namespace = idle ?? (await this.#nextPrepared());
+      const namespace = idle ?? (await this.#nextPrepared(signal));
       const failed = await namespace.listener.serve(server, null).then(
         () => null,
         (error: unknown) => proxyUnavailable(error instanceof Error ? error.message : String(error), error),
@@ -114,12 +124,25 @@ export class NetworkNamespaces {
     return this.#closing.signal.aborted;
   }
 
-  #nextPrepared(): Promise<NetworkNamespace> {
-    if (this.#isClosed) return Promise.reject(new ProcessStartError(SERVER_ENDING));
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ resolve, reject });
+  async #nextPrepared(signal: AbortSignal | undefined): Promise<NetworkNamespace> {
+    if (this.#isClosed) throw new ProcessStartError(SERVER_ENDING);
+    if (signal?.aborted === true) throw new ProcessStartError(GIVEN_UP);
+    let giveUp = () => {};
+    const prepared = new Promise<NetworkNamespace>((resolve, reject) => {
+      const waiting = { resolve, reject };
+      this.#waiting.push(waiting);
+      giveUp = () => {
+        this.#waiting = this.#waiting.filter((each) => each !== waiting);
+        reject(new ProcessStartError(GIVEN_UP));
+      };
+      signal?.addEventListener('abort', giveUp);
       if (this.#preparing < Math.min(PREPARING_MAX, this.#waiting.length)) void this.#prepare();
     });
+    try {
+      return await prepared;
+    } finally {
+      signal?.removeEventListener('abort', giveUp);
+    }
   }
 
   /** Prepares namespaces, one after the other, as long as commands wait. Never rejects. */
@@ -186,3 +209,5 @@ function isEmpty({ info }: NetworkNamespace): boolean {
   const state = /\) (\S) \d+ /.exec(readProc(`/proc/${Number(pid)}/stat`) ?? '')?.[1];
   return state === undefined || state === 'Z' || state === 'X';
 }
+
+const GIVEN_UP = 'The command was given up before it started.';

@@ -20,6 +20,8 @@ export interface ProcessSpec {
   bounds: SandboxBounds | null;
   /** Serves its connections to its proxy. Required by bounds with `managedNetwork`. */
   serve?: CommandServer;
+  /** Ends the wait for what its sandbox needs. It is not started then. */
+  signal?: AbortSignal;
   /** The owner, outermost part first, such as thread, turn and call. Words without slashes or spaces. */
   owner: readonly string[];
   /** Whether it has an input to write to. If false, its input is empty. A terminal always has an input. */

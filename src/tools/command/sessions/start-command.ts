@@ -42,10 +42,10 @@ export async function startCommand(run: CommandRun, start: CommandStart): Promis
   const timers = new PausableTimers(run.deps.waits);
   const bounds = boundsOf(run, start.permit);
   const proxy = await proxyOf(run, bounds, { shown, host, timers });
-  const program = await startProcess(run, { shown, bounds, proxy });
+  const program = await startProcess(run, { shown, bounds, proxy, signal });
   if ('problem' in program) {
     proxy?.close();
-    return { state: 'notStarted', problem: program.problem };
+    return signal.aborted ? { state: 'notBegun' } : { state: 'notStarted', problem: program.problem };
   }
   shown.readFrom(program);
   const session = newSession(run, { ...start, program, timers, proxy });
@@ -83,14 +83,14 @@ async function proxyOf(
 
 async function startProcess(
   { call, deps, owner, pin }: CommandRun,
-  { shown, bounds, proxy }: { shown: ShownCommand; bounds: SandboxBounds | null; proxy: OpenProxy | null },
+  { shown, bounds, proxy, signal }: { shown: ShownCommand; bounds: SandboxBounds | null; proxy: OpenProxy | null; signal: AbortSignal },
 ): Promise<RunningProcess | { problem: string }> {
   const env = deps.environment();
   const terminal = call.tty ? TERMINAL : null;
   const place = await startPlace(call.cwd, bounds === null ? pin : null);
   if ('problem' in place) return place;
   try {
-    const serve = proxy === null ? {} : { serve: proxy.serve };
+    const serve = proxy === null ? {} : { serve: proxy.serve, signal };
     const spec = { argv: call.argv, ...place, env, bounds, owner, input: false, terminal, joinsOutput: true, moreFollow: true, ...serve };
     return await deps.processes.start(spec, (stream, bytes) => shown.take(stream, bytes));
   } catch (error) {
