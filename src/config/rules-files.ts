@@ -139,11 +139,7 @@ export function appendAllowRule(home: string, prefix: readonly string[]): void {
 }
 
 /** Appends the line of a rule about a host to `rules/default.rules` in the home, like `appendAllowRule`. */
-export function appendNetworkRule(home: string, line: string): void {
-  appendRule(home, line);
-}
-
-function appendRule(home: string, rule: string): void {
+export function appendRule(home: string, rule: string): void {
   const path = inRules(home, DEFAULT_RULES);
   const text = readText(path) ?? '';
   if (!text.split('\n').includes(rule)) appendLine(path, rule, FILE_BYTES_MAX);

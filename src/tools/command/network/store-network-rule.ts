@@ -1,4 +1,4 @@
-import { appendNetworkRule } from '../../../config/rules-files.ts';
+import { appendRule } from '../../../config/rules-files.ts';
 import { coversPort, type NetworkRule } from '../../../policy/network/network-rule.ts';
 import { readHost } from '../../../policy/network/read-host.ts';
 import { networkRuleLine } from '../../../policy/network/read-network-rule.ts';
@@ -19,7 +19,7 @@ export function storeNetworkRule(
   }
   if (rule.decision === 'allow' && !settles) return `The rule was not stored: it would not allow ${target.host}, because ${WHY_NOT}.`;
   try {
-    appendNetworkRule(home, networkRuleLine({ ...rule, host: target.host }));
+    appendRule(home, networkRuleLine({ ...rule, host: target.host }));
     return null;
   } catch (error) {
     return `The rule could not be stored: ${error instanceof Error ? error.message : String(error)}.`;
