@@ -138,7 +138,7 @@ export function appendAllowRule(home: string, prefix: readonly string[]): void {
   appendRule(home, `prefix_rule(pattern=[${prefix.map((word) => JSON.stringify(word)).join(', ')}], decision="allow")`);
 }
 
-/** Appends the line of a rule about a host to `rules/default.rules` in the home, like `appendAllowRule`. */
+/** Appends the line of a rule to `rules/default.rules` in the home, unless the file has it already. Throws as `appendAllowRule` does. */
 export function appendRule(home: string, rule: string): void {
   const path = inRules(home, DEFAULT_RULES);
   const text = readText(path) ?? '';
