@@ -40,6 +40,7 @@ async function buildExecutable() {
     absWorkingDir: root,
     entryPoints: {
       heddle: 'src/main.ts',
+      'proxy-worker': 'src/tools/command/network/thread/proxy-worker.ts',
       'store-worker': 'src/store/sqlite/worker/store-worker.ts',
       'search-worker': 'src/search/worker/search-worker.ts',
       ...APART,

@@ -49,6 +49,8 @@ import { serverGauges } from './server/server-gauges.ts';
 import { tellOfProblems } from './server/tell-of-problems.ts';
 import type { NodeVersions } from './store/sqlite/connect/native-build-problem.ts';
 import type { ThreadStore } from './store/thread-store.ts';
+import { localProxies } from './tools/command/network/local-proxies.ts';
+import { ProxyThread } from './tools/command/network/thread/proxy-thread.ts';
 import type { Transport } from './transport/transport.ts';
 import type { WireTap } from './transport/wire-tap.ts';
 
@@ -88,7 +90,9 @@ export interface AppParts {
   searchScript?: string;
   /** Called when a client's handshake has been answered. */
   onHandshake?: () => void;
-  /** Connects the proxies of commands to hosts, by default as the system resolves their names. */
+  /** The built script of the thread of commands' proxies. Absent: they are in this thread. */
+  proxyScript?: string;
+  /** Connects the proxies of commands in this thread to hosts, by default as the system resolves their names. */
   dial?: Dial;
   /** The built script of the thread that speaks with MCP servers. By default that happens in this thread. */
   mcpScript?: string;
@@ -204,14 +208,14 @@ export function createApp(options: AppParts): App {
 
 /** What all other parts stand on. */
 function createBase(options: AppParts) {
-  const { home, env, platform, installation, clock = systemClock, ids = systemIds, storeDir = home, pacing = unordered } = options;
-  const { dial = createDial(clock) } = options;
+  const { home, env, clock = systemClock, ids = systemIds, storeDir = home, pacing = unordered } = options;
+  const { proxies, listeners } = createProxies(options, clock);
   const log = new RecentLog(options.log, clock);
   const clients = new Clients({ clock, log });
-  const sandbox = createSandbox({ platform, arch: arch(), home, storeDir, clock, installation, userHome: env.HOME ?? null });
+  const sandbox = createSandbox({ ...options, arch: arch(), storeDir, clock, userHome: env.HOME ?? null, listeners });
   const processes = pacing.processes(createProcesses({ ...options, log, sandbox }));
   const store = pacing.store(options.store);
-  return { clock, ids, log, keepAlive: new KeepAlive(), clients, sandbox, processes, store, dial, pace: pacing };
+  return { clock, ids, log, keepAlive: new KeepAlive(), clients, sandbox, processes, store, proxies, pace: pacing };
 }
 
 type Base = ReturnType<typeof createBase>;
@@ -254,13 +258,11 @@ function diagnosticsDeps(options: AppParts, log: RecentLog, gauges: DiagnosticsD
   return { pid, node: nodeVersions?.node ?? '', residentMemoryBytes, gauges, logMessages: () => log.messages() };
 }
 
-/** The code that connects is loaded at the first connection. */
-function createDial(clock: Clock): Dial {
-  let loaded: Promise<Dial> | null = null;
-  return async (...connection) => {
-    loaded ??= import('./network/checked-dial.ts').then(({ checkedDial }) => checkedDial({ clock }));
-    return (await loaded)(...connection);
-  };
+/** The proxies of commands. The thread starts when a command first needs one. */
+function createProxies({ proxyScript, dial, log }: AppParts, clock: Clock) {
+  if (proxyScript === undefined) return { proxies: localProxies({ clock, log, dial }) };
+  const thread = new ProxyThread({ script: proxyScript, log });
+  return { proxies: thread, listeners: thread };
 }
 
 /** What clients change the configuration with. */
@@ -277,7 +279,7 @@ const editHere: EditToml = async (text, edits) => {
   return editToml(text, edits);
 };
 
-interface Parts extends Pick<Base, 'clients' | 'processes' | 'store'> {
+interface Parts extends Pick<Base, 'clients' | 'processes' | 'proxies' | 'store'> {
   threads: Threads;
   notifier: TurnNotifier;
   services: ClientServices;
@@ -288,7 +290,7 @@ interface Parts extends Pick<Base, 'clients' | 'processes' | 'store'> {
 }
 
 async function close(
-  { threads, notifier, clients, services, skillFolders, mcp, logins, processes, store, models }: Parts,
+  { threads, notifier, clients, services, skillFolders, mcp, logins, processes, proxies, store, models }: Parts,
   reason: 'shutdown' | 'clientGone' = 'shutdown',
 ): Promise<string[]> {
   await Promise.all([threads.close(reason), services.fileSearches.close(), skillFolders.close()]);
@@ -296,6 +298,8 @@ async function close(
   logins.close();
   await mcp.close();
   await processes.close();
+  await proxies.close();
+  await proxies.close();
   // At the same time: a client that does not read must not delay a process that wants its threads.
   await Promise.all([clients.close(), store.close()]);
   endDrafts();

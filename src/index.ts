@@ -91,6 +91,7 @@ export function createAppServer(options: AppServerOptions): AppServer {
     sendSignal: (to, signal) => process.kill(to, signal),
     ...(typeof IS_BUILT === 'undefined' ? {} : { editToml: editInThread(join(root, 'bin', 'load-toml-editor.js')) }),
     ...(typeof IS_BUILT === 'undefined' ? {} : { mcpScript: join(root, 'bin', 'load-mcp.js') }),
+    ...(typeof IS_BUILT === 'undefined' ? {} : { proxyScript: join(root, 'bin', 'load-proxies.js') }),
     store: createStore({
       ...files,
       script: join(root, 'bin', 'load-store.js'),

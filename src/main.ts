@@ -119,6 +119,7 @@ async function startPlain(parts: CommonParts, options: ServeOptions): Promise<Se
     ...parts,
     store,
     searchScript: join(__dirname, '..', 'bin', 'load-search.js'),
+    proxyScript: join(__dirname, '..', 'bin', 'load-proxies.js'),
     mcpScript: join(__dirname, '..', 'bin', 'load-mcp.js'),
     editToml: editInThread(TOML_EDITOR),
     onHandshake: () => store.warmUp(),

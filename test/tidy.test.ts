@@ -147,7 +147,7 @@ describe('the source', () => {
     const reaching = /(?<![/-])\bprocess\s*[.[]|(from|require\()\s*'(node:)?process'/;
     const beginnings = ['src/main.ts', 'src/index.ts', 'src/client/spawn-server.ts'];
     // It has the text of a program that runs in a process of its own.
-    const withProgram = 'src/sandbox/linux/prepare-namespace.ts';
+    const withProgram = 'src/sandbox/local-listeners.ts';
     const others = source.filter((path) => !beginnings.includes(path) && path !== withProgram);
     expect(others.filter((path) => reaching.test(codeOf(path)))).toEqual([]);
   });
@@ -204,6 +204,7 @@ describe('the source', () => {
       'src/store/sqlite/worker/store-worker.ts',
       'src/search/worker/search-worker.ts',
       'src/mcp/host/mcp-worker.ts',
+      'src/tools/command/network/thread/proxy-worker.ts',
     ];
     const entries = [...scripts, 'src/sandbox/processes/node-pty.d.ts', 'src/store/sqlite/connect/node-sqlite.d.ts'];
     const misnamed = source.filter((path) => !entries.includes(path) && !isNamedAfterExport(path));

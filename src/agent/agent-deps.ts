@@ -10,10 +10,10 @@ import type { ProviderConfig } from '../config/providers/provider-config.ts';
 import type { McpServers } from '../mcp/mcp-servers.ts';
 import type { InstalledModels } from '../model/http/installed-models.ts';
 import type { Model } from '../model/model.ts';
-import type { Dial } from '../network/checked-dial.ts';
 import type { Processes } from '../sandbox/processes/processes.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { ThreadStore } from '../store/thread-store.ts';
+import type { CommandProxies } from '../tools/command/network/command-proxies.ts';
 import type { ClientChannel } from './client-channel.ts';
 import type { TurnNotifier } from './notify/turn-notifier.ts';
 import type { PromptBudget } from './prompt/prompt-budget.ts';
@@ -32,8 +32,8 @@ export interface AgentDeps {
   pace: Pace;
   processes: Processes;
   sandbox: Sandbox;
-  /** Connects the proxies of commands to hosts. */
-  dial: Dial;
+  /** Opens the proxies of commands. */
+  proxies: CommandProxies;
   /** The MCP servers that threads share. */
   mcp: McpServers;
   /** Absolute: the folder of config.toml and the threads. */

@@ -9,7 +9,7 @@ import type { ClientChannel } from './client-channel.ts';
 import { GoalKeeper } from './goal/goal-keeper.ts';
 import { Guardian } from './guardian/guardian.ts';
 import type { LoadedThread } from './loaded-thread.ts';
-import { confined } from './settings/confined-settings.ts';
+import { confined, inTurn } from './settings/confined-settings.ts';
 import { AgentEnds } from './sub-agents/agent-ends.ts';
 import { agentState } from './sub-agents/agent-state.ts';
 import { type AgentLimits, AgentRefused, type AgentTree, type NewAgent, type StartedAgent } from './sub-agents/agent-tree.ts';
@@ -103,8 +103,7 @@ export class LoadedTree implements AgentTree {
         if (!wasLoaded) this.#deps.clients.subscribeFollowers(agentId, { of: ownerId });
         if (interrupt) await thread.interruptAndWait('parent');
         // It may do no more than the thread that it works for may do now.
-        const changes =
-          owner === null ? [] : await thread.changeSettings((settings) => confined(settings, owner.turn?.settings ?? owner.settings));
+        const changes = owner === null ? [] : await thread.changeSettings(() => confined(thread, inTurn(owner)));
         for (const { method, params } of changes) this.#deps.clients.publish({ threadId: agentId }, method, params);
         const params = { threadId: agentId, input, rootTurnId: owner?.rootTurnId ?? null };
         const { turn, afterAnswer } = await thread.startTurn(params, () => {}, 'parent');

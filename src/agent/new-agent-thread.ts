@@ -11,7 +11,7 @@ import type { NewAgent } from './sub-agents/agent-tree.ts';
 /** Makes the record and configuration of an agent's thread. The agent is never allowed more than the turn that starts it. */
 export async function newAgentThread(
   deps: AgentDeps,
-  { record: parent, configuration: { requested } }: Pick<LoadedThread, 'record' | 'configuration'>,
+  { record: parent, configuration }: Pick<LoadedThread, 'record' | 'configuration'>,
   agent: NewAgent & { nickname: string },
 ): Promise<{ record: ThreadRecord; configuration: ThreadConfiguration }> {
   const { settings: own, config, model, effort } = agent;
@@ -19,7 +19,7 @@ export async function newAgentThread(
   const request = {
     overrides: { model, developerInstructions: instructions(own, config) },
     config: config === null ? null : withoutKey(config, 'model_reasoning_effort'),
-    inherited: requested,
+    inherited: configuration.requested,
     knowsModes: true,
     ephemeral: parent.ephemeral,
     threadSource: 'subagent',
@@ -50,7 +50,7 @@ export async function newAgentThread(
     settings: {
       ...settings,
       ...(startsAgents && multiAgentMode !== undefined ? { multiAgentMode } : {}),
-      ...confinedSettings(settings, own),
+      ...confinedSettings({ settings, configuration: made.configuration }, { settings: own, configuration }),
     },
     told: agent.forksHistory ? parent.told : null,
   };

@@ -1,7 +1,9 @@
 import { join } from 'node:path';
+import { type Clock, systemClock } from '../base/clock.ts';
 import { EventLoopYield } from '../base/event-loop-yield.ts';
 import { type FolderEntries, listFolderSync } from '../base/files/list-folder.ts';
 import { readRegularFileSync } from '../base/files/read-regular-file.ts';
+import { fileState } from '../base/paths/file-state.ts';
 import { makeFolderSync } from '../base/paths/make-folder.ts';
 import { hasErrorCode } from '../base/system-error-code.ts';
 import { appendLine } from './append-line.ts';
@@ -28,11 +30,60 @@ const FILES_MAX = 200;
 /** The maximum number of entries of the folder, including those that are not rules files. */
 const ENTRIES_MAX = 2000;
 const FILE_BYTES_MAX = 1024 * 1024;
+/** The file system's clock is coarse: a file that changes twice in a short time can have the same time of change. */
+const SETTLING_MS = 2000;
 /** The work of reading a file, in the units of `EventLoopYield`. Most are small, and to read those at once is fastest. */
 const FILE_UNITS = 100;
 
-/** Reads `rules/*.rules` and `rules/heddle-accepted.jsonl` in the home. Never rejects: `problems` reports files that cannot be read. */
-export async function readRuleFiles(home: string): Promise<RulesFiles> {
+/** The last reading that has begun or waits, and the one that has not begun: all callers until then share it. */
+let reading: Promise<unknown> = Promise.resolve();
+let waiting: { home: string; files: Promise<RulesFiles> } | null = null;
+
+/** The result of the last reading without problems, and the state in which the files were. */
+let kept: { home: string; state: string; files: RulesFiles } | null = null;
+
+/**
+ * Reads `rules/*.rules` and `rules/heddle-accepted.jsonl` in the home. Never rejects: `problems` reports files that cannot be read.
+ * Returns the same object while the files are the same, and had not changed shortly before they were read.
+ */
+export function readRuleFiles(home: string, clock: Pick<Clock, 'now'> = systemClock): Promise<RulesFiles> {
+  if (waiting?.home === home) return waiting.files;
+  // Not the reading that runs: it may have read a file that has changed since.
+  const read = reading.then(() => {
+    if (waiting?.home === home) waiting = null;
+    return readChanged(home, clock);
+  });
+  waiting = { home, files: read };
+  reading = read.catch(() => {});
+  return read;
+}
+
+async function readChanged(home: string, clock: Pick<Clock, 'now'>): Promise<RulesFiles> {
+  const state = settledState(home, clock.now());
+  if (state !== null && kept?.home === home && kept.state === state) return kept.files;
+  const files = await readAll(home);
+  const isSame = state !== null && files.problems.length === 0 && settledState(home, clock.now()) === state;
+  kept = isSame ? { home, state, files } : null;
+  return files;
+}
+
+/** Returns the state of all rules files. Null: one of them may change again without a new time of change, or cannot be looked at. */
+function settledState(home: string, nowMs: number): string | null {
+  const folder = join(home, 'rules');
+  let names: string[];
+  try {
+    names = rulesIn(folder);
+  } catch {
+    // Reading them tells the problem.
+    return null;
+  }
+  // The order is that of reading them.
+  const states = [...names, ACCEPTED].map((name) => ({ name, state: fileState(join(folder, name)) }));
+  const isSettled = states.every(({ state }) => state === null || state.changedAtMs + SETTLING_MS < nowMs);
+  return isSettled ? JSON.stringify(states.map(({ name, state }) => [name, state?.text ?? null])) : null;
+}
+
+async function readAll(home: string): Promise<RulesFiles> {
   const folder = join(home, 'rules');
   const files: RulesFile[] = [];
   const problems: { path: string; message: string }[] = [];
@@ -87,12 +138,8 @@ export function appendAllowRule(home: string, prefix: readonly string[]): void {
   appendRule(home, `prefix_rule(pattern=[${prefix.map((word) => JSON.stringify(word)).join(', ')}], decision="allow")`);
 }
 
-/** Appends the line of a rule about a host to `rules/default.rules` in the home, like `appendAllowRule`. */
-export function appendNetworkRule(home: string, line: string): void {
-  appendRule(home, line);
-}
-
-function appendRule(home: string, rule: string): void {
+/** Appends the line of a rule to `rules/default.rules` in the home, unless the file has it already. Throws as `appendAllowRule` does. */
+export function appendRule(home: string, rule: string): void {
   const path = inRules(home, DEFAULT_RULES);
   const text = readText(path) ?? '';
   if (!text.split('\n').includes(rule)) appendLine(path, rule, FILE_BYTES_MAX);

@@ -5,6 +5,7 @@ import type { Config } from '../config/config.ts';
 import { configuredSandboxPolicy } from '../config/configured-sandbox-policy.ts';
 import { environmentPolicy } from '../config/environment-policy.ts';
 import { commandEnvironment } from '../policy/command/command-environment.ts';
+import { hostLoopback } from '../policy/network/host-loopback.ts';
 import {
   defaultPermissionProfile,
   managedNetworkRule,
@@ -133,6 +134,7 @@ async function rightsOf(params: CommandExecParams, cwd: string, deps: ClientProc
     bounds: execBounds(sandbox.sandboxPolicy, folders, {
       unixSockets: unixSocketRule(config)(sandbox),
       managesNetwork: network !== null,
+      hostLoopback: hostLoopback(network),
       unprotected: config.get('sandbox_workspace_write.unprotected_folders'),
     }),
     network,

@@ -90,13 +90,14 @@ function managedText({ sandboxPolicy, approvalPolicy, granted = [], managedNetwo
   if (managedNetwork === null || !hasNetwork) return null;
   const { limited, allowed, denied } = managedNetwork;
   const others = mayAsk(approvalPolicy, 'sandbox_approval')
-    ? 'A reviewer is asked about each other host while the command waits.'
+    ? 'A reviewer is asked about each other host while the command waits, but never about local addresses.'
     : 'All other hosts are refused.';
   return [
-    'Commands in the sandbox reach the network only through the proxy in the environment variables HTTP_PROXY, HTTPS_PROXY and ALL_PROXY; a program that ignores them has no network.',
+    `Commands in the sandbox reach the network only through the proxy in the environment ${limited ? 'variable HTTP_PROXY' : 'variables HTTP_PROXY, HTTPS_PROXY and ALL_PROXY'}; a program that ignores ${limited ? 'it' : 'them'} has no network.`,
     ...(limited ? ['The proxy only passes on GET, HEAD and OPTIONS requests over plain HTTP.'] : []),
-    allowed.length === 0 ? 'No host is allowed from the start.' : `Allowed hosts: ${hostsText(allowed)}.`,
+    allowed.length === 0 ? 'The configuration allows no host.' : `Allowed hosts: ${hostsText(allowed)}.`,
     ...(denied.length === 0 ? [] : [`Denied hosts: ${hostsText(denied)}.`]),
+    'Rules of the user may allow or deny more.',
     others,
     'If a host is refused, do not try to reach it in another way.',
   ].join(' ');

@@ -9,10 +9,11 @@ import { PROXY_USER } from '../policy/network/proxy-user.ts';
 import type { Dial } from './checked-dial.ts';
 import { createHttpForwarder } from './create-http-forwarder.ts';
 import { endWith } from './end-with.ts';
-import { inTime } from './in-time.ts';
 import { ProxyRefusal, REFUSAL_FORMS } from './proxy-refusal.ts';
 import { relay } from './relay.ts';
+import type { SocketBudget } from './socket-budget.ts';
 import { GRANTED, SOCKS_VERSION, socksHandshake, socksReply, take } from './socks-handshake.ts';
+import { whileConnected } from './while-connected.ts';
 
 /** A request of a command to its proxy. */
 export interface ProxyRequest {
@@ -25,24 +26,38 @@ export interface CommandProxyDeps {
   clock: Clock;
   log: Log;
   dial: Dial;
-  /** Returns the kinds of addresses that the request may reach. Rejects with a `ProxyRefusal`. May wait for a person. */
+  /**
+   * Returns the kinds of addresses that the request may reach. Rejects with a `ProxyRefusal`. May wait for a person. The signal aborts
+   * when the connection that the request came from is gone, or the proxy closes.
+   */
   decide(request: ProxyRequest, signal: AbortSignal): Promise<readonly AddressKind[]>;
   /** Whether it speaks SOCKS5. */
   socks: boolean;
+  /** Both ends of each connection count, and each request that has no connection to its host yet. */
+  budget: SocketBudget;
 }
 
-/** Both ends of each connection count, and each request that has no connection to its host yet. */
-const SOCKETS_MAX = 512;
 /** The time for a handshake, or the headers of the first request. */
 const HANDSHAKE_MS_MAX = 10_000;
-/** A connection to a host on which nothing moves for this time is closed. */
+/** A connection on which nothing moves for this time is closed, unless its request waits for a decision. */
 const IDLE_MS_MAX = 10 * 60 * 1000;
+/** How often it looks for such connections. */
+const LOOK_MS = 60 * 1000;
+
+/** When bytes were last seen to move on a connection, on the monotonic clock, and how many had. */
+interface Activity {
+  bytes: number;
+  atMs: number;
+}
 
 /** The proxy of one command: HTTP, CONNECT and SOCKS5, told apart by the first byte of a connection. */
 export class CommandProxy {
   readonly #deps: CommandProxyDeps;
   readonly #http;
-  readonly #sockets = new Set<Socket>();
+  readonly #sockets = new Map<Socket, Activity>();
+  /** The connections whose requests wait for a decision. */
+  readonly #deciding = new Set<Duplex>();
+  #looking: Timer | null = null;
   readonly #handshakes = new Map<unknown, () => void>();
   readonly #closing = new AbortController();
   readonly #credentials = new WeakMap<Duplex, string>();
@@ -51,7 +66,7 @@ export class CommandProxy {
   constructor(deps: CommandProxyDeps) {
     this.#deps = deps;
     this.#http = createHttpForwarder({
-      open: (target, method) => this.#open({ target, method }),
+      open: (request, client) => this.#open(request, client),
       isAuthorized: (socket, header) => isBasic(header, this.#credentials.get(socket) ?? null),
       join: relay,
       end: (socket, bytes) => endWith(socket, bytes, deps.clock),
@@ -64,7 +79,7 @@ export class CommandProxy {
    * none, because only the command can have made the connection.
    */
   serve(socket: Socket, credential: string | null): void {
-    if (this.#closing.signal.aborted || this.#sockets.size >= SOCKETS_MAX) {
+    if (this.#closing.signal.aborted || !this.#deps.budget.allows(this.#sockets.size + this.#undecided)) {
       socket.destroy();
       return;
     }
@@ -86,11 +101,11 @@ export class CommandProxy {
   /** Closes all connections and gives up what waits. */
   close(): void {
     this.#closing.abort();
-    for (const socket of this.#sockets) socket.destroy();
+    this.#looking?.clear();
+    for (const socket of this.#sockets.keys()) socket.destroy();
   }
 
   async #speak(socket: Socket): Promise<void> {
-    await inTime();
     const first = await take(socket, 1);
     if (first === null) {
       socket.destroy();
@@ -115,7 +130,7 @@ export class CommandProxy {
         if (!socket.writableEnded) socket.destroy();
         return;
       }
-      const upstream = await this.#open({ target: { ...wanted, protocol: 'socks5Tcp' }, method: null });
+      const upstream = await this.#open({ target: { ...wanted, protocol: 'socks5Tcp' }, method: null }, socket);
       socket.write(socksReply(GRANTED));
       relay(socket, upstream);
     } catch (error) {
@@ -124,19 +139,20 @@ export class CommandProxy {
     }
   }
 
-  /** Connects to the target if it is allowed. Rejects with a `ProxyRefusal`. */
-  async #open(request: ProxyRequest): Promise<Socket> {
+  /** Connects to the target of a client's request if it is allowed. Rejects with a `ProxyRefusal`. */
+  async #open(request: ProxyRequest, client: Duplex): Promise<Socket> {
     const { signal } = this.#closing;
-    if (this.#sockets.size + this.#undecided >= SOCKETS_MAX) throw new ProxyRefusal('busy', 'The command has too many connections.');
+    const { budget } = this.#deps;
+    if (!budget.allows(this.#sockets.size + this.#undecided)) throw new ProxyRefusal('busy', 'The command has too many connections.');
     this.#undecided++;
+    budget.count(1);
     try {
-      await inTime();
-      const reaches = await this.#deps.decide(request, signal);
+      const reaches = await this.#decide(request, client);
       const upstream = await this.#deps.dial(request.target, reaches, signal);
       this.#keep(upstream);
-      await inTime();
       if (signal.aborted) upstream.destroy();
-      this.#watch(upstream);
+      // It can be closed already, and would not say so again.
+      if (upstream.destroyed) throw new ProxyRefusal('unreachable', `${request.target.host} has closed the connection.`);
       return upstream;
     } catch (error) {
       if (error instanceof ProxyRefusal) {
@@ -148,29 +164,42 @@ export class CommandProxy {
       throw new ProxyRefusal('unreachable', 'The proxy failed.', { cause: error });
     } finally {
       this.#undecided--;
+      budget.count(-1);
+    }
+  }
+
+  async #decide(request: ProxyRequest, client: Duplex): Promise<readonly AddressKind[]> {
+    this.#deciding.add(client);
+    try {
+      return await whileConnected(client, request.method !== null, (gone) => this.#deps.decide(request, gone));
+    } finally {
+      this.#deciding.delete(client);
     }
   }
 
   /** Keeps a socket until it is closed. A socket that fails is closed by itself. */
   #keep(socket: Socket): void {
-    this.#sockets.add(socket);
+    const { budget } = this.#deps;
+    this.#sockets.set(socket, { bytes: -1, atMs: this.#deps.clock.monotonic() });
+    this.#looking ??= this.#deps.clock.setTimer(() => this.#closeIdle(), LOOK_MS);
+    budget.count(1);
     socket.setNoDelay();
     socket.on('error', () => {});
-    socket.once('close', () => this.#sockets.delete(socket));
+    socket.once('close', () => {
+      this.#sockets.delete(socket);
+      budget.count(-1);
+    });
   }
 
-  /** Closes a connection to a host when nothing moves any more. Its client's is closed with it. */
-  #watch(upstream: Socket): void {
-    let moved = -1;
-    let timer: Timer | null = null;
-    const look = () => {
-      const { bytesRead, bytesWritten } = upstream;
-      if (bytesRead + bytesWritten === moved) upstream.destroy();
-      else timer = this.#deps.clock.setTimer(look, IDLE_MS_MAX);
-      moved = bytesRead + bytesWritten;
-    };
-    look();
-    upstream.once('close', () => timer?.clear());
+  /** Closes the connections on which nothing moves any more. The other end of each is closed with it. */
+  #closeIdle(): void {
+    const nowMs = this.#deps.clock.monotonic();
+    for (const [socket, activity] of this.#sockets) {
+      const bytes = socket.bytesRead + socket.bytesWritten;
+      if (bytes !== activity.bytes || this.#deciding.has(socket)) Object.assign(activity, { bytes, atMs: nowMs });
+      else if (nowMs - activity.atMs >= IDLE_MS_MAX) socket.destroy();
+    }
+    this.#looking = this.#sockets.size === 0 ? null : this.#deps.clock.setTimer(() => this.#closeIdle(), LOOK_MS);
   }
 }
 

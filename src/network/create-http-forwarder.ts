@@ -8,7 +8,11 @@ import { ProxyRefusal, REFUSAL_FORMS } from './proxy-refusal.ts';
 
 /** The most bytes of a request's first line and headers. */
 const HEADER_BYTES_MAX = 32 * 1024;
+/** A client can send requests before the answers to earlier ones. A connection with more such requests is closed. */
+const PIPELINED_MAX = 32;
 const HTTP_PORT = 80;
+/** The headers that say where a request ends and to whom it goes. */
+const FRAMING: ReadonlySet<string> = new Set(['content-length', 'transfer-encoding', 'host']);
 /** Headers that are about one connection only (RFC 9110, 7.6.1), and those that the proxy sets itself. */
 const NOT_PASSED_ON: ReadonlySet<string> = new Set([
   ...['connection', 'proxy-connection', 'keep-alive', 'te', 'transfer-encoding', 'upgrade'],
@@ -16,8 +20,8 @@ const NOT_PASSED_ON: ReadonlySet<string> = new Set([
 ]);
 
 export interface HttpForwarderDeps {
-  /** Connects to a target if it is allowed. Rejects with a `ProxyRefusal`. `method` is null for a tunnel. */
-  open(target: NetworkTarget, method: string | null): Promise<Socket>;
+  /** Connects to the target of a client's request if it is allowed. Rejects with a `ProxyRefusal`. `method` is null for a tunnel. */
+  open(request: { target: NetworkTarget; method: string | null }, client: Duplex): Promise<Socket>;
   /** Whether a connection's `Proxy-Authorization` header is right. */
   isAuthorized(socket: Duplex, header: string | undefined): boolean;
   /** Joins the two ends of a tunnel. */
@@ -31,9 +35,25 @@ export interface HttpForwarderDeps {
 /** Returns a server for plain requests and tunnels. It does not listen: pass it connections with `emit('connection', socket)`. */
 export function createHttpForwarder(deps: HttpForwarderDeps): Server {
   const server = createServer({ maxHeaderSize: HEADER_BYTES_MAX, noDelay: true });
+  const lines = new WeakMap<Duplex, RequestLine>();
   server.on('request', (request, response) => {
-    deps.onRequest(request.socket);
-    void forward(request, response, deps).catch((error: unknown) => refuse(response, error));
+    const { socket } = request;
+    // The parser goes on with what it has read.
+    if (socket.destroyed) return;
+    const line = lines.get(socket) ?? { waiting: 0, answered: Promise.resolve() };
+    lines.set(socket, line);
+    if (++line.waiting > PIPELINED_MAX) {
+      socket.destroy();
+      return;
+    }
+    deps.onRequest(socket);
+    const closed = new Promise<void>((resolve) => response.once('close', resolve));
+    line.answered = line.answered.then(async () => {
+      if (socket.destroyed) return;
+      await forward(request, response, deps).catch((error: unknown) => refuse(response, error));
+      await closed;
+      line.waiting--;
+    });
   });
   server.on('connect', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     deps.onRequest(socket);
@@ -47,10 +67,20 @@ export function createHttpForwarder(deps: HttpForwarderDeps): Server {
   return server;
 }
 
+/** The requests of a connection that are not answered yet. Each is decided about when the one before it has been answered. */
+interface RequestLine {
+  waiting: number;
+  answered: Promise<void>;
+}
+
 async function forward(request: IncomingMessage, response: ServerResponse, { open, isAuthorized }: HttpForwarderDeps): Promise<void> {
   requireCredential(isAuthorized(request.socket, request.headers['proxy-authorization']));
+  // Without these headers, the host would take the body for another request, which nobody has decided about.
+  if (namedByConnection(request.rawHeaders).some((name) => FRAMING.has(name))) {
+    throw new ProxyRefusal('invalid', 'Connection names a header that must be passed on.');
+  }
   const { target, path } = readTarget(request.url ?? '');
-  const socket = await open(target, request.method ?? '');
+  const socket = await open({ target, method: request.method ?? '' }, request.socket);
   if (response.destroyed) {
     socket.destroy();
     return;
@@ -83,14 +113,14 @@ async function tunnel(
   requireCredential(isAuthorized(socket, request.headers['proxy-authorization']));
   const wanted = readAuthority(request.url ?? '');
   if (wanted === null) throw new ProxyRefusal('invalid', 'CONNECT needs a host and a port.');
-  const upstream = await open({ ...wanted, protocol: 'https' }, null);
+  const upstream = await open({ target: { ...wanted, protocol: 'https' }, method: null }, socket);
   socket.write('HTTP/1.1 200 Connection Established\r\n\r\n');
   if (head.length > 0) upstream.write(head);
   join(socket, upstream);
 }
 
 function requireCredential(isAuthorized: boolean): void {
-  if (!isAuthorized) throw new ProxyRefusal('credential', 'This proxy belongs to another command.');
+  if (!isAuthorized) throw new ProxyRefusal('credential', 'This proxy needs the credential of its command.');
 }
 
 /** Reads the absolute URL of a plain request. The host is the one of the URL, whatever the header `Host` says. */
@@ -116,10 +146,26 @@ function framing({ headers }: IncomingMessage): string[] {
 
 /** Returns the headers without those of one connection, which are also those that `Connection` names. */
 function passedOn(rawHeaders: readonly string[]): string[] {
-  const pairs: [string, string][] = [];
-  for (let index = 0; index + 1 < rawHeaders.length; index += 2) pairs.push([rawHeaders[index] ?? '', rawHeaders[index + 1] ?? '']);
-  const named = pairs.filter(([name]) => name.toLowerCase() === 'connection').flatMap(([, value]) => value.toLowerCase().split(/\s*,\s*/));
-  return pairs.filter(([name]) => !NOT_PASSED_ON.has(name.toLowerCase()) && !named.includes(name.toLowerCase())).flat();
+  const named = namedByConnection(rawHeaders);
+  const isOfConnection = (name: string) => NOT_PASSED_ON.has(name) || (named.includes(name) && !FRAMING.has(name));
+  return headerPairs(rawHeaders)
+    .filter(([name]) => !isOfConnection(name.toLowerCase()))
+    .flat();
+}
+
+/** Returns the names of the headers that are about the connection only, in lower case. */
+function namedByConnection(rawHeaders: readonly string[]): string[] {
+  const values = headerPairs(rawHeaders).flatMap(([name, value]) => (name.toLowerCase() === 'connection' ? [value] : []));
+  return values.flatMap((value) =>
+    value
+      .toLowerCase()
+      .trim()
+      .split(/\s*,\s*/),
+  );
+}
+
+function headerPairs(rawHeaders: readonly string[]): [string, string][] {
+  return Array.from({ length: rawHeaders.length / 2 }, (_, index) => [rawHeaders[2 * index] ?? '', rawHeaders[2 * index + 1] ?? '']);
 }
 
 function refuse(response: ServerResponse, error: unknown): void {

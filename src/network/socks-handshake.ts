@@ -14,6 +14,7 @@ const IPV4 = 1;
 const NAME = 3;
 const IPV6 = 4;
 export const GRANTED = 0;
+const UTF_8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const CHANGES = ['readable', 'end', 'close'] as const;
 const COMMAND_NOT_SUPPORTED = 7;
 const ADDRESS_NOT_SUPPORTED = 8;
@@ -38,7 +39,7 @@ export async function socksHandshake(socket: Socket, { isCredential, end }: Sock
   if (address === 'unknown') return refuse(end, ADDRESS_NOT_SUPPORTED);
   const port = (await take(socket, 2))?.readUInt16BE();
   if (address === null || port === undefined) return null;
-  const host = readHost(address);
+  const host = readHost(asUtf8(address) ?? '');
   if (host === null || port === 0) throw new ProxyRefusal('invalid', 'The request names no valid host and port.');
   return { host, port };
 }
@@ -83,6 +84,16 @@ async function takeAddress(socket: Socket, type: number): Promise<string | 'unkn
 async function takeText(socket: Socket): Promise<string | null> {
   const length = (await take(socket, 1))?.[0];
   return length === undefined ? null : ((await take(socket, length))?.toString('latin1') ?? null);
+}
+
+/** Returns the UTF-8 text whose bytes these characters are, or null. In another encoding, a name would be another one than a user reads. */
+function asUtf8(bytes: string): string | null {
+  try {
+    return UTF_8.decode(Buffer.from(bytes, 'latin1'));
+  } catch {
+    // Not UTF-8.
+    return null;
+  }
 }
 
 /** Reads exactly this many bytes, or returns null if the connection ends before. */

@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import type { Listeners } from './listeners.ts';
 import type { Installation } from './places/server-places.ts';
 import { SandboxUnavailableError } from './processes/processes.ts';
 import type { Sandbox } from './sandbox.ts';
@@ -15,6 +16,8 @@ export interface SandboxDeps {
   installation: Installation;
   /** The user's home folder. Null: unknown. */
   userHome: string | null;
+  /** Makes the listeners of commands' proxies, by default in this thread. */
+  listeners?: Listeners | undefined;
 }
 
 /** Returns the sandbox of this system. Its code is loaded at first use, and only then it is checked whether it works. */

@@ -1,3 +1,5 @@
+import { LOOPBACK } from '../policy/network/host-loopback.ts';
+
 /** The address at which a command reaches its proxy. */
 export interface ProxyAddress {
   port: number;
@@ -5,22 +7,29 @@ export interface ProxyAddress {
   credential: string | null;
 }
 
-const HTTP_NAMES = ['HTTP_PROXY', 'HTTPS_PROXY', 'WS_PROXY', 'WSS_PROXY'];
-/** The command's own loopback: its connections there need no proxy. */
-const DIRECT = 'localhost,127.0.0.1,::1';
+interface ProxyOptions extends ProxyAddress {
+  /** The names of the loopback that the command reaches through its proxy. */
+  hostLoopback: readonly string[] | undefined;
+}
+
+const NAMES = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'WS_PROXY', 'WSS_PROXY'];
+/** Variables of single programs for other proxies. The programs prefer them, and cannot reach those proxies. */
+const OTHERS = /^((npm_config|yarn|global_agent)_(https?_|no_?)?|pip_|ftp_|rsync_|socks5?_|cargo_http_|(no_)?grpc_)proxy$/i;
 
 /**
- * Returns the variables by which programs find their proxy. Other names, such as those of single package managers, are not set: their
- * programs read these, and some fail on names that they do not know.
+ * Returns the environment with the variables by which programs find their proxy. Variables of single programs are not set: these
+ * programs read the others, too, and some fail on names that they do not know. All have HTTP URLs: the proxy speaks SOCKS5 at the same
+ * address, but some programs fail if they find the URL of a SOCKS proxy and cannot use it.
  */
-export function proxyEnvironment({ port, credential }: ProxyAddress): Record<string, string> {
-  const place = `${credential === null ? '' : `${credential}@`}127.0.0.1:${port}`;
-  const variables: [name: string, value: string][] = [
-    ...HTTP_NAMES.map((name): [string, string] => [name, `http://${place}`]),
-    ['ALL_PROXY', `socks5h://${place}`],
-    ['NO_PROXY', DIRECT],
-  ];
+export function proxyEnvironment(
+  env: Readonly<Record<string, string>>,
+  { port, credential, hostLoopback = [] }: ProxyOptions,
+): Record<string, string> {
+  const url = `http://${credential === null ? '' : `${credential}@`}127.0.0.1:${port}`;
+  const direct = LOOPBACK.filter((host) => !hostLoopback.includes(host)).join(',');
+  const variables = [...NAMES.map((name) => [name, url] as const), ['NO_PROXY', direct] as const];
   return {
+    ...Object.fromEntries(Object.entries(env).filter(([name]) => !OTHERS.test(name))),
     ...Object.fromEntries(variables.flatMap(([name, value]) => [[name, value] as const, [name.toLowerCase(), value] as const])),
     NODE_USE_ENV_PROXY: '1',
     CODEX_NETWORK_PROXY_ACTIVE: '1',

@@ -9,7 +9,9 @@ export interface ConfinedCommand {
   /** Whether the command runs in its own terminal, and must be able to control it. */
   terminal: boolean;
   /** Serves the command's connections to its proxy. Required by bounds with `managedNetwork`. */
-  serve?: ServeConnection | undefined;
+  serve?: CommandServer | undefined;
+  /** Ends the wait for what the sandbox needs: `confine` rejects with a `ProcessStartError`. */
+  signal?: AbortSignal | undefined;
 }
 
 /**
@@ -17,6 +19,9 @@ export interface ConfinedCommand {
  * Null: none, because only the command can have made the connection.
  */
 export type ServeConnection = (socket: Socket, credential: string | null) => void;
+
+/** Serves the connections of a command: a function, or a proxy in another thread, by its number. */
+export type CommandServer = ServeConnection | number;
 
 /** How to start the confined process. */
 export interface Confinement {

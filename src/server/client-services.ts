@@ -6,7 +6,7 @@ import type { Connection } from './connection.ts';
 
 export interface ClientServicesDeps
   extends Pick<FileSearchesDeps, 'clock' | 'log' | 'processes' | 'pace' | 'env' | 'cwd'>,
-    Pick<ClientProcessesDeps, 'dial'> {
+    Pick<ClientProcessesDeps, 'proxies'> {
   clients: Clients;
   /** The built script of the thread in which searches rank paths. By default they do so in this thread. */
   searchScript?: string;

@@ -1,4 +1,5 @@
 import type { JsonValue } from '../base/json-value.ts';
+import type { InheritedLimits } from '../config/inherited-limits.ts';
 import type {
   ActivePermissionProfile,
   ApprovalsReviewer,
@@ -33,6 +34,8 @@ export interface ThreadSettings {
   sandboxPolicy: SandboxPolicy;
   /** The profile that the sandbox policy comes from. Absent in records of older versions. */
   permissionProfile?: ActivePermissionProfile | null;
+  /** Limits of an agent's sandbox that the policy does not have. Absent or null: none. */
+  limits?: InheritedLimits | null;
   /** The workspace's folders besides the working directory. Absolute. Absent in records of older versions. */
   workspaceRoots?: readonly string[];
   effort: string | null;

@@ -1,11 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { appendAccepted, appendAllowRule, readRuleFiles } from '../../src/config/rules-files.ts';
 import { commandRules } from '../../src/policy/rules/parse-rules.ts';
+import { FakeClock } from '../support/fake-clock.ts';
 
 let home: string;
 const at = (name: string) => join(home, 'rules', name);
@@ -61,6 +62,69 @@ test('a rules folder that is not a folder, or contains too many files, is a prob
   rmSync(join(home, 'rules'), { recursive: true });
   writeFileSync(join(home, 'rules'), '');
   expect(await readRuleFiles(home)).toMatchObject({ files: [], problems: [{ path: join(home, 'rules') }] });
+});
+
+test('files that have not changed are read and parsed once', async () => {
+  const later = new FakeClock(Date.now() + 60_000);
+  put('a.rules', 'A');
+  put('default.rules', 'B');
+  const first = await readRuleFiles(home, later);
+  expect(await readRuleFiles(home, later)).toBe(first);
+  expect(await commandRules(first)).toBe(await commandRules(first));
+  const changes: (() => void)[] = [
+    () => put('a.rules', 'C'),
+    () => rmSync(at('a.rules')),
+    () => put('heddle-accepted.jsonl', '{}'),
+    () => renameSync(at('default.rules'), at('b.rules')),
+    () => symlinkSync('b.rules', at('c.rules')),
+  ];
+  let before = first;
+  for (const change of changes) {
+    // A time of change can be the same within a tick of the kernel.
+    await vi.waitFor(
+      () => {
+        const tick = statSync(at(''), { bigint: true }).ctimeNs;
+        put('tick.txt', '');
+        rmSync(at('tick.txt'));
+        expect(statSync(at(''), { bigint: true }).ctimeNs).not.toBe(tick);
+      },
+      { interval: 1 },
+    );
+    change();
+    const after = await readRuleFiles(home, later);
+    expect(after).not.toEqual(before);
+    before = after;
+  }
+});
+
+test('all who ask before a reading begins share it', async () => {
+  put('a.rules', 'A');
+  const [one, other] = [readRuleFiles(home), readRuleFiles(home)];
+  expect(await one).toBe(await other);
+  const reading = readRuleFiles(home);
+  await Promise.resolve();
+  put('a.rules', 'B');
+  expect((await readRuleFiles(home)).files[0]?.text).toBe('B');
+  await reading;
+});
+
+test('files that change twice within a moment are read each time', async () => {
+  const operation = fc.record({ name: fc.constantFrom('a.rules', 'b.rules'), text: fc.constantFrom('A', 'B', null), link: fc.boolean() });
+  await fc.assert(
+    fc.asyncProperty(fc.array(operation, { maxLength: 30 }), async (operations) => {
+      for (const { name, text, link } of operations) {
+        rmSync(at(name), { force: true });
+        if (text !== null) {
+          const target = link ? `${name}.txt` : name;
+          put(target, text);
+          if (link) symlinkSync(target, at(name));
+        }
+        const { files } = await readRuleFiles(home);
+        expect(files.find(({ path }) => path === at(name))?.text ?? null).toBe(text);
+      }
+    }),
+    { seed: 7, numRuns: 50 },
+  );
 });
 
 test('an allowed prefix becomes a rule of default.rules, for its owner only, once', async () => {

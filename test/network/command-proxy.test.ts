@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { orAborted } from '../../src/base/or-aborted.ts';
 import type { CommandProxyDeps } from '../../src/network/command-proxy.ts';
 import { ProxyRefusal } from '../../src/network/proxy-refusal.ts';
 import { FakeClock } from '../support/fake-clock.ts';
@@ -150,6 +151,31 @@ describe('SOCKS5', () => {
   });
 });
 
+describe('while a decision is open, the signal aborts when the client is gone:', () => {
+  const CONNECT = 'CONNECT a.example:443 HTTP/1.1\r\n\r\n';
+  const SOCKS = Buffer.from([5, 1, 0, 5, 1, 0, 1, 8, 8, 8, 8, 0, 80]);
+  test.each([
+    ['a tunnel', CONNECT],
+    ['SOCKS5', SOCKS],
+    ['a request', 'GET http://a.example/ HTTP/1.1\r\nHost: a\r\n\r\n'],
+  ])('%s', async (_what, bytes) => {
+    const signals: AbortSignal[] = [];
+    const { port } = await startProxy({
+      decide: (_request, signal) => {
+        signals.push(signal);
+        return orAborted(new Promise<never>(() => {}), signal).then(() => Promise.reject(new ProxyRefusal('busy', 'gone')));
+      },
+    });
+    const [stays, goes] = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
+    onTestFinished(() => void stays.destroy());
+    for (const socket of [stays, goes]) socket.write(bytes);
+    await expect.poll(() => signals.length).toBe(2);
+    goes.destroy();
+    await expect.poll(() => signals.filter(({ aborted }) => aborted).length).toBe(1);
+    expect(stays.closed).toBe(false);
+  });
+});
+
 describe('a name', () => {
   test('is resolved once, and the connection goes to the address that was checked', async () => {
     const echo = await startEcho();
@@ -171,13 +197,39 @@ describe('a name', () => {
     expect(String(await exchange(port, 'CONNECT a.example:443 HTTP/1.1\r\n\r\n'))).toMatch(/^HTTP\/1\.1 403 .*local address/s);
   });
 
-  test('that leads to a public address of this machine is refused, too', async () => {
+  test.each([
+    ['8.8.8.8', '8.8.8.8'],
+    ['::ffff:8.8.8.8', '8.8.8.8'],
+    ['8.8.8.8', '::FFFF:808:808'],
+    ['2606:4700:0:0::1', '2606:4700::1'],
+  ])('that leads to a public address of this machine is refused, too: %s, which is %s', async (found, own) => {
+    // The second address is always refused, so nothing is ever connected.
+    const resolve = async () => [found, '127.0.0.1'];
+    const { port } = await startProxy({ decide: async () => ['public'], resolve, ownAddresses: () => [own] });
+    const answer = String(await exchange(port, 'CONNECT a.example:443 HTTP/1.1\r\n\r\n'));
+    expect(answer).toContain('a.example leads to the local address');
+    expect(answer).not.toContain('127.0.0.1');
+  });
+
+  test('is compared with the addresses that this machine had a second ago at most', async () => {
+    const clock = new FakeClock();
+    let looks = 0;
+    const own: string[] = [];
     const { port } = await startProxy({
+      clock,
       decide: async () => ['public'],
-      resolve: async () => ['8.8.8.8'],
-      ownAddresses: () => ['8.8.8.8'],
+      resolve: async () => ['203.1.2.3', '127.0.0.1'],
+      ownAddresses: () => {
+        looks++;
+        return own;
+      },
     });
-    expect(String(await exchange(port, 'CONNECT a.example:443 HTTP/1.1\r\n\r\n'))).toMatch(/^HTTP\/1\.1 403 /);
+    const target = 'CONNECT a.example:443 HTTP/1.1\r\n\r\n';
+    for (let count = 0; count < 3; count++) expect(String(await exchange(port, target))).toContain('127.0.0.1');
+    expect(looks).toBe(1);
+    own.push('203.1.2.3');
+    clock.advance(1_001);
+    expect(String(await exchange(port, target))).toContain('the local address 203.1.2.3');
   });
 
   test('that has no address is an error of the gateway', async () => {
@@ -246,6 +298,30 @@ describe('limits and ends', () => {
     const closed = once(client.on('error', () => {}).resume(), 'close');
     clock.advance(600_000);
     await closed;
+  });
+
+  test('a client that does not read, or does not complete its next request, is closed after ten minutes, one that waits for a decision is not', async () => {
+    const clock = new FakeClock();
+    const { port: web } = await startWebServer();
+    const { port, asked, sockets } = await startProxy({
+      clock,
+      decide: ({ target }) => (target.host === '127.0.0.1' ? Promise.resolve(LOCAL) : new Promise(() => {})),
+    });
+    const [half, waits] = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
+    for (const socket of [half, waits]) onTestFinished(() => void socket.destroy());
+    half.write(`GET http://127.0.0.1:${web}/ HTTP/1.1\r\nHost: a\r\n\r\n`);
+    await once(half, 'data');
+    half.write('GET http://');
+    waits.write('CONNECT a.example:443 HTTP/1.1\r\n\r\n');
+    await expect.poll(() => [asked.length, sockets.size]).toEqual([2, 2]);
+    const closed = once(half.on('error', () => {}).resume(), 'close');
+    // The first look sees the bytes that have moved before it.
+    clock.advance(660_000);
+    await closed;
+    await expect.poll(() => sockets.size).toBe(1);
+    clock.advance(6_000_000);
+    expect(waits.closed).toBe(false);
+    expect(sockets.size).toBe(1);
   });
 
   test('a name that is not resolved in time is an error of the gateway', async () => {

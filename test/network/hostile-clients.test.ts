@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { CommandProxyDeps } from '../../src/network/command-proxy.ts';
 import { ProxyRefusal } from '../../src/network/proxy-refusal.ts';
+import { SocketBudget } from '../../src/network/socket-budget.ts';
 import { judgeTarget } from '../../src/policy/network/judge-target.ts';
 import type { NetworkPolicy } from '../../src/policy/network/network-policy.ts';
 import { readHost } from '../../src/policy/network/read-host.ts';
@@ -170,6 +171,18 @@ describe('an odd spelling of this machine or of a private network', () => {
     expect(asked.filter(({ target }) => readHost(target.host) !== target.host)).toEqual([]);
   });
 
+  test('in UTF-8 is its ASCII name, or invalid in HTTP; in another encoding it is invalid', async () => {
+    const { port, asked } = await startProxy({ decide: () => Promise.reject(new ProxyRefusal('notAllowed', 'no')) });
+    const socks = (name: Buffer) => Buffer.concat([Buffer.from([5, 1, 0, 5, 1, 0, 3, name.length]), name, Buffer.from([1, 187])]);
+    for (const encoding of ['utf8', 'latin1'] as const) {
+      const name = Buffer.from('bücher.example', encoding);
+      await exchange(port, socks(name));
+      await exchange(port, Buffer.concat([Buffer.from('CONNECT '), name, Buffer.from(':443 HTTP/1.1\r\n\r\n')]));
+      await exchange(port, Buffer.concat([Buffer.from('GET http://'), name, Buffer.from('/ HTTP/1.1\r\nHost: a\r\n\r\n')]));
+    }
+    expect(asked.map(({ target }) => target)).toEqual([{ host: 'xn--bcher-kva.example', port: 443, protocol: 'socks5Tcp' }]);
+  });
+
   test('a dot at the end and capital letters do not change what a list says', async () => {
     const denying: NetworkPolicy = {
       ...OPEN,
@@ -220,6 +233,23 @@ describe('requests within requests', () => {
     expect(seen).toEqual(['GET /']);
   });
 
+  test.each(['content-length', 'X-A, Content-Length', 'transfer-encoding', 'close, host', 'Content-Length ,close'])(
+    'a header that frames the body cannot be taken for one of the connection: %s',
+    async (named) => {
+      const { port, asked } = await startProxy();
+      const lines = [
+        'GET http://a.example/ HTTP/1.1',
+        'Host: a',
+        `Connection: ${named}`,
+        `Content-Length: ${SMUGGLED.length}`,
+        '',
+        SMUGGLED,
+      ];
+      expect(String(await exchange(port, lines.join('\r\n')))).toMatch(/^HTTP\/1\.1 400 /);
+      expect(asked).toEqual([]);
+    },
+  );
+
   test('two lengths are invalid', async () => {
     const { port, asked } = await startProxy();
     const lines = ['GET http://a.example/ HTTP/1.1', 'Host: a', 'Content-Length: 3', 'Transfer-Encoding: chunked', '', '0', '', ''];
@@ -237,6 +267,51 @@ describe('requests within requests', () => {
   });
 });
 
+describe('requests that do not wait for the answers to earlier ones', () => {
+  const line = (url: string) => `GET ${url} HTTP/1.1\r\nHost: a\r\n\r\n`;
+
+  test('are decided about and answered in their order, one at a time', async () => {
+    const web = await startWebServer();
+    let open = 0;
+    let most = 0;
+    const { port, asked } = await startProxy({
+      async decide({ target }) {
+        most = Math.max(most, ++open);
+        await new Promise((resolve) => setImmediate(resolve));
+        open--;
+        if (target.host === 'b.example') throw new ProxyRefusal('declined', 'No.');
+        return LOCAL;
+      },
+    });
+    const url = (index: number) => `http://127.0.0.1:${web.port}/${index}`;
+    const body = 'abcdefg';
+    const post = `POST ${url(9)} HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    const requests = Array.from({ length: 9 }, (_, index) => line(url(index))).join('');
+    const answers = String(await request(port, requests + post + line('http://b.example/')));
+    expect(answers.match(/(?<=(GET|POST) \/)\d/g)).toEqual(['0', '1', '2', '3', '4', '5', '6', '7', '8', '9']);
+    expect(answers).toMatch(/POST \/9 127\.0\.0\.1:\d+ abcdefg/);
+    expect(answers).toContain('heddle: No.');
+    expect(asked).toHaveLength(11);
+    expect(most).toBe(1);
+  });
+
+  test('close the connection if there are too many', async () => {
+    const { port, asked, sockets } = await startProxy({ decide: refuse });
+    await exchange(port, line('http://a.example/').repeat(6000));
+    await allClosed(sockets);
+    expect(asked).toEqual([]);
+  });
+});
+
+test('a host that has closed the connection already is an error of the gateway', async () => {
+  const echo = await startEcho();
+  const { port } = await startProxy({ connected: (socket) => void socket.destroy() });
+  const head = 'Host: a\r\nConnection: close\r\n\r\n';
+  expect(String(await request(port, `GET http://127.0.0.1:${echo.port}/ HTTP/1.1\r\n${head}`))).toMatch(/^HTTP\/1\.1 502 /);
+  expect(String(await request(port, `CONNECT 127.0.0.1:${echo.port} HTTP/1.1\r\n${head}`))).toMatch(/^HTTP\/1\.1 502 /);
+  expect((await exchange(port, socksAddress([127, 0, 0, 1], echo.port)))[3]).toBe(4);
+});
+
 test('a client cannot open more connections than the limit, also by requests that follow each other in one', async () => {
   const silent = await startEcho(() => {});
   const { port, sockets, proxy } = await startProxy();
@@ -252,4 +327,27 @@ test('a client cannot open more connections than the limit, also by requests tha
   expect(most).toBeLessThanOrEqual(512);
   proxy.close();
   await allClosed(sockets);
+});
+
+test('the proxies of several clients share the files that the server can open, and the next one still gets some', async () => {
+  const silent = await startEcho(() => {});
+  const budget = new SocketBudget(400);
+  const proxies = await Promise.all(Array.from({ length: 4 }, () => startProxy({ budget })));
+  for (const { port, sockets } of proxies) {
+    const clients = Array.from({ length: 150 }, () => connect({ port, host: '127.0.0.1' }));
+    for (const client of clients) {
+      onTestFinished(() => void client.destroy());
+      client.on('error', () => {}).write(`CONNECT 127.0.0.1:${silent.port} HTTP/1.1\r\n\r\n`);
+    }
+    await vi.waitFor(() => expect(sockets.size).toBeGreaterThan(5), { interval: 2 });
+    await Promise.all(clients.map((client) => new Promise((resolve) => client.once('data', resolve).once('close', resolve))));
+  }
+  const counts = proxies.map(({ sockets }) => sockets.size);
+  expect(counts.reduce((sum, count) => sum + count)).toBeLessThanOrEqual(200);
+  expect(Math.min(...counts)).toBeGreaterThan(5);
+  for (const { proxy, sockets } of proxies) {
+    proxy.close();
+    await allClosed(sockets);
+  }
+  expect(budget.allows(199)).toBe(true);
 });

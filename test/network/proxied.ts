@@ -5,26 +5,42 @@ import { onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { checkedDial, type DialDeps } from '../../src/network/checked-dial.ts';
 import { CommandProxy, type CommandProxyDeps, type ProxyRequest } from '../../src/network/command-proxy.ts';
+import { SocketBudget } from '../../src/network/socket-budget.ts';
 import type { AddressKind } from '../../src/policy/network/address-kind.ts';
 import { RecordingLog } from '../support/recording-log.ts';
 
 /** Kinds of addresses that include this machine. */
 export const LOCAL: readonly AddressKind[] = ['public', 'private'];
 
-interface ProxyOptions extends Partial<Pick<CommandProxyDeps, 'decide' | 'socks' | 'clock'>>, Partial<Omit<DialDeps, 'clock'>> {
+interface ProxyOptions extends Partial<Pick<CommandProxyDeps, 'decide' | 'socks' | 'clock' | 'budget'>>, Partial<Omit<DialDeps, 'clock'>> {
   credential?: string | null;
+  /** Called with each connection to a host. */
+  connected?: (socket: Socket) => void;
 }
 
 /** A proxy on a port of this machine. It notes what it was asked for, and the open sockets of both its sides; and by default allows everything, also local addresses. */
-export async function startProxy({ decide, credential = null, socks = true, clock = systemClock, ...dial }: ProxyOptions = {}) {
+export async function startProxy({
+  decide,
+  credential = null,
+  socks = true,
+  clock = systemClock,
+  connected,
+  budget = new SocketBudget(),
+  ...dial
+}: ProxyOptions = {}) {
   const asked: ProxyRequest[] = [];
   const log = new RecordingLog();
   const connect = checkedDial({ clock, ...dial });
   const proxy = new CommandProxy({
     clock,
     log,
-    dial: async (...args) => keep(await connect(...args)),
+    async dial(...args) {
+      const socket = keep(await connect(...args));
+      connected?.(socket);
+      return socket;
+    },
     socks,
+    budget,
     async decide(request, signal) {
       asked.push(request);
       return decide === undefined ? LOCAL : decide(request, signal);

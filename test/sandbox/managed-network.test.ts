@@ -37,21 +37,24 @@ test('a command reaches its proxy, and nothing else', async () => {
   const { serve, served } = answering('by proxy');
   const address = own.address();
   const port = typeof address === 'object' ? address?.port : null;
-  const script = `curl -s http://a.example/; echo; env | grep -i -E '_proxy|CODEX_' | sort; curl -s --noproxy '*' http://127.0.0.1:${port}/ || echo "direct $?"`;
-  const command = await run(processes, script, managed(serve));
+  const others = { npm_config_https_proxy: 'x', PIP_PROXY: 'x', FTP_PROXY: 'x', ftp_proxy: 'x', CARGO_HTTP_PROXY: 'x', GOPROXY: 'kept' };
+  const env = { PATH, HTTP_PROXY: 'http://user.example:1', NO_PROXY: '*', ...others };
+  const script = `curl -s http://a.example/; echo; env | grep -i -E 'proxy|CODEX_' | sort; curl -s --noproxy '*' http://127.0.0.1:${port}/ || echo "direct $?"`;
+  const command = await run(processes, script, managed(serve, { env }));
   await command.ended;
   expect(command.text.stdout.split('\n')).toEqual([
     'by proxy',
-    'ALL_PROXY=socks5h://127.0.0.1:3128',
+    'ALL_PROXY=http://127.0.0.1:3128',
     'CODEX_NETWORK_PROXY_ACTIVE=1',
     'CODEX_SANDBOX=bubblewrap',
+    'GOPROXY=kept',
     'HTTPS_PROXY=http://127.0.0.1:3128',
     'HTTP_PROXY=http://127.0.0.1:3128',
     'NODE_USE_ENV_PROXY=1',
     'NO_PROXY=localhost,127.0.0.1,::1',
     'WSS_PROXY=http://127.0.0.1:3128',
     'WS_PROXY=http://127.0.0.1:3128',
-    'all_proxy=socks5h://127.0.0.1:3128',
+    'all_proxy=http://127.0.0.1:3128',
     'http_proxy=http://127.0.0.1:3128',
     'https_proxy=http://127.0.0.1:3128',
     'no_proxy=localhost,127.0.0.1,::1',

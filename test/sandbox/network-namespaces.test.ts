@@ -24,6 +24,10 @@ function pool({ problem }: { problem?: Error } = {}) {
   const clock = new FakeClock();
   const made: number[] = [];
   const closed: number[] = [];
+  /** The namespaces whose listener has ended. */
+  const dead = new Set<number>();
+  /** How many connections each call of a listener counts. */
+  const connections = new Map<number, number>();
   let preparing = 0;
   let mostPreparing = 0;
   const namespaces = new NetworkNamespaces({
@@ -39,12 +43,25 @@ function pool({ problem }: { problem?: Error } = {}) {
         closed.push(net);
         closeSync(info);
       };
-      const namespace: NetworkNamespace = { net, user: net + 100, info, onConnection: () => {}, close };
+      const serve = async () => {
+        if (dead.has(net)) throw new Error('ended');
+        return connections.get(net) ?? 0;
+      };
+      const namespace: NetworkNamespace = { net, user: net + 100, info, listener: { serve, close }, close };
       return namespace;
     },
   });
   const bounds = world.bounds({ managedNetwork: true });
-  return { clock, made, closed, namespaces, take: () => namespaces.takeFor(COMMAND, bounds), most: () => mostPreparing };
+  return {
+    clock,
+    made,
+    closed,
+    dead,
+    connections,
+    namespaces,
+    take: (others = {}) => namespaces.takeFor(COMMAND, { ...bounds, ...others }),
+    most: () => mostPreparing,
+  };
 }
 
 /** The number of the namespace. */
@@ -88,6 +105,24 @@ test('a namespace is not used again while a process of the last command is left,
   namespaces.close();
 });
 
+test('a namespace in which connections may still come is closed', async () => {
+  const { closed, connections, take, namespaces } = pool();
+  connections.set(1, 64);
+  connections.set(2, 63);
+  const [first, second] = [await take(), await take()];
+  await end(first, GONE);
+  await end(second, GONE);
+  expect(closed).toEqual([1]);
+  namespaces.close();
+});
+
+test('a namespace of a command that could pass its sockets on is closed', async () => {
+  const { closed, take, namespaces } = pool();
+  await end(await take({ unixSockets: true }), GONE);
+  expect(closed).toEqual([1]);
+  namespaces.close();
+});
+
 test('a namespace whose command was not started is closed', async () => {
   const { clock, closed, take, namespaces } = pool();
   await end(await take(), null);
@@ -97,13 +132,36 @@ test('a namespace whose command was not started is closed', async () => {
   namespaces.close();
 });
 
+test('a command that is given up does not wait for its namespace, which another one gets', async () => {
+  const { made, closed, namespaces } = pool();
+  const bounds = world.bounds({ managedNetwork: true });
+  const given = new AbortController();
+  const waiting = namespaces.takeFor({ ...COMMAND, signal: given.signal }, bounds);
+  given.abort();
+  await expect(waiting).rejects.toThrow('The command was given up before it started.');
+  await expect(namespaces.takeFor({ ...COMMAND, signal: given.signal }, bounds)).rejects.toThrow('given up');
+  await setImmediate();
+  expect([made, closed]).toEqual([[1], []]);
+  expect(numberOf(await namespaces.takeFor(COMMAND, bounds))).toBe(1);
+  namespaces.close();
+});
+
+test('a namespace whose listener has ended is closed, and another one serves the command', async () => {
+  const { closed, dead, take, namespaces } = pool();
+  await end(await take(), GONE);
+  for (const number of [1, 2]) dead.add(number);
+  expect(numberOf(await take())).toBe(3);
+  expect(closed.sort()).toEqual([1, 2]);
+  namespaces.close();
+});
+
 test('one is prepared ahead, and few at a time for many commands', async () => {
   const { made, take, namespaces, most } = pool();
   namespaces.prepareAhead();
   namespaces.prepareAhead();
   await setImmediate();
   expect(made).toEqual([1]);
-  const leases = await Promise.all(Array.from({ length: 20 }, take));
+  const leases = await Promise.all(Array.from({ length: 20 }, () => take()));
   expect(new Set(leases.map(numberOf)).size).toBe(20);
   expect(most()).toBe(4);
   namespaces.close();
@@ -111,7 +169,7 @@ test('one is prepared ahead, and few at a time for many commands', async () => {
 
 test('a failure is reported to each command that waits', async () => {
   const { take } = pool({ problem: new Error('no namespaces here') });
-  const results = await Promise.allSettled(Array.from({ length: 6 }, take));
+  const results = await Promise.allSettled(Array.from({ length: 6 }, () => take()));
   expect(results.map(({ status }) => status)).toEqual(Array.from({ length: 6 }, () => 'rejected'));
 });
 
@@ -125,7 +183,7 @@ test('bounds without a proxy, and a proxy that nobody serves, need none', async 
 test('all are closed with the sandbox, and who waits is told', async () => {
   const { made, closed, take, namespaces } = pool();
   const lease = await take();
-  const waiting = Promise.allSettled(Array.from({ length: 3 }, take));
+  const waiting = Promise.allSettled(Array.from({ length: 3 }, () => take()));
   namespaces.close();
   expect((await waiting).every(({ status }) => status === 'rejected')).toBe(true);
   await end(lease, GONE);

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { checkedDial } from '../../src/network/checked-dial.ts';
 import { CommandProxy } from '../../src/network/command-proxy.ts';
+import { SocketBudget } from '../../src/network/socket-budget.ts';
 import type { SandboxBounds } from '../../src/policy/permissions/sandbox-bounds.ts';
 import { createSeatbelt } from '../../src/sandbox/macos/create-seatbelt.ts';
 import { startWebServer } from '../network/proxied.ts';
@@ -26,6 +27,7 @@ async function confine(bounds: Partial<SandboxBounds>) {
     log: new RecordingLog(),
     dial: checkedDial({ clock: systemClock }),
     socks: true,
+    budget: new SocketBudget(),
     decide: async () => ['public', 'private'],
   });
   onTestFinished(() => proxy.close());
@@ -46,7 +48,8 @@ test('on macOS, a command reaches its proxy with its own credential only', async
   const { port } = await startWebServer();
   const url = `http://127.0.0.1:${port}/`;
   const [one, other] = [await confine({ managedNetwork: true }), await confine({ managedNetwork: true })];
-  const { HTTP_PROXY: proxy = '', ALL_PROXY: socks = '' } = one.env;
+  const { HTTP_PROXY: proxy = '' } = one.env;
+  const socks = proxy.replace('http:', 'socks5h:');
   expect(proxy).toMatch(/^http:\/\/heddle:[\w-]{32}@127\.0\.0\.1:\d+$/);
   expect(await curl(url, proxy)).toBe('200 0');
   expect(await curl(url, socks)).toBe('200 0');

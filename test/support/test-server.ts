@@ -43,6 +43,8 @@ export interface TestServerOptions {
   overrides?: string[];
   /** Connects the proxies of commands to hosts. */
   dial?: Dial;
+  /** The built script of the thread of commands' proxies. Absent: they are in the thread of the test. */
+  proxyScript?: string;
   /** Further parts of every thread's turns. */
   partKinds?: readonly TurnPartKind[];
   /** Wraps the store of the server. */
@@ -106,6 +108,7 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
     clock,
     ids,
     ...(options.dial && { dial: options.dial }),
+    ...(options.proxyScript !== undefined && { proxyScript: options.proxyScript }),
     ...(serverModel === null ? {} : { model: serverModel }),
   });
   const clients: TestClient[] = [];

@@ -9,7 +9,6 @@ import type { CallContext } from '../../src/tools/tool.ts';
 import { tempFolder } from '../config/temp-folder.ts';
 import { settings } from '../store/samples.ts';
 import { FakeClock } from '../support/fake-clock.ts';
-import { RecordingLog } from '../support/recording-log.ts';
 
 const item: ThreadItem = { type: 'plan', id: 'call', text: '' };
 const open: OpenItem = { startedMs: 0, item, update: () => {}, review: async () => {}, drained: () => null, complete: async () => {} };
@@ -61,8 +60,7 @@ async function prepared() {
     unprotected: [],
     unixSockets: () => false,
     network: () => null,
-    dial: () => Promise.reject(new Error('no command connects')),
-    log: new RecordingLog(),
+    proxies: { open: () => Promise.reject(new Error('no command connects')), close: async () => {} },
     preparePatch: async () => null,
   };
   const how = {

@@ -3,13 +3,13 @@ import type { CommandExecParams } from '../../src/protocol/generated/types.ts';
 import type { TestServer } from '../support/test-server.ts';
 import { commandServer, completed, done, FREE_CONFIG, runs, THREAD } from './command-server.ts';
 
-const SHOWS = 'echo "$CODEX_SANDBOX,$CODEX_SANDBOX_NETWORK_DISABLED"';
+const SHOWS = 'echo "$CODEX_SANDBOX,$CODEX_SANDBOX_NETWORK_DISABLED$CODEX_NETWORK_PROXY_ACTIVE"';
 const NONE = ',\n';
 const BUBBLEWRAP = 'bubblewrap,\n';
 const WITHOUT_NETWORK = 'bubblewrap,1\n';
 
 /** Wrong values, in the server's own environment and in the configuration. */
-const UNTRUE = { CODEX_SANDBOX: 'other', CODEX_SANDBOX_NETWORK_DISABLED: '0' };
+const UNTRUE = { CODEX_SANDBOX: 'other', CODEX_SANDBOX_NETWORK_DISABLED: '0', CODEX_NETWORK_PROXY_ACTIVE: '1' };
 const CONFIG = `${FREE_CONFIG}[shell_environment_policy]\nset = { CODEX_SANDBOX = "set", CODEX_SANDBOX_NETWORK_DISABLED = "set" }\n`;
 const SOURCES: [string, { config: string; env?: Record<string, string> }][] = [
   ['nothing', { config: FREE_CONFIG }],

@@ -88,7 +88,7 @@ export class BuiltInTools implements TurnPart {
 
   /** The collaborators and limits of the thread's commands, by its current configuration. */
   commandDeps(): CommandDeps {
-    const { clock, processes, home, env, dial, log } = this.#deps;
+    const { clock, processes, home, env, proxies } = this.#deps;
     const { environment, limits, unixSockets, network, unprotected } = this.#deps.configuration().commands;
     return {
       clock,
@@ -101,8 +101,7 @@ export class BuiltInTools implements TurnPart {
       limits,
       unixSockets,
       network,
-      dial,
-      log,
+      proxies,
       unprotected,
       preparePatch: (call, context) => this.#preparePatch(call, context),
     };

@@ -17,6 +17,7 @@ import { skillList } from '../../instructions/skills/skill-list.ts';
 import { skillSearch } from '../../instructions/skills/skill-search.ts';
 import { commandEnvironment } from '../../policy/command/command-environment.ts';
 import { patternText } from '../../policy/network/domain-pattern.ts';
+import type { NetworkPolicy } from '../../policy/network/network-policy.ts';
 import { managedNetworkRule } from '../../policy/permissions/permission-profile.ts';
 import type { GrantedPermissions } from '../../policy/permissions/sandbox-bounds.ts';
 import type { ResponseItem, UserInput } from '../../protocol/generated/types.ts';
@@ -127,9 +128,14 @@ export class Instructions {
     this.#network ??= managedNetworkRule(this.#config);
     const policy = this.#network(settings);
     if (policy === null) return null;
-    const hosts = (access: 'allow' | 'deny') =>
-      policy.domains.filter((entry) => entry.access === access).map(({ pattern }) => patternText(pattern));
-    return { limited: policy.mode === 'limited', allowed: hosts('allow'), denied: hosts('deny') };
+    const policies = [policy, ...(policy.also ?? [])];
+    const allowed = policies.map((each) => hosts(each, 'allow'));
+    const isAllowed = (host: string) => allowed.every((each) => each.has(host) || each.has('*'));
+    return {
+      limited: policies.some(({ mode }) => mode === 'limited'),
+      allowed: [...new Set(allowed.flatMap((each) => [...each]))].filter(isAllowed),
+      denied: [...new Set(policies.flatMap((each) => [...hosts(each, 'deny')]))],
+    };
   }
 
   /** The variables of the server's environment that commands do not get. They are the same for all turns. */
@@ -174,4 +180,8 @@ async function readFolder({ config, extraRoots }: InstructionsDeps, cwd: string)
 
 function isContext(told: JsonValue): told is ContextInput & JsonValue {
   return isObject(told) && 'environment' in told;
+}
+
+function hosts({ domains }: NetworkPolicy, access: 'allow' | 'deny'): Set<string> {
+  return new Set(domains.filter((entry) => entry.access === access).map(({ pattern }) => patternText(pattern)));
 }

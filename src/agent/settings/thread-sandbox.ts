@@ -7,7 +7,8 @@ import { defaultPermissionProfile, permissionProfile, permissionProfileIds } fro
 import type { SandboxMode, TurnStartParams } from '../../protocol/generated/types.ts';
 import type { ThreadSettings } from '../../store/thread-store.ts';
 
-type ThreadSandbox = Required<Pick<ThreadSettings, 'sandboxPolicy' | 'permissionProfile' | 'workspaceRoots'>>;
+type ThreadSandbox = Required<Pick<ThreadSettings, 'sandboxPolicy' | 'permissionProfile' | 'workspaceRoots'>> &
+  Pick<ThreadSettings, 'limits'>;
 
 /** The sandbox settings that a request can give. Null and absent are the same. */
 export interface SandboxOverrides {
@@ -37,21 +38,23 @@ export function threadSandbox({ overrides, requested, last, config }: SandboxSou
   const isConfigured = Object.hasOwn(requested, 'sandbox_mode') || Object.hasOwn(requested, 'default_permissions');
   const kept = last.permissionProfile ?? null;
   if (!isConfigured) {
-    if (last.sandboxPolicy !== undefined) return withRoots({ sandboxPolicy: last.sandboxPolicy, permissionProfile: kept });
+    const { sandboxPolicy, limits = null } = last;
+    if (sandboxPolicy !== undefined) return { ...withRoots({ sandboxPolicy, permissionProfile: kept }), ...(limits && { limits }) };
     if (kept !== null && permissionProfileIds(config).includes(kept.id)) return withRoots(permissionProfile(config, kept.id));
   }
   return withRoots(defaultPermissionProfile(config) ?? { sandboxPolicy: configuredSandboxPolicy(config), permissionProfile: null });
 }
 
-/** The sandbox settings that a turn changes. */
+/** The sandbox settings that a turn changes. What the client chooses has only its own limits. */
 export function turnSandbox(
   settings: ThreadSettings,
   params: Pick<TurnStartParams, 'permissions' | 'sandboxPolicy' | 'runtimeWorkspaceRoots'>,
   config: Config,
 ): Partial<ThreadSandbox> {
   const roots = params.runtimeWorkspaceRoots ? { workspaceRoots: params.runtimeWorkspaceRoots.map((root) => resolve(root)) } : {};
-  if (params.permissions) return { ...roots, ...permissionProfile(config, params.permissions) };
+  const limits = settings.limits ? { limits: null } : {};
+  if (params.permissions) return { ...roots, ...limits, ...permissionProfile(config, params.permissions) };
   if (!params.sandboxPolicy) return roots;
   const policy = completeSandboxPolicy(params.sandboxPolicy);
-  return { ...roots, sandboxPolicy: policy, ...(settings.permissionProfile === undefined ? {} : { permissionProfile: null }) };
+  return { ...roots, ...limits, sandboxPolicy: policy, ...(settings.permissionProfile === undefined ? {} : { permissionProfile: null }) };
 }

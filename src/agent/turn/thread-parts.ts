@@ -24,7 +24,7 @@ interface ThreadPartsDeps {
 
 /** Creates one part of each kind for a loaded thread. */
 export function threadParts({ state, outbox, agent, history, grants, turnBegun }: ThreadPartsDeps): TurnParts {
-  const { clock, ids, log, processes, sandbox, dial, mcp, home, env, partKinds, promptBudget, store, modelFor, agents } = agent;
+  const { clock, ids, log, processes, sandbox, proxies, mcp, home, env, partKinds, promptBudget, store, modelFor, agents } = agent;
   const deps: TurnPartDeps = {
     threadId: state.id,
     clock,
@@ -33,7 +33,7 @@ export function threadParts({ state, outbox, agent, history, grants, turnBegun }
     log,
     history,
     promptBudget,
-    dial,
+    proxies,
     mcp,
     processes,
     sandbox,

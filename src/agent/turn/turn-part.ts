@@ -5,7 +5,6 @@ import type { Log } from '../../base/log.ts';
 import type { ProviderConfig } from '../../config/providers/provider-config.ts';
 import type { McpServers } from '../../mcp/mcp-servers.ts';
 import type { Model } from '../../model/model.ts';
-import type { Dial } from '../../network/checked-dial.ts';
 import type { GrantedPermissions } from '../../policy/permissions/sandbox-bounds.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { NonSteerableTurnKind, ResponseItem, TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
@@ -14,6 +13,7 @@ import type { Sandbox } from '../../sandbox/sandbox.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
 import type { ThreadPatch, ThreadRecord, ThreadSettings } from '../../store/thread-store.ts';
 import type { Action } from '../../tools/action.ts';
+import type { CommandProxies } from '../../tools/command/network/command-proxies.ts';
 import type { InterruptCause } from '../../tools/denial.ts';
 import type { Tool } from '../../tools/tool.ts';
 import type { Outbox } from '../outbox.ts';
@@ -125,8 +125,8 @@ export interface TurnPartDeps {
   readonly promptBudget: PromptBudget;
   readonly processes: Processes;
   readonly sandbox: Sandbox;
-  /** Connects the proxies of commands to hosts. */
-  readonly dial: Dial;
+  /** Opens the proxies of commands. */
+  readonly proxies: CommandProxies;
   /** The MCP servers that threads share. */
   readonly mcp: McpServers;
   /** Absolute: heddle's home. */

@@ -1,9 +1,6 @@
 import type { ClientChannel } from '../../agent/client-channel.ts';
 import type { Clock } from '../../base/clock.ts';
-import type { Log } from '../../base/log.ts';
 import { decodeBase64 } from '../../base/text/decode-base64.ts';
-import type { Dial } from '../../network/checked-dial.ts';
-import type { CommandProxy } from '../../network/command-proxy.ts';
 import type { NetworkPolicy } from '../../policy/network/network-policy.ts';
 import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import { processNotStarted, sandboxUnavailable } from '../../protocol/process-errors.ts';
@@ -14,6 +11,7 @@ import {
   SandboxUnavailableError,
   type TerminalSize,
 } from '../../sandbox/processes/processes.ts';
+import type { CommandProxies, OpenProxy } from '../../tools/command/network/command-proxies.ts';
 import { EXIT_CODE } from '../../tools/command/sessions/exit-code.ts';
 import { type OutputDelta, ProcessOutput } from './process-output.ts';
 
@@ -24,9 +22,8 @@ export interface ClientProcessDeps {
   processes: Processes;
   clients: ClientChannel;
   clock: Clock;
-  log: Log;
-  /** Connects the proxies of processes to hosts. */
-  dial: Dial;
+  /** Opens the proxies of processes. */
+  proxies: CommandProxies;
 }
 
 /** A process that a client asks for. */
@@ -72,7 +69,7 @@ export class ClientProcess {
   readonly #deps: ClientProcessDeps;
   readonly #output: ProcessOutput;
   #running: RunningProcess | null = null;
-  #proxy: CommandProxy | null = null;
+  #proxy: OpenProxy | null = null;
   #killed = false;
 
   constructor(spec: ClientProcessSpec, deps: ClientProcessDeps) {
@@ -104,7 +101,7 @@ export class ClientProcess {
     const { env, bounds, network } = await this.spec.rights;
     this.#proxy = await this.#openProxy(bounds, network);
     if (this.#killed) throw processNotStarted('the process was ended before it began');
-    const serve = this.#proxy === null ? {} : { serve: this.#proxy.serve.bind(this.#proxy) };
+    const serve = this.#proxy === null ? {} : { serve: this.#proxy.serve };
     const spec = { argv, cwd, env, bounds, input, terminal, owner: ownerOf(connection), ...serve };
     this.#running = await this.#deps.processes
       .start(spec, (stream, bytes) => {
@@ -117,7 +114,7 @@ export class ClientProcess {
   }
 
   /** Returns null if the process reaches the network without a proxy, or not at all. */
-  async #openProxy(bounds: SandboxBounds | null, network: NetworkPolicy | null): Promise<CommandProxy | null> {
+  async #openProxy(bounds: SandboxBounds | null, network: NetworkPolicy | null): Promise<OpenProxy | null> {
     if (network === null || bounds?.managedNetwork !== true) return null;
     const { unaskedProxy } = await import('../../tools/command/network/unasked-proxy.ts');
     return unaskedProxy(network, { ...this.#deps, home: bounds.home });

@@ -17,8 +17,18 @@ const PRIVATE = blocks(
   ['::1', 128],
   ['fc00::', 7],
 );
-/** Addresses of the services that give a cloud's machines their credentials, within private blocks. */
-const METADATA = blocks(['100.100.100.200', 32], ['fd00:ec2::254', 128]);
+/**
+ * Addresses of services that give a cloud's machines their credentials and settings, within private and public blocks: of Alibaba,
+ * Azure, AWS, Google, Oracle and Scaleway. There may be others.
+ */
+const METADATA = blocks(
+  ['100.100.100.200', 32],
+  ['168.63.129.16', 32],
+  ['fd00:ec2::', 32],
+  ['fd20:ce::254', 128],
+  ['fd00:c1::a9fe:a9fe', 128],
+  ['fd00:42::42', 128],
+);
 const RESERVED = blocks(
   ['0.0.0.0', 8],
   ['169.254.0.0', 16],

@@ -1,8 +1,9 @@
 import { isIP } from 'node:net';
 import type { AskForApproval } from '../../protocol/generated/types.ts';
-import { mayAsk } from '../permissions/may-ask.ts';
+import { type ApprovalKind, mayAsk } from '../permissions/may-ask.ts';
 import { type AddressKind, addressKind } from './address-kind.ts';
 import { matchesDomain } from './domain-pattern.ts';
+import { allowsExactly } from './host-loopback.ts';
 import type { NetworkPolicy } from './network-policy.ts';
 import { coversPort, type NetworkRule, ruleProtocol } from './network-rule.ts';
 import type { NetworkTarget } from './network-target.ts';
@@ -10,10 +11,13 @@ import type { NetworkTarget } from './network-target.ts';
 /** Why a connection is refused: a list denies it, it leads to a local address, no list allows it, or the mode refuses its kind. */
 export type TargetRefusal = 'denied' | 'local' | 'notAllowed' | 'mode';
 
-/** `reaches`: the kinds of addresses that the host may have. If it has another one, the connection is refused. */
+/**
+ * `reaches`: the kinds of addresses that the host may have. If it has another one, the connection is refused. `settles`: whether a rule
+ * that allows the host would make the question unnecessary.
+ */
 export type TargetVerdict =
   | { verdict: 'allow'; reaches: readonly AddressKind[] }
-  | { verdict: 'ask'; reason: string; reaches: readonly AddressKind[] }
+  | { verdict: 'ask'; reason: string; settles: boolean; reaches: readonly AddressKind[] }
   | { verdict: 'refuse'; by: TargetRefusal; reason: string };
 
 /** Everything that the decision about a target depends on. */
@@ -35,9 +39,22 @@ const EVERYWHERE: readonly AddressKind[] = ['public', 'private', 'reserved'];
 
 /**
  * Decides about a connection, in this order: the mode, lists and rules that deny, local addresses, grants, rules that require approval,
- * lists and rules that allow, the approval policy. A local address is never asked about.
+ * lists and rules that allow, the approval policy. A local address is never asked about. Of several policies, the strictest verdict counts.
  */
 export function judgeTarget(target: NetworkTarget, situation: TargetSituation): TargetVerdict {
+  const { also = [], ...policy } = situation.policy;
+  return [policy, ...also].map((each) => judgeByOne(target, { ...situation, policy: each })).reduce(stricter);
+}
+
+function stricter(one: TargetVerdict, other: TargetVerdict): TargetVerdict {
+  if (one.verdict === 'refuse') return one;
+  if (other.verdict === 'refuse') return other;
+  const reaches = one.reaches.filter((kind) => other.reaches.includes(kind));
+  if (one.verdict === 'allow') return { ...other, reaches };
+  return { ...one, reaches, settles: one.settles && (other.verdict === 'allow' || other.settles) };
+}
+
+function judgeByOne(target: NetworkTarget, situation: TargetSituation): TargetVerdict {
   const { host } = target;
   const { policy, method } = situation;
   if (policy.mode === 'limited' && (method === null || !LIMITED_METHODS.has(method))) return refuse('mode', LIMITED);
@@ -46,14 +63,24 @@ export function judgeTarget(target: NetworkTarget, situation: TargetSituation): 
     policy.domains.some((entry) => entry.access === access && matchesDomain(host, entry.pattern));
   if (isListed('deny')) return refuse('denied', `The configuration denies ${host}.`);
   if (strict?.decision === 'deny') return refuse('denied', `A rule denies ${host}${because(strict)}.`);
-  const reaches = reachable(host, policy);
+  const reaches = reachable(host, { policy, isNamed: strict?.decision === 'allow' });
   if (!reaches.includes(literalKind(host))) return refuse('local', `${host} is a local address.`);
   if (situation.isGranted) return { verdict: 'allow', reaches };
-  if (strict?.decision === 'prompt')
-    return byPerson(situation, { reaches, reason: `A rule requires approval for ${host}${because(strict)}.` });
-  if (situation.hasProblems) return byPerson(situation, { reaches, reason: UNREADABLE });
-  if (isListed('allow') || strict?.decision === 'allow') return { verdict: 'allow', reaches };
-  return byPerson(situation, { reaches, reason: `Nothing allows ${host} yet.` });
+  return judgeOpen(target, situation, { strict, reaches, isAllowed: isListed('allow') || strict?.decision === 'allow' });
+}
+
+/** Decides about a target that nothing denies and no person has allowed. */
+function judgeOpen(
+  { host, port, protocol }: NetworkTarget,
+  situation: TargetSituation,
+  { strict, reaches, isAllowed }: { strict: NetworkRule | null; reaches: readonly AddressKind[]; isAllowed: boolean },
+): TargetVerdict {
+  const prompts = strict?.decision === 'prompt' ? `A rule requires approval for ${host}${because(strict)}.` : null;
+  const doubt = prompts ?? (situation.hasProblems ? UNREADABLE : null);
+  if (doubt === null && isAllowed) return { verdict: 'allow', reaches };
+  const kinds = [...(doubt === null ? [] : (['rules'] as const)), ...(isAllowed ? [] : (['sandbox_approval'] as const))];
+  const reason = doubt ?? `Nothing allows ${host} yet.`;
+  return byPerson(situation, { reaches, reason, kinds, settles: doubt === null && coversPort(protocol, port) });
 }
 
 /** The kind that a host must have at least, as far as its text tells. The addresses of a name are checked when it is resolved. */
@@ -67,11 +94,14 @@ function isLocalName(host: string): boolean {
   return host === 'localhost' || host.endsWith('.localhost');
 }
 
-/** An address, or `localhost`, that the configuration allows by exactly this text is open. A name never opens what it leads to. */
-function reachable(host: string, { domains, allowsPrivate }: NetworkPolicy): readonly AddressKind[] {
-  const isExact = domains.some(({ pattern, access }) => access === 'allow' && pattern.type === 'host' && pattern.host === host);
+/**
+ * An address, or `localhost`, that the configuration allows by exactly this text is open, and so is one that a rule allows (`isNamed`).
+ * A name never opens what it leads to.
+ */
+function reachable(host: string, { policy, isNamed }: { policy: NetworkPolicy; isNamed: boolean }): readonly AddressKind[] {
+  const isExact = isNamed || allowsExactly(policy, host);
   if (isExact && isIP(host) !== 0) return EVERYWHERE;
-  return allowsPrivate || (isExact && isLocalName(host)) ? ['public', 'private'] : ['public'];
+  return policy.allowsPrivate || (isExact && isLocalName(host)) ? ['public', 'private'] : ['public'];
 }
 
 /** A rule that denies or asks is about its host, however it is reached. One that allows is about its protocol and that one's port. */
@@ -86,12 +116,18 @@ function strictestRule({ host, port, protocol }: NetworkTarget, rules: readonly 
   );
 }
 
-function byPerson(
-  { approvalPolicy }: TargetSituation,
-  { reaches, reason }: { reaches: readonly AddressKind[]; reason: string },
-): TargetVerdict {
+interface Question {
+  reaches: readonly AddressKind[];
+  reason: string;
+  settles: boolean;
+  /** The kinds of approval that it is. */
+  kinds: readonly ApprovalKind[];
+}
+
+function byPerson({ approvalPolicy }: TargetSituation, { kinds, ...question }: Question): TargetVerdict {
+  const { reason } = question;
   if (approvalPolicy === null) return refuse('notAllowed', `${reason} ${NOBODY}`);
-  if (mayAsk(approvalPolicy, 'sandbox_approval')) return { verdict: 'ask', reason, reaches };
+  if (kinds.every((kind) => mayAsk(approvalPolicy, kind))) return { verdict: 'ask', ...question };
   return refuse('notAllowed', `${reason} ${approvalPolicy === 'never' ? NEVER : NO_APPROVALS}`);
 }
 

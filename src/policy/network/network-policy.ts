@@ -10,6 +10,8 @@ export interface NetworkPolicy {
   allowsPrivate: boolean;
   /** Whether the proxy speaks SOCKS5, too. */
   socks: boolean;
+  /** Further policies that limit all connections: those of the threads that an agent works for. Default: none. */
+  also?: readonly NetworkPolicy[];
 }
 
 export interface DomainEntry {

@@ -1,16 +1,19 @@
 import type { Config } from '../../config/config.ts';
+import { valueAt } from '../../config/layers/config-table.ts';
 import { choice, flag, nullable } from '../../config/settings.ts';
-import { readDomainPattern } from './domain-pattern.ts';
+import { patternText, readDomainPattern } from './domain-pattern.ts';
 import type { DomainEntry, NetworkPolicy } from './network-policy.ts';
 
 /** The settings about the network in one table of the configuration. Null: the table does not set it. */
 export interface NetworkTable {
   mode: NetworkPolicy['mode'] | null;
-  /** By the text of the pattern. */
-  domains: ReadonlyMap<string, DomainEntry>;
+  /** By the text of the pattern. An empty one allows no host. */
+  domains: Domains | null;
   allowsPrivate: boolean | null;
   socks: boolean | null;
 }
+
+type Domains = ReadonlyMap<string, DomainEntry>;
 
 /** The keys that `readNetworkTable` reads. */
 const NETWORK_KEYS = ['mode', 'domains', 'allow_local_binding', 'enable_socks5'] as const;
@@ -28,7 +31,8 @@ const NOT_SUPPORTED: ReadonlyMap<string, string> = new Map([
   ['unix_sockets', 'heddle can only allow all unix sockets or none'],
 ]);
 
-const NOT_SET: NetworkTable = { mode: null, domains: new Map(), allowsPrivate: null, socks: null };
+/** The table that sets nothing. */
+export const NO_LIMITS: NetworkTable = { mode: null, domains: null, allowsPrivate: null, socks: null };
 
 /**
  * Reads the table at `path`, except the keys in `others`. Throws a ConfigError if a value is invalid, or if a key is unknown or sets
@@ -38,7 +42,7 @@ export function readNetworkTable(config: Config, path: readonly string[], others
   for (const key of config.keys(path)) if (!others.includes(key)) requireSupported(config, [...path, key]);
   return {
     mode: config.read([...path, 'mode'], nullable(choice(['full', 'limited'], 'full'))),
-    domains: new Map(config.keys([...path, 'domains']).map((text) => [text, readEntry(config, [...path, 'domains', text])])),
+    domains: readDomains(config, [...path, 'domains']),
     allowsPrivate: config.read([...path, 'allow_local_binding'], nullable(flag())),
     socks: config.read([...path, 'enable_socks5'], nullable(flag())),
   };
@@ -46,25 +50,32 @@ export function readNetworkTable(config: Config, path: readonly string[], others
 
 /** Whether the table sets anything. */
 export function setsNetwork({ mode, domains, allowsPrivate, socks }: NetworkTable): boolean {
-  return mode !== null || domains.size > 0 || allowsPrivate !== null || socks !== null;
+  return mode !== null || domains !== null || allowsPrivate !== null || socks !== null;
 }
 
-/** Returns the settings of several tables. Those of a later table win. */
-export function mergedNetwork(tables: readonly NetworkTable[]): NetworkTable {
-  return tables.reduce(
-    (below, table) => ({
-      mode: table.mode ?? below.mode,
-      domains: new Map([...below.domains, ...table.domains]),
-      allowsPrivate: table.allowsPrivate ?? below.allowsPrivate,
-      socks: table.socks ?? below.socks,
-    }),
-    NOT_SET,
-  );
+/** Returns the settings of a table that extends another one: its own replace those of the other. */
+export function extendedNetwork(base: NetworkTable, table: NetworkTable): NetworkTable {
+  return {
+    mode: table.mode ?? base.mode,
+    domains: base.domains === null ? table.domains : new Map([...base.domains, ...(table.domains ?? [])]),
+    allowsPrivate: table.allowsPrivate ?? base.allowsPrivate,
+    socks: table.socks ?? base.socks,
+  };
+}
+
+/** Returns the settings of two tables that both apply: of each setting the stricter one, and the entries of both. */
+export function strictestNetwork(one: NetworkTable, other: NetworkTable): NetworkTable {
+  return {
+    mode: one.mode === 'limited' ? one.mode : (other.mode ?? one.mode),
+    domains: one.domains === null ? other.domains : strictestDomains([...one.domains.values(), ...(other.domains?.values() ?? [])]),
+    allowsPrivate: one.allowsPrivate === false ? false : (other.allowsPrivate ?? one.allowsPrivate),
+    socks: one.socks === false ? false : (other.socks ?? one.socks),
+  };
 }
 
 /** Returns the policy of a table, with the defaults of what it does not set. */
 export function networkPolicyOf({ mode, domains, allowsPrivate, socks }: NetworkTable): NetworkPolicy {
-  return { mode: mode ?? 'full', domains: [...domains.values()], allowsPrivate: allowsPrivate ?? false, socks: socks ?? true };
+  return { mode: mode ?? 'full', domains: [...(domains?.values() ?? [])], allowsPrivate: allowsPrivate ?? false, socks: socks ?? true };
 }
 
 function requireSupported(config: Config, path: readonly string[]): void {
@@ -74,6 +85,21 @@ function requireSupported(config: Config, path: readonly string[]): void {
   if (reason === undefined) throw config.error(path, `unknown key, expected one of ${NETWORK_KEYS.join(', ')}`);
   const isOff = config.read(path, { expected: 'any value', absent: true, read: (value) => value === false });
   if (!isOff) throw config.error(path, `${reason}, so this cannot be set`);
+}
+
+function readDomains(config: Config, path: readonly string[]): Domains | null {
+  const entries = config.keys(path).map((text) => readEntry(config, [...path, text]));
+  return entries.length > 0 || valueAt(config.values, path) !== undefined ? strictestDomains(entries) : null;
+}
+
+/** Of several entries for one pattern, one that denies wins. */
+function strictestDomains(entries: readonly DomainEntry[]): Domains {
+  const domains = new Map<string, DomainEntry>();
+  for (const entry of entries) {
+    const text = patternText(entry.pattern);
+    if (entry.access === 'deny' || !domains.has(text)) domains.set(text, entry);
+  }
+  return domains;
 }
 
 function readEntry(config: Config, path: readonly string[]): DomainEntry {

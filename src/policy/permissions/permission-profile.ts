@@ -1,7 +1,9 @@
 import type { Config } from '../../config/config.ts';
 import { ConfigError } from '../../config/config-error.ts';
+import type { InheritedLimits } from '../../config/inherited-limits.ts';
 import type { ActivePermissionProfile, PermissionProfileSummary, SandboxPolicy } from '../../protocol/generated/types.ts';
 import { unknownPermissionProfile } from '../../protocol/rpc-error.ts';
+import { limitedNetwork } from '../network/network-limits.ts';
 import type { NetworkPolicy } from '../network/network-policy.ts';
 import { networkPolicyRule } from '../network/network-policy-rule.ts';
 import { profilePolicy } from './profile-policy.ts';
@@ -17,6 +19,8 @@ export interface ProfileSandbox {
 export interface NamedSandbox {
   sandboxPolicy: SandboxPolicy;
   permissionProfile?: ActivePermissionProfile | null;
+  /** Limits beside those of the policy and the profile. */
+  limits?: InheritedLimits | null;
 }
 
 /** Returns the ids of all permission profiles: the built-in ones and those of `[permissions]`. */
@@ -53,8 +57,8 @@ export function defaultPermissionProfile(config: Config): ProfileSandbox | null 
 export function unixSocketRule(config: Config): (sandbox: NamedSandbox) => boolean {
   const configured = config.get('sandbox_workspace_write.unix_sockets');
   const profiles = permissionProfileIds(config).filter((id) => validTable(config, id)?.network.unixSockets === true);
-  return ({ sandboxPolicy: { type }, permissionProfile: profile }) =>
-    type === 'workspaceWrite' && (profile ? profiles.includes(profile.id) : configured);
+  return ({ sandboxPolicy: { type }, permissionProfile: profile, limits }) =>
+    type === 'workspaceWrite' && limits?.unixSockets !== false && (profile ? profiles.includes(profile.id) : configured);
 }
 
 /**
@@ -65,7 +69,10 @@ export function unixSocketRule(config: Config): (sandbox: NamedSandbox) => boole
 export function managedNetworkRule(config: Config): (sandbox: NamedSandbox) => NetworkPolicy | null {
   const policyOf = networkPolicyRule(config);
   const profiles = new Map(permissionProfileIds(config).map((id) => [id, validTable(config, id)?.network.limits ?? null]));
-  return ({ permissionProfile: profile }) => (profile ? policyOf(profiles.get(profile.id) ?? 'unknown') : policyOf(null));
+  return ({ permissionProfile: profile, limits }) => {
+    const own = policyOf(profile ? (profiles.get(profile.id) ?? 'unknown') : null);
+    return limitedNetwork(own, limits?.networks ?? []);
+  };
 }
 
 /** Returns all profiles. A profile that is invalid or cannot be enforced is not `allowed`. */

@@ -3,7 +3,7 @@ import type { JsonValue } from '../../base/json-value.ts';
 import type { Config } from '../../config/config.ts';
 import { isTable } from '../../config/layers/config-table.ts';
 import { flag, name, nullable, type Setting } from '../../config/settings.ts';
-import { mergedNetwork, type NetworkTable, readNetworkTable } from '../network/read-network-table.ts';
+import { extendedNetwork, type NetworkTable, NO_LIMITS, readNetworkTable } from '../network/read-network-table.ts';
 
 export type FileAccess = 'read' | 'write' | 'deny';
 
@@ -42,7 +42,7 @@ const builtIn = (filesystem: [string, FileAccess][], enabled = false): ProfileTa
   extends: null,
   filesystem: new Map(filesystem),
   workspaceRoots: [],
-  network: { enabled, unixSockets: false, limits: mergedNetwork([]) },
+  network: { enabled, unixSockets: false, limits: NO_LIMITS },
 });
 
 /** The profiles that need no definition. */
@@ -137,6 +137,6 @@ function readNetwork(config: Config, path: readonly string[], inherited: Profile
   return {
     enabled: config.read([...path, 'enabled'], nullable(flag())) ?? inherited.enabled,
     unixSockets: config.read([...path, UNIX_SOCKETS], nullable(flag())) ?? inherited.unixSockets,
-    limits: mergedNetwork([inherited.limits, readNetworkTable(config, path, ['enabled', UNIX_SOCKETS])]),
+    limits: extendedNetwork(inherited.limits, readNetworkTable(config, path, ['enabled', UNIX_SOCKETS])),
   };
 }

@@ -18,6 +18,8 @@ export interface SandboxBounds {
   network: boolean;
   /** Whether it reaches the network through a proxy of its own, which decides about each host. Only without `network`. */
   managedNetwork?: boolean;
+  /** The names of the loopback that lead through that proxy to this machine's. Default: none, they lead to the process's own. */
+  hostLoopback?: readonly string[];
   /** Whether the process can use the unix sockets of other programs. Independent of `network`. */
   unixSockets: boolean;
   /** The folders of the workspace. They can be read even if they are in the home. */
@@ -54,6 +56,8 @@ export interface BoundsOptions {
   unixSockets?: boolean;
   /** Whether the configuration manages the network: who has it, has it only through a proxy. */
   managesNetwork?: boolean;
+  /** The names of the loopback that then lead to this machine's. Default: none. */
+  hostLoopback?: readonly string[];
   /** The folders below which the user has left protected names unprotected. */
   unprotected?: readonly string[];
 }
@@ -67,7 +71,7 @@ export function hasBounds({ type }: SandboxPolicy): boolean {
 export function sandboxBounds(
   policy: SandboxPolicy,
   { cwd, workspaceRoots = [], tempDir, home }: SandboxFolders,
-  { granted = [], unixSockets = false, managesNetwork = false, unprotected = [] }: BoundsOptions = {},
+  { granted = [], unixSockets = false, managesNetwork = false, hostLoopback = [], unprotected = [] }: BoundsOptions = {},
 ): SandboxBounds | null {
   if (policy.type === 'dangerFullAccess' || policy.type === 'externalSandbox') return null;
   const workspace = [cwd, ...workspaceRoots];
@@ -82,7 +86,7 @@ export function sandboxBounds(
         }
       : 'everything';
   const hasNetwork = policy.networkAccess === true || granted.some((grant) => grant.network);
-  const network = managesNetwork ? { network: false, managedNetwork: hasNetwork } : { network: hasNetwork };
+  const network = managesNetwork ? { network: false, managedNetwork: hasNetwork, hostLoopback } : { network: hasNetwork };
   const bounds = { readable, ...network, unprotected, workspace, home };
   if (policy.type === 'readOnly') return { ...bounds, writableRoots: grantedWrite, unixSockets: false };
   const writableRoots = [...workspace, ...(policy.writableRoots ?? [])];

@@ -40,8 +40,16 @@ export async function parseRules(text: string, path: string, breaks = new EventL
   return { rules, networkRules, problems };
 }
 
-/** Parses the rules of all files, narrows those of `default.rules`, and collects the problems of all files. */
-export async function commandRules({ files, accepted, problems }: RulesFiles): Promise<ParsedRules> {
+const parsedFiles = new WeakMap<RulesFiles, Promise<ParsedRules>>();
+
+/** Parses the rules of all files, narrows those of `default.rules`, and collects the problems of all files. The same object is parsed once. */
+export function commandRules(files: RulesFiles): Promise<ParsedRules> {
+  const known = parsedFiles.get(files) ?? parseFiles(files);
+  parsedFiles.set(files, known);
+  return known;
+}
+
+async function parseFiles({ files, accepted, problems }: RulesFiles): Promise<ParsedRules> {
   const breaks = new EventLoopYield();
   const commands = await acceptedCommands(accepted, breaks);
   const parsed: ParsedRules[] = [];

@@ -7,6 +7,8 @@ import { resolveLinks } from '../../base/paths/follow-path.ts';
 import { isWithin } from '../../base/paths/is-within.ts';
 import { realPathOrSame } from '../../base/paths/real-path.ts';
 import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
+import type { Listeners } from '../listeners.ts';
+import { LocalListeners } from '../local-listeners.ts';
 import { GuardedPlaces } from '../places/guarded-places.ts';
 import { NestedNames } from '../places/nested-names.ts';
 import { type Installation, serverPlaces } from '../places/server-places.ts';
@@ -22,7 +24,7 @@ import { closeInherited, inheritedFiles } from './inherited-files.ts';
 import { makeUnnamedFile } from './make-unnamed-file.ts';
 import { type NetworkLease, NetworkNamespaces } from './network-namespaces.ts';
 import { type CheckedBind, checkingArgv, closeBinds, openBinds, shellFor } from './open-binds.ts';
-import { prepareNamespace } from './prepare-namespace.ts';
+import { type NetworkNamespace, type PrepareDeps, prepareNamespace } from './prepare-namespace.ts';
 import { requireFolder } from './require-folder.ts';
 import { RunningViews } from './running-views.ts';
 import { type BuiltView, sandboxView, type ViewDeps } from './sandbox-view.ts';
@@ -44,6 +46,8 @@ export interface BubblewrapDeps {
   sharedFolders?: readonly string[];
   /** Replaces the installed bubblewrap. Null: none is installed. */
   program?: string | null;
+  /** Makes the listeners of commands' proxies, by default in this thread. */
+  listeners?: Listeners | undefined;
 }
 
 const ALWAYS = [
@@ -58,7 +62,7 @@ const OPTIONS_CHARS_MAX = 64 * 1024;
 
 /** Returns the sandbox of Linux: bubblewrap with a seccomp filter. It is checked at first use whether it works. */
 export function createBubblewrap({ sharedFolders = SHARED_FOLDERS, ...deps }: BubblewrapDeps): Sandbox {
-  const { arch, home, storeDir, clock, installation, userHome, program } = deps;
+  const { arch, home, storeDir, clock, installation, userHome, program, listeners = new LocalListeners(clock) } = deps;
   const filters = new Map<boolean, number>();
   let looked: ViewDeps | null = null;
   let inherited: readonly number[] | null = null;
@@ -79,7 +83,7 @@ export function createBubblewrap({ sharedFolders = SHARED_FOLDERS, ...deps }: Bu
   }
 
   const found = () => (program === undefined ? (sandboxProgram('linux')?.path ?? null) : program);
-  const prepare = () => prepareNamespace({ bubblewrap: found() ?? '', node: installation.executable, clock, home });
+  const prepare = preparer(() => ({ bubblewrap: found() ?? '', node: installation.executable, listeners, home }));
   const namespaces = new NetworkNamespaces({ clock, prepare });
 
   function probe(): Promise<ProbeResult> {
@@ -145,6 +149,16 @@ export function createBubblewrap({ sharedFolders = SHARED_FOLDERS, ...deps }: Bu
   };
 }
 
+/** Makes network namespaces, and checks with the first whether programs can enter them. */
+function preparer(deps: () => Omit<PrepareDeps, 'isChecked'>): () => Promise<NetworkNamespace> {
+  let wasEntered = false;
+  return async () => {
+    const namespace = await prepareNamespace({ ...deps(), isChecked: !wasEntered });
+    wasEntered = true;
+    return namespace;
+  };
+}
+
 type ProbeResult = { program: string } | { problem: string };
 
 interface ConfineOptions {
@@ -178,8 +192,9 @@ async function confine(options: ConfineOptions): Promise<Confinement> {
 /** Returns how to start bubblewrap with a view. The confinement owns the view and the handles. */
 function start(options: ConfineOptions, { built, binds }: { built: BuiltView; binds: readonly CheckedBind[] }): Confinement {
   const { command, program, home, filter, inherited, lease } = options;
-  const proxy = lease === null ? {} : proxyEnvironment({ port: lease.port, credential: null });
-  const { kept, moved } = splitEnvironment({ ...command.env, ...proxy });
+  const { hostLoopback } = options.bounds;
+  const env = lease === null ? command.env : proxyEnvironment(command.env, { port: lease.port, credential: null, hostLoopback });
+  const { kept, moved } = splitEnvironment(env);
   const settings = [
     ...mainOptions(options),
     ...bubblewrapMounts(built.view),

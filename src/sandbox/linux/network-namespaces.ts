@@ -1,10 +1,11 @@
-import { closeSync, existsSync, openSync } from 'node:fs';
-import { setImmediate } from 'node:timers/promises';
+import { closeSync, openSync } from 'node:fs';
 import { type Clock, sleep } from '../../base/clock.ts';
-import { readProc, readProcLink } from '../../base/files/read-proc.ts';
+import { readProc } from '../../base/files/read-proc.ts';
 import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
-import { ProcessStartError, SandboxUnavailableError, SERVER_ENDING } from '../processes/processes.ts';
-import type { ConfinedCommand, ServeConnection } from '../sandbox.ts';
+import { ProcessStartError, SERVER_ENDING } from '../processes/processes.ts';
+import { proxyUnavailable } from '../proxy-unavailable.ts';
+import type { CommandServer, ConfinedCommand } from '../sandbox.ts';
+import { enterNamespace } from './enter-namespace.ts';
 import { NAMESPACE_PORT, type NetworkNamespace } from './prepare-namespace.ts';
 
 /** A network namespace that one command uses. */
@@ -28,9 +29,20 @@ export interface NetworkNamespacesDeps {
 const SETTLE_MS_MAX = 1000;
 const SETTLE_STEP_MS = 20;
 const IDLE_MAX = 8;
+/**
+ * The queue of a listener has room for this many connections at least. If there was no room, the kernel makes more connections later,
+ * even if their process has ended. They must not be those of the next command.
+ */
+const REUSE_CONNECTIONS_MAX = 128;
 /** Each preparation is a process of Node. */
 const PREPARING_MAX = 4;
-const NSENTER_PLACES = ['/usr/bin/nsenter', '/bin/nsenter', '/run/current-system/sw/bin/nsenter'];
+
+interface TakeOptions {
+  /** Whether the next command may use the namespace. */
+  isReusable: boolean;
+  /** Ends the wait for it. */
+  signal: AbortSignal | undefined;
+}
 
 /** A command that waits for a namespace. */
 interface Waiting {
@@ -45,7 +57,7 @@ interface Waiting {
 export class NetworkNamespaces {
   readonly #deps: NetworkNamespacesDeps;
   #idle: NetworkNamespace[] = [];
-  readonly #waiting: Waiting[] = [];
+  #waiting: Waiting[] = [];
   #preparing = 0;
   readonly #closing = new AbortController();
 
@@ -58,9 +70,13 @@ export class NetworkNamespaces {
     if (!this.#isClosed && this.#preparing === 0 && this.#idle.length === 0) void this.#prepare();
   }
 
-  /** Returns null if the bounds let the command use no proxy. Rejects with a `SandboxUnavailableError`, or once it is closed. */
-  async takeFor({ serve }: ConfinedCommand, { managedNetwork }: SandboxBounds): Promise<NetworkLease | null> {
-    return managedNetwork === true && serve !== undefined ? this.#take(serve) : null;
+  /**
+   * Returns null if the bounds let the command use no proxy. Rejects with a `SandboxUnavailableError`; once it is closed, and when the
+   * command's signal aborts, with a `ProcessStartError`.
+   */
+  async takeFor({ serve, signal }: ConfinedCommand, { managedNetwork, unixSockets }: SandboxBounds): Promise<NetworkLease | null> {
+    // With unix sockets, a command can pass its own sockets to one that outlives it.
+    return managedNetwork === true && serve !== undefined ? this.#take(serve, { isReusable: !unixSockets, signal }) : null;
   }
 
   /** Closes the namespaces that no command uses, and each other one when its command has ended. */
@@ -71,18 +87,14 @@ export class NetworkNamespaces {
     for (const { reject } of this.#waiting.splice(0)) reject(new ProcessStartError(SERVER_ENDING));
   }
 
-  /** `serve` gets the connections of the command. */
-  async #take(serve: ServeConnection): Promise<NetworkLease> {
-    const nsenter = NSENTER_PLACES.find((path) => existsSync(path));
-    if (nsenter === undefined) throw new SandboxUnavailableError(NO_NSENTER);
-    const namespace = this.#idle.shift() ?? (await this.#nextPrepared());
-    namespace.onConnection = (socket) => serve(socket, null);
+  /** `server` gets the connections of the command. */
+  async #take(server: CommandServer, { isReusable, signal }: TakeOptions): Promise<NetworkLease> {
+    const namespace = await this.#nextServed(server, signal);
     this.prepareAhead();
-    const own = `/proc/${readProcLink('/proc/self')}/fd`;
-    const info = openEmpty(namespace);
-    const release = () => void this.#release(namespace);
+    const { enter, info } = startOf(namespace);
+    const release = () => void this.#release(namespace, isReusable);
     return {
-      enter: [nsenter, '--preserve-credentials', `--user=${own}/${namespace.user}`, `--net=${own}/${namespace.net}`, '--'],
+      enter,
       port: NAMESPACE_PORT,
       info,
       release() {
@@ -92,16 +104,45 @@ export class NetworkNamespaces {
     };
   }
 
+  /** Returns a namespace whose connections are served so. Closes those whose listener has ended. */
+  async #nextServed(server: CommandServer, signal: AbortSignal | undefined): Promise<NetworkNamespace> {
+    for (;;) {
+      const idle = this.#idle.shift();
+      const namespace = idle ?? (await this.#nextPrepared(signal));
+      const failed = await namespace.listener.serve(server, null).then(
+        () => null,
+        (error: unknown) => proxyUnavailable(error instanceof Error ? error.message : String(error), error),
+      );
+      if (failed === null && !this.#isClosed) return namespace;
+      namespace.close();
+      if (this.#isClosed) throw new ProcessStartError(SERVER_ENDING);
+      if (failed !== null && idle === undefined) throw failed;
+    }
+  }
+
   get #isClosed(): boolean {
     return this.#closing.signal.aborted;
   }
 
-  #nextPrepared(): Promise<NetworkNamespace> {
-    if (this.#isClosed) return Promise.reject(new ProcessStartError(SERVER_ENDING));
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ resolve, reject });
+  async #nextPrepared(signal: AbortSignal | undefined): Promise<NetworkNamespace> {
+    if (this.#isClosed) throw new ProcessStartError(SERVER_ENDING);
+    if (signal?.aborted === true) throw new ProcessStartError(GIVEN_UP);
+    let giveUp = () => {};
+    const prepared = new Promise<NetworkNamespace>((resolve, reject) => {
+      const waiting = { resolve, reject };
+      this.#waiting.push(waiting);
+      giveUp = () => {
+        this.#waiting = this.#waiting.filter((each) => each !== waiting);
+        reject(new ProcessStartError(GIVEN_UP));
+      };
+      signal?.addEventListener('abort', giveUp);
       if (this.#preparing < Math.min(PREPARING_MAX, this.#waiting.length)) void this.#prepare();
     });
+    try {
+      return await prepared;
+    } finally {
+      signal?.removeEventListener('abort', giveUp);
+    }
   }
 
   /** Prepares namespaces, one after the other, as long as commands wait. Never rejects. */
@@ -121,9 +162,11 @@ export class NetworkNamespaces {
   }
 
   /** Never rejects. */
-  async #release(namespace: NetworkNamespace): Promise<void> {
-    namespace.onConnection = (socket) => socket.destroy();
+  async #release(namespace: NetworkNamespace, isReusable: boolean): Promise<void> {
     const { clock } = this.#deps;
+    const { listener } = namespace;
+    const served = listener.serve(null, null);
+    served.catch(() => {});
     const latest = clock.monotonic() + SETTLE_MS_MAX;
     while (!isEmpty(namespace)) {
       if (this.#isClosed || clock.monotonic() >= latest) {
@@ -132,10 +175,15 @@ export class NetworkNamespaces {
       }
       await sleep(clock, SETTLE_STEP_MS, this.#closing.signal);
     }
-    // Between these two, the event loop accepts every connection that the command has left in the queue of the listener.
-    await setImmediate();
-    await setImmediate();
-    this.#keep(namespace);
+    try {
+      // Also the connections that the command has left in the queue of the listener are closed then.
+      const connections = (await served) + (await listener.serve(null, null));
+      if (isReusable && connections < REUSE_CONNECTIONS_MAX) this.#keep(namespace);
+      else namespace.close();
+    } catch {
+      // The listener has ended.
+      namespace.close();
+    }
   }
 
   #keep(namespace: NetworkNamespace): void {
@@ -144,10 +192,10 @@ export class NetworkNamespaces {
   }
 }
 
-function openEmpty(namespace: NetworkNamespace): number {
+function startOf(namespace: NetworkNamespace): Pick<NetworkLease, 'enter' | 'info'> {
   try {
-    // This truncates it.
-    return openSync(`/proc/self/fd/${namespace.info}`, 'w');
+    // Opening the file truncates it.
+    return { enter: enterNamespace(namespace), info: openSync(`/proc/self/fd/${namespace.info}`, 'w') };
   } catch (error) {
     namespace.close();
     throw error;
@@ -162,5 +210,4 @@ function isEmpty({ info }: NetworkNamespace): boolean {
   return state === undefined || state === 'Z' || state === 'X';
 }
 
-const NO_NSENTER =
-  "Commands cannot use the network through heddle's proxy: the program nsenter is missing. Install util-linux (`apt-get install util-linux`).";
+const GIVEN_UP = 'The command was given up before it started.';

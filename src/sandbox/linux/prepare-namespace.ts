@@ -1,19 +1,15 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
-import { createServer, Server, type Socket } from 'node:net';
-import type { Clock } from '../../base/clock.ts';
-import { SandboxUnavailableError } from '../processes/processes.ts';
+import type { CommandListener, Listeners } from '../listeners.ts';
+import { proxyUnavailable } from '../proxy-unavailable.ts';
+import { checkEntry, type NamespaceHandles } from './enter-namespace.ts';
 import { makeUnnamedFile } from './make-unnamed-file.ts';
 
 /** A network namespace without any connection to another one, and a listener in it. */
-export interface NetworkNamespace {
-  /** Handles of the namespace, and of the user namespace that owns it. They keep it alive. */
-  net: number;
-  user: number;
+export interface NetworkNamespace extends NamespaceHandles {
   /** A file without a name, for what bubblewrap writes about a command. */
   info: number;
-  /** Called for each connection to the listener. */
-  onConnection: (socket: Socket) => void;
+  listener: CommandListener;
+  /** Closes the listener, too. */
   close(): void;
 }
 
@@ -22,80 +18,43 @@ export interface PrepareDeps {
   bubblewrap: string;
   /** The path of Node, or of a program that contains it. */
   node: string;
-  clock: Clock;
+  listeners: Listeners;
   /** A folder to which no confined process can write. */
   home: string;
+  /** Whether to check that programs can enter it. */
+  isChecked: boolean;
 }
 
 /** The port of the listener, on the loopback of the namespace. */
 export const NAMESPACE_PORT = 3128;
-const PREPARE_MS_MAX = 10_000;
-const STDERR_CHARS_MAX = 1000;
-
-/**
- * Runs in the namespace. A socket belongs to the namespace in which it was created, whoever uses it: the server gets it, and accepts
- * the connections of commands that enter the namespace later. This process closes its copy first, because it would accept some, too.
- */
-const SOURCE = `const server = require('node:net').createServer();
-server.listen(${NAMESPACE_PORT}, '127.0.0.1', () =>
-  process.send(process.pid, server, () => server.close(() => process.send('closed'))));
-process.once('disconnect', () => process.exit());`;
 
 /** Makes a network namespace. Rejects with a `SandboxUnavailableError` if the system does not allow it. */
-export async function prepareNamespace({ bubblewrap, node, clock, home }: PrepareDeps): Promise<NetworkNamespace> {
-  const child = spawn(
-    bubblewrap,
-    ['--unshare-user', '--unshare-net', '--die-with-parent', '--ro-bind', '/', '/', '--', node, '-e', SOURCE],
-    {
-      env: { ELECTRON_RUN_AS_NODE: '1' },
-      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-    },
-  );
-  const timer = clock.setTimer(() => child.kill('SIGKILL'), PREPARE_MS_MAX);
+export async function prepareNamespace({ bubblewrap, node, listeners, home, isChecked }: PrepareDeps): Promise<NetworkNamespace> {
+  const program = [bubblewrap, '--unshare-user', '--unshare-net', '--die-with-parent', '--ro-bind', '/', '/', '--', node];
+  const received = await listeners.receive(program, NAMESPACE_PORT).catch((error: unknown) => {
+    const problem = error instanceof Error ? error.message : String(error);
+    throw proxyUnavailable(`a network namespace cannot be prepared (${problem === '' ? 'no answer' : problem})`, error);
+  });
+  let namespace: NetworkNamespace;
   try {
-    return await namespaceFrom(child, home);
+    namespace = namespaceOf(received.pid, received, home);
   } finally {
-    timer.clear();
-    if (child.connected) child.disconnect();
+    received.endSender();
   }
+  if (isChecked) await checkEntry(namespace).catch((error: unknown) => closeAndThrow(namespace, error));
+  return namespace;
 }
 
-/** The child sends its process id with the listener, and a second message when it does not listen itself any more. */
-function namespaceFrom(child: ChildProcess, home: string): Promise<NetworkNamespace> {
-  let problem = '';
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    problem = `${problem}${text}`.slice(0, STDERR_CHARS_MAX);
-  });
-  return new Promise((resolve, reject) => {
-    let namespace: NetworkNamespace | null = null;
-    const fail = (error: unknown) => {
-      namespace?.close();
-      namespace = null;
-      reject(error);
-    };
-    const onClose = () => fail(unavailable(problem.trim()));
-    child.once('error', (error) => fail(unavailable(error.message)));
-    child.once('close', onClose);
-    child.on('message', (message, listener) => {
-      try {
-        if (listener instanceof Server) namespace = namespaceOf(Number(message), listener, home);
-        else if (namespace === null) throw unavailable('the namespace has no listener');
-        else {
-          child.off('close', onClose);
-          resolve(namespace);
-        }
-      } catch (error) {
-        fail(error);
-      }
-    });
-  });
+function closeAndThrow(namespace: NetworkNamespace, error: unknown): never {
+  namespace.close();
+  throw error;
 }
 
 /** To be called while the process is in the namespace. */
-function namespaceOf(pid: number, received: Server, home: string): NetworkNamespace {
+function namespaceOf(pid: number, listener: CommandListener, home: string): NetworkNamespace {
   const files: number[] = [];
   const close = () => {
-    received.close();
+    listener.close();
     for (const file of files) closeSync(file);
   };
   try {
@@ -106,15 +65,5 @@ function namespaceOf(pid: number, received: Server, home: string): NetworkNamesp
     throw error;
   }
   const [info = -1, net = -1, user = -1] = files;
-  const namespace: NetworkNamespace = { net, user, info, onConnection: (socket) => socket.destroy(), close };
-  const listener = createServer({ allowHalfOpen: true }, (socket) => namespace.onConnection(socket));
-  listener.listen(received);
-  listener.unref();
-  return namespace;
-}
-
-function unavailable(problem: string): SandboxUnavailableError {
-  return new SandboxUnavailableError(
-    `Commands cannot use the network through heddle's proxy: a network namespace cannot be prepared (${problem === '' ? 'no answer' : problem}).`,
-  );
+  return { net, user, info, listener, close };
 }

@@ -1,5 +1,8 @@
+import { systemClock } from '../../base/clock.ts';
 import { isWithin } from '../../base/paths/is-within.ts';
 import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
+import type { Listeners } from '../listeners.ts';
+import { LocalListeners } from '../local-listeners.ts';
 import { realBounds } from '../places/real-bounds.ts';
 import { type Installation, serverPlaces } from '../places/server-places.ts';
 import { SandboxUnavailableError } from '../processes/processes.ts';
@@ -15,12 +18,14 @@ const PROBLEM = 'Commands cannot be sandboxed: /usr/bin/sandbox-exec is missing.
 
 export interface SeatbeltDeps {
   installation: Installation;
+  /** Makes the listeners of commands' proxies, by default in this thread. */
+  listeners?: Listeners | undefined;
   /** Replaces the program of the system. */
   program?: string;
 }
 
 /** Returns the sandbox of macOS. */
-export function createSeatbelt({ installation, program = sandboxProgram('darwin')?.path }: SeatbeltDeps): Sandbox {
+export function createSeatbelt({ installation, listeners, program = sandboxProgram('darwin')?.path }: SeatbeltDeps): Sandbox {
   let found: readonly string[] | null = null;
   const places = () => {
     found ??= serverPlaces(installation);
@@ -40,7 +45,10 @@ export function createSeatbelt({ installation, program = sandboxProgram('darwin'
       if (program === undefined) throw new SandboxUnavailableError(PROBLEM);
       requirePlainPaths(command, bounds);
       const { serve } = command;
-      const proxy = bounds.managedNetwork === true && serve !== undefined ? await listenForCommand(serve) : null;
+      const proxy =
+        bounds.managedNetwork === true && serve !== undefined
+          ? await listenForCommand(listeners ?? new LocalListeners(systemClock), serve)
+          : null;
       try {
         return confine(program, { command, bounds, places: places(), proxy });
       } catch (error) {
@@ -60,7 +68,9 @@ interface ConfineOptions {
 }
 
 function confine(program: string, { command, bounds, places, proxy }: ConfineOptions): Confinement {
-  const { kept, moved } = splitEnvironment({ ...command.env, ...(proxy === null ? {} : proxyEnvironment(proxy)) });
+  const { kept, moved } = splitEnvironment(
+    proxy === null ? command.env : proxyEnvironment(command.env, { ...proxy, hostLoopback: bounds.hostLoopback }),
+  );
   const set = moved.length === 0 ? [] : ['/usr/bin/env', ...moved.map(([name, value]) => `${name}=${value}`)];
   return {
     argv: [program, '-p', seatbeltProfile(realBounds(bounds).bounds, places), ...set, ...command.argv],

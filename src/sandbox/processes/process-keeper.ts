@@ -121,7 +121,7 @@ export class ProcessKeeper implements Processes {
     { mark }: Start,
     onOutput: (stream: OutputStream, bytes: Buffer) => void,
   ): Promise<{ started: StartedProcess; confinement: Confinement | null }> {
-    const { argv, cwd, pinnedCwd, bounds, terminal, serve } = spec;
+    const { argv, cwd, pinnedCwd, bounds, terminal, serve, signal } = spec;
     if (terminal === null) this.#pipes.prepare();
     await findProgram(argv[0] ?? '', spec);
     const { sandbox } = this.#deps;
@@ -136,7 +136,7 @@ export class ProcessKeeper implements Processes {
       };
     }
     if (sandbox === null) throw new SandboxUnavailableError('There is no sandbox on this system.');
-    const confinement = await sandbox.confine({ argv, cwd, env, terminal: terminal !== null, serve }, bounds);
+    const confinement = await sandbox.confine({ argv, cwd, env, terminal: terminal !== null, serve, signal }, bounds);
     try {
       return { started: await this.#begin({ ...confinement, cwd, onOutput }, spec), confinement };
     } catch (error) {

@@ -1,5 +1,5 @@
 import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
-import type { ServeConnection } from '../sandbox.ts';
+import type { CommandServer } from '../sandbox.ts';
 
 export interface TerminalSize {
   rows: number;
@@ -19,7 +19,9 @@ export interface ProcessSpec {
   /** Null: it runs with the rights of the server. */
   bounds: SandboxBounds | null;
   /** Serves its connections to its proxy. Required by bounds with `managedNetwork`. */
-  serve?: ServeConnection;
+  serve?: CommandServer;
+  /** Ends the wait for what its sandbox needs. It is not started then. */
+  signal?: AbortSignal;
   /** The owner, outermost part first, such as thread, turn and call. Words without slashes or spaces. */
   owner: readonly string[];
   /** Whether it has an input to write to. If false, its input is empty. A terminal always has an input. */

@@ -1,10 +1,10 @@
-import { commandActions } from '../../policy/command/command-actions.ts';
 import { quoteWords } from '../../policy/command/quote-words.ts';
 import type { Permit } from '../../policy/permissions/permit.ts';
 import { shownPermissions } from '../../policy/permissions/read-permissions.ts';
 import type { CommandExecutionApprovalDecision, ServerRequests } from '../../protocol/generated/types.ts';
 import { type Ask, decisionVerdict, type PlannedAction, type Verdict } from '../action.ts';
 import { unanswered } from '../denial.ts';
+import { approvalParams } from './approval-params.ts';
 import type { CommandRun } from './command-run.ts';
 import { storeRule } from './store-rule.ts';
 
@@ -66,28 +66,17 @@ export function plannedCommand(
 }
 
 function requestParams(
-  { call, command, context, deps, permissions }: CommandRun,
+  run: CommandRun,
   { reason, key, proposedAmendment, approvalId }: CommandQuestion,
 ): ServerRequests['item/commandExecution/requestApproval']['params'] {
   const amendment = proposedAmendment === null ? null : [...proposedAmendment];
-  return {
-    threadId: context.threadId,
-    turnId: context.turnId,
-    itemId: context.itemId,
+  return approvalParams(run, {
     approvalId,
-    environmentId: 'local',
-    additionalPermissions: permissions === null ? null : shownPermissions(permissions),
-    kind: 'command',
-    startedAtMs: deps.clock.now(),
+    additionalPermissions: run.permissions === null ? null : shownPermissions(run.permissions),
     reason: key === null ? [reason, UNCOMPARED].filter((text) => text !== null).join(' ') : reason,
-    command: quoteWords(call.argv),
-    cwd: call.cwd,
-    commandActions: commandActions(command, call.cwd),
-    networkApprovalContext: null,
     proposedExecpolicyAmendment: amendment,
-    proposedNetworkPolicyAmendments: null,
     availableDecisions: availableDecisions(key, amendment),
-  };
+  });
 }
 
 function availableDecisions(key: string | null, amendment: string[] | null): CommandExecutionApprovalDecision[] {

@@ -1,4 +1,5 @@
 import { resolveLinks } from '../../base/paths/follow-path.ts';
+import { hostLoopback } from '../../policy/network/host-loopback.ts';
 import { readingOnly } from '../../policy/permissions/complete-sandbox-policy.ts';
 import { isReadable, isWritable } from '../../policy/permissions/is-writable.ts';
 import { type GrantedPermissions, type SandboxBounds, sandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
@@ -21,10 +22,12 @@ interface CommandBoundsDeps {
 export function commandBounds({ context, deps }: CommandBoundsDeps, permissions: GrantedPermissions | null): SandboxBounds | null {
   const granted = permissions === null ? [] : [unchanged(permissions, context.settings.cwd)];
   const { settings } = context;
+  const network = deps.network(settings);
   return threadBounds(context, deps, {
     granted,
     unixSockets: deps.unixSockets(settings),
-    managesNetwork: deps.network(settings) !== null,
+    managesNetwork: network !== null,
+    hostLoopback: hostLoopback(network),
     unprotected: deps.unprotected,
   });
 }

@@ -1,7 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Env } from '../../base/env.ts';
-import type { Log } from '../../base/log.ts';
-import type { Dial } from '../../network/checked-dial.ts';
 import type { NetworkPolicy } from '../../policy/network/network-policy.ts';
 import type { NamedSandbox } from '../../policy/permissions/permission-profile.ts';
 import type { Processes } from '../../sandbox/processes/processes.ts';
@@ -9,6 +7,7 @@ import type { Action, ActionOutcome } from '../action.ts';
 import type { CallContext } from '../tool.ts';
 import type { CommandCall } from './call/command-call.ts';
 import type { CommandLimits } from './command-settings.ts';
+import type { CommandProxies } from './network/command-proxies.ts';
 import type { CommandSessions } from './sessions/command-sessions.ts';
 
 /** The collaborators of a thread's commands. */
@@ -31,9 +30,8 @@ export interface CommandDeps {
   unixSockets(sandbox: NamedSandbox): boolean;
   /** How the network of commands in this sandbox is managed; null: it is not. */
   network(sandbox: NamedSandbox): NetworkPolicy | null;
-  /** Connects the proxies of commands to hosts. */
-  dial: Dial;
-  log: Log;
+  /** Opens the proxies of commands. */
+  proxies: CommandProxies;
   /** The folders below which protected names are not protected. */
   unprotected: readonly string[];
   /** If a command only applies a patch, prepares that patch. Returns null for any other command. */

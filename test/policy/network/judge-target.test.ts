@@ -2,6 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type DomainPattern, matchesDomain, readDomainPattern } from '../../../src/policy/network/domain-pattern.ts';
 import { judgeTarget, type TargetSituation } from '../../../src/policy/network/judge-target.ts';
+import { limitedNetwork, networkLimits } from '../../../src/policy/network/network-limits.ts';
+import type { NetworkPolicy } from '../../../src/policy/network/network-policy.ts';
 import type { NetworkRule } from '../../../src/policy/network/network-rule.ts';
 import type { NetworkTarget } from '../../../src/policy/network/network-target.ts';
 
@@ -58,6 +60,27 @@ describe('a target', () => {
     expect(judgeTarget(HTTPS, situation({}, { approvalPolicy: granular(false) }))).toMatchObject({ verdict: 'refuse', by: 'notAllowed' });
   });
 
+  test('that a rule or an unreadable rules file puts in question needs the kind `rules`, and if nothing allows it `sandbox_approval`, too', () => {
+    const asks = (domains: Record<string, 'allow'>, kinds: { rules: boolean; sandbox_approval: boolean }) =>
+      [{ rules: [rule('prompt')] }, { hasProblems: true }].map((doubt) => {
+        const approvalPolicy = { granular: { mcp_elicitations: true, ...kinds } };
+        return judgeTarget(HTTPS, situation(domains, { approvalPolicy, ...doubt })).verdict;
+      });
+    expect(asks({ '*': 'allow' }, { rules: true, sandbox_approval: false })).toEqual(['ask', 'ask']);
+    expect(asks({ '*': 'allow' }, { rules: false, sandbox_approval: true })).toEqual(['refuse', 'refuse']);
+    expect(asks({}, { rules: true, sandbox_approval: false })).toEqual(['refuse', 'refuse']);
+    expect(asks({}, { rules: true, sandbox_approval: true })).toEqual(['ask', 'ask']);
+  });
+
+  test('that is asked about would be allowed by a rule, unless another one asks, or a rule cannot cover its port', () => {
+    const settles = (target: NetworkTarget, others: Partial<TargetSituation>) => judgeTarget(target, situation({}, others));
+    expect(settles(HTTPS, {})).toMatchObject({ settles: true });
+    expect(settles({ ...HTTPS, port: 22, protocol: 'socks5Tcp' }, {})).toMatchObject({ settles: true });
+    expect(settles({ ...HTTPS, port: 22 }, {})).toMatchObject({ settles: false });
+    expect(settles(HTTPS, { rules: [rule('prompt')] })).toMatchObject({ settles: false });
+    expect(settles(HTTPS, { hasProblems: true })).toMatchObject({ settles: false });
+  });
+
   test('that the configuration allows passes, on every port', () => {
     const allowed = situation({ '**.example.com': 'allow' }, { approvalPolicy: 'never' });
     expect(judgeTarget(HTTPS, allowed)).toEqual(PUBLIC);
@@ -112,6 +135,15 @@ describe('a local address', () => {
     expect(judgeTarget(at('a.localhost'), situation({ '*.localhost': 'allow' }))).toMatchObject({ verdict: 'refuse', by: 'local' });
   });
 
+  test('is open if a rule allows exactly it, for the port of the rule', () => {
+    for (const host of ['10.0.0.5', '::1', '169.254.169.254', 'localhost']) {
+      const ruled = situation({}, { rules: [rule('allow', { host })], approvalPolicy: 'never' });
+      expect(judgeTarget(at(host), ruled)).toMatchObject({ verdict: 'allow', reaches: expect.arrayContaining(['private']) });
+      expect(judgeTarget({ ...at(host), port: 22 }, ruled)).toMatchObject({ verdict: 'refuse', by: 'local' });
+      expect(judgeTarget(at(host), { ...ruled, ...situation({ [host]: 'deny' }) })).toMatchObject({ verdict: 'refuse', by: 'denied' });
+    }
+  });
+
   test('is not opened by the name that leads to it', () => {
     expect(judgeTarget(at('intranet.example'), situation({ 'intranet.example': 'allow' }))).toEqual(PUBLIC);
   });
@@ -124,6 +156,45 @@ describe('a local address', () => {
     expect(judgeTarget(at('10.0.0.1'), local({ '*': 'allow' }))).toEqual({ verdict: 'allow', reaches: ['public', 'private'] });
     expect(judgeTarget(at('10.0.0.1'), local({}))).toMatchObject({ verdict: 'ask' });
     expect(judgeTarget(at('169.254.169.254'), local({ '*': 'allow' }))).toMatchObject({ verdict: 'refuse', by: 'local' });
+  });
+});
+
+describe('of several policies', () => {
+  const policy = (domains: Record<string, 'allow' | 'deny'>, others: Partial<NetworkPolicy> = {}) => ({
+    ...situation(domains).policy,
+    ...others,
+  });
+  const both = (one: NetworkPolicy, other: NetworkPolicy, others: Partial<TargetSituation> = {}) =>
+    judgeTarget(HTTPS, situation({}, { policy: { ...one, also: [other] }, ...others }));
+
+  test('each has to allow a host', () => {
+    expect(both(policy({ '*': 'allow' }), policy({ 'api.example.com': 'allow' }))).toEqual(PUBLIC);
+    expect(both(policy({ '*': 'allow' }), policy({}))).toMatchObject({ verdict: 'ask' });
+    expect(both(policy({}), policy({ '*': 'allow' }), { approvalPolicy: 'never' })).toMatchObject({ verdict: 'refuse', by: 'notAllowed' });
+    expect(both(policy({ '*': 'allow' }), policy({ '*.example.com': 'deny' }))).toMatchObject({ verdict: 'refuse', by: 'denied' });
+  });
+
+  test('each has to open local addresses', () => {
+    const [all, local] = [policy({ '*': 'allow' }), policy({ '*': 'allow' }, { allowsPrivate: true })];
+    expect(both(local, all)).toEqual(PUBLIC);
+    expect(both(local, local)).toEqual({ verdict: 'allow', reaches: ['public', 'private'] });
+    expect(
+      judgeTarget({ ...HTTPS, host: '10.0.0.1' }, situation({}, { policy: { ...policy({ '10.0.0.1': 'allow' }), also: [all] } })),
+    ).toMatchObject({
+      by: 'local',
+    });
+  });
+
+  test('each is kept as plain data', () => {
+    const one = policy(
+      { '*.Bücher.example': 'allow', '**.b.example': 'deny', '*': 'allow', '::1': 'allow' },
+      { mode: 'limited', socks: false },
+    );
+    const other = policy({ __proto__: 'deny' }, { allowsPrivate: true });
+    const limits = JSON.parse(JSON.stringify(networkLimits({ ...one, also: [other] })));
+    expect(limitedNetwork(null, limits)).toEqual({ ...one, also: [other] });
+    expect(limitedNetwork(other, limits.slice(0, 1))).toEqual({ ...other, socks: false, also: [one] });
+    expect([networkLimits(null), limitedNetwork(null, [])]).toEqual([[], null]);
   });
 });
 
@@ -145,7 +216,7 @@ test('A denied host never passes, whatever else holds (seeded)', () => {
         const { verdict } = judgeTarget({ ...HTTPS, host }, found);
         const isDenied = found.policy.domains.some((entry) => entry.access === 'deny' && matchesDomain(host, entry.pattern));
         if (isDenied || decision === 'deny') expect(verdict).toBe('refuse');
-        if (host === '10.0.0.1' && domains[host] !== 'allow') expect(verdict).toBe('refuse');
+        if (host === '10.0.0.1' && domains[host] !== 'allow' && decision !== 'allow') expect(verdict).toBe('refuse');
       },
     ),
     { seed: 7, numRuns: 2000 },

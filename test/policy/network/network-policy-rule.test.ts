@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { networkPolicyRule } from '../../../src/policy/network/network-policy-rule.ts';
 import { readNetworkTable } from '../../../src/policy/network/read-network-table.ts';
+import { readProfileTable } from '../../../src/policy/permissions/profile-table.ts';
 import { load } from '../../config/load.ts';
 
 const OPEN = { mode: 'full', domains: [], allowsPrivate: false, socks: true };
@@ -22,6 +23,7 @@ describe('the network is', () => {
     ['not managed by a table that is off', '[features.network_proxy]\nenabled = false\nmode = "limited"', null],
     ['not managed by a profile that only allows it', '[permissions.p.network]\nenabled = true', null],
     ['managed by a profile with a limit', '[permissions.p.network]\nenabled = true\nenable_socks5 = false', { ...OPEN, socks: false }],
+    ['managed by a profile that allows no host', '[permissions.p.network]\nenabled = true\n[permissions.p.network.domains]', OPEN],
     [
       'managed by a limit that the feature does not switch on',
       '[features]\nnetwork_proxy = false\n[permissions.p.network]\nmode = "limited"',
@@ -35,19 +37,65 @@ describe('the network is', () => {
     expect(networkPolicyRule(await load(''))('unknown')).toEqual(OPEN);
   });
 
-  test('managed by both tables, and the one of the feature wins', async () => {
-    const profile =
-      '[permissions.p.network]\nallow_local_binding = true\n[permissions.p.network.domains]\n"a.example" = "allow"\n"b.example" = "allow"\n';
-    const feature = '[features.network_proxy.domains]\n"a.example" = "deny"\n"**.c.example" = "allow"\n';
-    expect(await rule(`${profile}${feature}`)).toEqual({
-      ...OPEN,
-      allowsPrivate: true,
-      domains: [
-        { pattern: { type: 'host', host: 'a.example' }, access: 'deny' },
-        { pattern: { type: 'host', host: 'b.example' }, access: 'allow' },
-        { pattern: { type: 'below', domain: 'c.example', itself: true }, access: 'allow' },
-      ],
-    });
+  test('managed by both tables: of each setting the stricter one counts, and all entries', async () => {
+    const strict = (table: string) => `[${table}]
+mode = "limited"
+allow_local_binding = false
+enable_socks5 = false
+[${table}.domains]
+"a.example" = "deny"
+"b.example" = "allow"
+`;
+    const loose = (table: string) => `[${table}]
+mode = "full"
+allow_local_binding = true
+enable_socks5 = true
+[${table}.domains]
+"A.example." = "allow"
+"**.c.example" = "allow"
+`;
+    const entries = [
+      { pattern: { type: 'host', host: 'a.example' }, access: 'deny' },
+      { pattern: { type: 'host', host: 'b.example' }, access: 'allow' },
+      { pattern: { type: 'below', domain: 'c.example', itself: true }, access: 'allow' },
+    ];
+    const [profile, feature] = ['permissions.p.network', 'features.network_proxy'];
+    for (const toml of [strict(profile) + loose(feature), loose(profile) + strict(feature)]) {
+      const { domains, ...others } = (await rule(toml)) ?? OPEN;
+      expect(others).toEqual({ mode: 'limited', allowsPrivate: false, socks: false });
+      expect(domains).toHaveLength(3);
+      expect(domains).toEqual(expect.arrayContaining(entries));
+    }
+  });
+
+  test('managed by one of them, if the other says nothing about a setting', async () => {
+    const profile = '[permissions.p.network]\nmode = "full"\nallow_local_binding = true\n';
+    expect(await rule(`${profile}[features.network_proxy.domains]\n`)).toEqual({ ...OPEN, allowsPrivate: true });
+  });
+
+  test.each([
+    ['"A.example" = "deny"\n"a.example." = "allow"', 'deny'],
+    ['"a.example" = "allow"\n"A.EXAMPLE" = "deny"', 'deny'],
+  ])('denied a host whose spellings have different entries: %s', async (entries, access) => {
+    const { domains } = (await rule(`[features.network_proxy.domains]\n${entries}\n`)) ?? OPEN;
+    expect(domains).toEqual([{ pattern: { type: 'host', host: 'a.example' }, access }]);
+  });
+
+  test('that of the profile which extends another one, whatever the spelling of its hosts', async () => {
+    const config = await load(`[permissions.base.network]
+enabled = true
+[permissions.base.network.domains]
+"a.example" = "deny"
+"b.example" = "allow"
+[permissions.p]
+extends = "base"
+[permissions.p.network.domains]
+"A.example." = "allow"
+`);
+    expect(networkPolicyRule(config)(readProfileTable(config, 'p').network.limits)?.domains).toEqual([
+      { pattern: { type: 'host', host: 'a.example' }, access: 'allow' },
+      { pattern: { type: 'host', host: 'b.example' }, access: 'allow' },
+    ]);
   });
 });
 

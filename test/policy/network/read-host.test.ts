@@ -122,6 +122,8 @@ describe('an address', () => {
       'reserved',
     ]),
     ...['2001:db8::1', '100::1', '5f00::1', '3fff::1', 'fd00:ec2::254', '::ffff:169.254.169.254'].map((ip) => [ip, 'reserved']),
+    ...['168.63.129.16', 'fd00:ec2::23', 'fd20:ce::254', 'fd00:c1::a9fe:a9fe', 'fd00:42::42'].map((ip) => [ip, 'reserved']),
+    ...['168.63.129.17', '2606:4700::'].map((ip) => [ip, 'public']),
     ...['fe80::1%eth0', 'localhost', ''].map((text) => [text, 'reserved']),
   ])('%s is %s', (address, kind) => {
     expect(addressKind(address)).toBe(kind);

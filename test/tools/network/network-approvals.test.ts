@@ -8,7 +8,7 @@ import type { Turn } from '../../../src/protocol/generated/types.ts';
 import { startWebServer } from '../../network/proxied.ts';
 import { question } from '../../support/asking.ts';
 import { Gate } from '../../support/gate.ts';
-import { message, response } from '../../support/test-model.ts';
+import { functionCall, message, response } from '../../support/test-model.ts';
 import { commandServer, completed, done, runs, says, THREAD, told, writes } from '../command-server.ts';
 import { ASK, amendment, decide, MANAGED_CONFIG, type Managed, managed, questions } from './managed-server.ts';
 
@@ -58,6 +58,34 @@ test('the first connection to an unknown host is asked about while the command r
     return item?.type === 'commandExecution' || method === ASK || method === 'serverRequest/resolved' ? [method] : [];
   });
   expect(seen).toEqual(['', 'item/started', 'waitingOnApproval', ASK, 'serverRequest/resolved', '', 'item/completed', 'idle']);
+});
+
+describe('two commands of a response that ask for one host at the same time', () => {
+  const both = response(
+    functionCall('exec_command', { cmd: FETCH }, { callId: 'call_1' }),
+    functionCall('exec_command', { cmd: `${FETCH}; true` }, { callId: 'call_2' }),
+  );
+
+  test('are one question, if the answer is for the session', async () => {
+    const server = await managed([both, done]);
+    const turn = server.client.turn(THREAD, 'go');
+    await decide(server, 'acceptForSession');
+    await turn;
+    expect(questions(server)).toHaveLength(1);
+    expect(completed(server).map(({ aggregatedOutput }) => aggregatedOutput)).toEqual(['GET /x a.example ', 'GET /x a.example ']);
+  });
+
+  test('are asked about one after the other, if the answer is for one command', async () => {
+    const server = await managed([both, done]);
+    const turn = server.client.turn(THREAD, 'go');
+    const first = await decide(server, 'accept');
+    const second = await decide(server, 'decline', 2);
+    await turn;
+    expect(new Set([first.itemId, second.itemId])).toEqual(new Set(['call_1', 'call_2']));
+    const outputs = new Map(completed(server).map(({ id, aggregatedOutput }) => [id, aggregatedOutput]));
+    expect(outputs.get(first.itemId)).toBe('GET /x a.example ');
+    expect(outputs.get(second.itemId)).toMatch(/^heddle: The user did not allow/);
+  });
 });
 
 describe('a connection is asked about with its protocol:', () => {
@@ -134,7 +162,7 @@ describe('the decision', () => {
     await turn;
     expect(rulesIn(server.home)).toBe('network_rule(host="a.example", protocol="http", decision="deny")\n');
     expect(questions(server)).toHaveLength(1);
-    expect(told(server)).toContain('No connection to http://a.example:80: The user declined that this command reaches a.example.');
+    expect(told(server)).toContain('No connection to http://a.example:80: The user did not allow this command to reach a.example.');
     expect(told(server, 'call_2')).toContain('No connection to http://a.example:80: A rule denies a.example.');
     expect(server.reached).toEqual([]);
   });
@@ -152,6 +180,34 @@ describe('the decision', () => {
     expect(completed(server).map(({ aggregatedOutput }) => aggregatedOutput?.split(' ')[0])).toEqual(['GET', 'heddle:']);
   });
 
+  test('applyNetworkPolicyAmendment with allow is not proposed and not stored if another rule requires approval', async () => {
+    const rules = 'network_rule(host="a.example", protocol="https", decision="prompt")\n';
+    const server = await managed([runs(FETCH), runs(FETCH, {}, 'call_2'), done], { files: { 'home/rules/own.rules': rules } });
+    const turn = server.client.turn(THREAD, 'go');
+    const asked = await decide(server, amendment('a.example', 'allow'));
+    await turn;
+    expect(asked.reason).toContain('A rule requires approval for a.example.');
+    expect(asked.proposedNetworkPolicyAmendments).toEqual([{ host: 'a.example', action: 'deny' }]);
+    expect(server.client.notifications('warning').map(({ message }) => message)).toEqual([
+      'The rule was not stored: it would not allow a.example, because another rule requires approval for it, or a rules file cannot be read.',
+    ]);
+    expect(() => rulesIn(server.home)).toThrow('ENOENT');
+    // As with acceptForSession, the second command is not asked about.
+    expect(completed(server).map(({ aggregatedOutput }) => aggregatedOutput)).toEqual(['GET /x a.example ', 'GET /x a.example ']);
+  });
+
+  test('acceptWithExecpolicyAmendment counts as accept, and the client is warned', async () => {
+    const server = await managed([runs(FETCH), done]);
+    const turn = server.client.turn(THREAD, 'go');
+    await decide(server, { acceptWithExecpolicyAmendment: { execpolicy_amendment: ['curl'] } });
+    await turn;
+    expect(server.client.notifications('warning').map(({ message }) => message)).toEqual([
+      'The rule was not stored: the question was about the host a.example, not about a command.',
+    ]);
+    expect(() => rulesIn(server.home)).toThrow('ENOENT');
+    expect(completed(server)[0]?.aggregatedOutput).toBe('GET /x a.example ');
+  });
+
   test('decline refuses the connection, the model is told, and neither the command nor the turn ends', async () => {
     const server = await managed([runs(`${FETCH}; ${FETCH}; echo on`), done]);
     const turn = server.client.turn(THREAD, 'go');
@@ -160,8 +216,8 @@ describe('the decision', () => {
     expect(questions(server)).toHaveLength(1);
     const [item] = completed(server);
     expect(item).toMatchObject({ status: 'completed', exitCode: 0 });
-    expect(item?.aggregatedOutput).toBe(`${'heddle: The user declined that this command reaches a.example.\n'.repeat(2)}on\n`);
-    expect(told(server)).toMatch(/\nNo connection to http:\/\/a\.example:80: The user declined [^\n]*\nOutput:\n/);
+    expect(item?.aggregatedOutput).toBe(`${'heddle: The user did not allow this command to reach a.example.\n'.repeat(2)}on\n`);
+    expect(told(server)).toMatch(/\nNo connection to http:\/\/a\.example:80: The user did not allow [^\n]*\nOutput:\n/);
   });
 
   test('cancel interrupts the turn and kills the command', async () => {
@@ -194,6 +250,21 @@ test('an interrupt withdraws the question before the turn ends', async () => {
   expect(client.notifications('serverRequest/resolved')).toEqual([{ threadId: THREAD, requestId: asked.id }]);
   const methods = client.messages.map(({ method }) => method);
   expect(methods.indexOf('serverRequest/resolved')).toBeLessThan(methods.indexOf('turn/completed'));
+});
+
+test('a question is withdrawn when the program that wanted to connect has given up, and the call returns', async () => {
+  const server = await managed([runs('curl -s -m 0.2 http://a.example/x; echo gave up; sleep 1000', { yield_time_ms: 2000 }), done]);
+  const turn = server.client.turn(THREAD, 'go');
+  const asked = await question(server.client, ASK);
+  await server.clock.timerOf(10_000);
+  server.clock.advance(10_000);
+  const { requestId } = await server.client.waitFor('serverRequest/resolved');
+  expect(requestId).toBe(asked.id);
+  await server.clock.timerOf(2_000);
+  server.clock.advance(2_000);
+  expect((await turn).status).toBe('completed');
+  expect(told(server)).toContain('gave up');
+  expect(told(server)).not.toContain('No connection');
 });
 
 test('a question is withdrawn when its command ends', async () => {
@@ -274,10 +345,10 @@ describe('without a question', () => {
   test('an address of this machine is reached only if it is allowed exactly', async () => {
     const { port } = await startWebServer();
     const lists = '[features.network_proxy.domains]\n"127.0.0.1" = "allow"\n"*" = "allow"\n';
-    const fetches = `curl -sS --noproxy "" http://127.0.0.1:${port}/ http://127.0.0.2:${port}/`;
+    const fetches = `curl -sS http://127.0.0.1:${port}/ http://127.0.0.2:${port}/; curl -s http://localhost:${port}/; echo " $NO_PROXY"`;
     const server = await commandServer([runs(fetches), done], { config: `${MANAGED_CONFIG}${lists}` });
     await server.client.turn(THREAD, 'go');
-    const output = `GET / 127.0.0.1:${port} heddle: 127.0.0.2 is a local address.\n`;
+    const output = `GET / 127.0.0.1:${port} heddle: 127.0.0.2 is a local address.\n localhost,::1\n`;
     expect(completed(server)[0]?.aggregatedOutput).toBe(output);
   });
 

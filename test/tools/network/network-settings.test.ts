@@ -3,6 +3,7 @@ import { ALLOW, assesses, DENY, guarded, keptReviews, reviewsCompleted, toldOf }
 import { answer, question } from '../../support/asking.ts';
 import { Gate } from '../../support/gate.ts';
 import { functionCall, response } from '../../support/test-model.ts';
+import { startServer } from '../../support/test-server.ts';
 import { completed, done, runs, THREAD, told } from '../command-server.ts';
 import { decide, dialToWebServer, MANAGED_CONFIG, managed, questions } from './managed-server.ts';
 
@@ -100,10 +101,24 @@ test('the model is told of the proxy and its lists, and of their end', async () 
   const texts = () => JSON.stringify(server.model.request(server.model.requests.length).input.filter((item) => item.type === 'message'));
   await server.client.turn(THREAD, 'go');
   expect(texts()).toContain('reach the network only through the proxy');
-  expect(texts()).toContain('Allowed hosts: **.a.example. Denied hosts: b.example. A reviewer is asked about each other host');
+  expect(texts()).toContain(
+    'Allowed hosts: **.a.example. Denied hosts: b.example. Rules of the user may allow or deny more. A reviewer is asked about each other host',
+  );
   await server.client.turn(THREAD, 'go', { approvalPolicy: 'never' });
   expect(texts()).toContain('All other hosts are refused.');
   const from = texts().length;
   await server.client.turn(THREAD, 'go', { sandboxPolicy: { type: 'dangerFullAccess' } });
   expect(texts().slice(from)).not.toContain('proxy');
+});
+
+test('settings of the network and permission profiles that are invalid are reported when a client connects', async () => {
+  const config = `${MANAGED_CONFIG}mode = "open"\n[permissions.p.network.domains]\n"a b" = "allow"\n[permissions.q]\nextends = "nowhere"\n`;
+  const server = await startServer({ config });
+  const told = () => server.client.notifications('configWarning').map(({ summary }) => summary.replace(/^.*config\.toml:[\d:]* /, ''));
+  await server.client.waitFor('configWarning', () => told().length === 3);
+  expect(told()).toEqual([
+    'features.network_proxy.mode: expected one of "full", "limited", found "open"',
+    'permissions.p.network.domains.a b: expected a host, or a pattern such as `*.example.com`, `**.example.com` or `*`',
+    'permissions.q.extends: there is no permission profile `nowhere`',
+  ]);
 });

@@ -1,8 +1,11 @@
+import type { Clock, Timer } from '../../../base/clock.ts';
+import type { KeyedQueue } from '../../../base/keyed-queue.ts';
+import { orAborted } from '../../../base/or-aborted.ts';
 import type { PausableTimers } from '../../../base/pausable-timers.ts';
 import type { ProxyRequest } from '../../../network/command-proxy.ts';
 import { ProxyRefusal } from '../../../network/proxy-refusal.ts';
 import type { AddressKind } from '../../../policy/network/address-kind.ts';
-import { judgeTarget } from '../../../policy/network/judge-target.ts';
+import { judgeTarget, type TargetVerdict } from '../../../policy/network/judge-target.ts';
 import type { NetworkPolicy } from '../../../policy/network/network-policy.ts';
 import { type NetworkTarget, targetUrl } from '../../../policy/network/network-target.ts';
 import type { Grants } from '../../../policy/permissions/grants.ts';
@@ -10,20 +13,36 @@ import type { ParsedRules } from '../../../policy/rules/command-rules.ts';
 import type { AskForApproval } from '../../../protocol/generated/types.ts';
 import type { Verdict } from '../../action.ts';
 import { refusalText } from '../../denial.ts';
+import { turnOfEventLoop } from './turn-of-event-loop.ts';
 
 export interface NetworkAccessDeps {
+  clock: Pick<Clock, 'setTimer'>;
   policy: NetworkPolicy;
   /** Null: nobody is asked about this command. */
   readonly approvalPolicy: AskForApproval | null;
   grants: Grants;
   /** Reads the rules files. */
   rules(): Promise<ParsedRules>;
+  /**
+   * The questions of the thread's commands, by target. A question waits until no other command's is open: its answer may be for all.
+   * Null: nobody sees the questions, so they need not wait for each other.
+   */
+  readonly questions: KeyedQueue | null;
   /** Asks the reviewers in force whether the command may reach a target. The signal withdraws the question. */
-  ask(target: NetworkTarget, reason: string, signal: AbortSignal): Promise<Verdict>;
+  ask(question: HostQuestion, signal: AbortSignal): Promise<Verdict>;
   /** Paused while a question is open. */
   whileAsking: Pick<PausableTimers, 'pause' | 'resume'>;
   /** Called once for each of the first targets that are refused, for the model. */
   tell(refused: RefusedTarget): void;
+}
+
+/** The question whether a command may reach a target. */
+export interface HostQuestion {
+  target: NetworkTarget;
+  /** For the person who decides. */
+  reason: string;
+  /** Whether a rule that allows the host would make the question unnecessary. */
+  settles: boolean;
 }
 
 /** A connection that a command did not get, and why. */
@@ -32,6 +51,20 @@ interface RefusedTarget {
   reason: string;
 }
 
+/** A question that is open, or waits until another command's is answered. */
+interface OpenQuestion {
+  /** Null: the target is allowed in the meantime. */
+  verdict: Promise<Verdict | null>;
+  /** The connections that wait for it. */
+  waiting: number;
+  /** Withdraws it. */
+  withdrawn: AbortController;
+  /** Set while no connection waits. */
+  timer: Timer | null;
+}
+
+/** The time that a question stays open when the last connection that waited for it is gone: programs try again. */
+const GONE_MS_MAX = 10_000;
 /** Questions of one command that are open at a time. */
 const QUESTIONS_MAX = 16;
 /** Answers that are remembered. A command that asks for more hosts is refused. */
@@ -46,7 +79,7 @@ const TOLD_MAX = 10;
 export class NetworkAccess {
   readonly #deps: NetworkAccessDeps;
   readonly #answers = new Map<string, Verdict>();
-  readonly #questions = new Map<string, Promise<Verdict>>();
+  readonly #questions = new Map<string, OpenQuestion>();
   /** The targets that the model was told of. */
   readonly #told = new Set<string>();
 
@@ -55,11 +88,27 @@ export class NetworkAccess {
   }
 
   /** Returns the kinds of addresses that the request may reach. Rejects with a `ProxyRefusal`. */
-  async decide({ target, method }: ProxyRequest, signal: AbortSignal): Promise<readonly AddressKind[]> {
+  async decide(request: ProxyRequest, signal: AbortSignal): Promise<readonly AddressKind[]> {
+    const { target } = request;
+    const url = targetUrl(target);
+    const judged = await this.#judge(request);
+    if (judged.verdict === 'allow') return judged.reaches;
+    const verdict = this.#answers.get(url) ?? (await this.#ask(request, signal));
+    if (verdict === null) return this.decide(request, signal);
+    if ('allow' in verdict) return judged.reaches;
+    throw this.#refuse(
+      url,
+      new ProxyRefusal('declined', refusalText(verdict.deny, `The user did not allow this command to reach ${target.host}.`)),
+    );
+  }
+
+  /** Throws a `ProxyRefusal` for what nobody is asked about. */
+  async #judge({ target, method }: ProxyRequest): Promise<Exclude<TargetVerdict, { verdict: 'refuse' }>> {
     const { policy, approvalPolicy, grants } = this.#deps;
+    const { networkRules, problems } = await this.#deps.rules();
+    await turnOfEventLoop();
     const url = targetUrl(target);
     const answer = this.#answers.get(url);
-    const { networkRules, problems } = await this.#deps.rules();
     const isGranted = grants.allowsTarget(url) || (answer !== undefined && 'allow' in answer);
     const judged = judgeTarget(target, {
       policy,
@@ -70,33 +119,66 @@ export class NetworkAccess {
       method,
     });
     if (judged.verdict === 'refuse') throw this.#refuse(url, new ProxyRefusal(judged.by, judged.reason));
-    if (judged.verdict === 'allow') return judged.reaches;
-    const verdict = answer ?? (await this.#ask(target, judged.reason, signal));
-    if ('allow' in verdict) return judged.reaches;
-    throw this.#refuse(
-      url,
-      new ProxyRefusal('declined', refusalText(verdict.deny, `The user declined that this command reaches ${target.host}.`)),
-    );
+    return judged;
   }
 
-  /** Asks once for all requests for the same target. */
-  async #ask(target: NetworkTarget, reason: string, signal: AbortSignal): Promise<Verdict> {
-    const { whileAsking } = this.#deps;
-    const url = targetUrl(target);
-    const open = this.#questions.get(url);
-    if (open !== undefined) return open;
+  /** Withdraws all questions. */
+  close(): void {
+    for (const [url, question] of this.#questions) this.#withdraw(url, question);
+  }
+
+  /** Asks once for all requests for the same target. Returns null if it is allowed in the meantime. */
+  async #ask(request: ProxyRequest, signal: AbortSignal): Promise<Verdict | null> {
+    const url = targetUrl(request.target);
+    const question = this.#questions.get(url) ?? this.#open(url, request);
+    question.timer?.clear();
+    question.waiting++;
+    const verdict = await orAborted(question.verdict, signal);
+    if (--question.waiting === 0 && this.#questions.get(url) === question) {
+      question.timer = this.#deps.clock.setTimer(() => this.#withdraw(url, question), GONE_MS_MAX);
+    }
+    if (signal.aborted || question.withdrawn.signal.aborted) throw new ProxyRefusal('busy', 'The connection was closed before the answer.');
+    return verdict;
+  }
+
+  #open(url: string, request: ProxyRequest): OpenQuestion {
+    const { whileAsking, questions } = this.#deps;
     if (this.#questions.size >= QUESTIONS_MAX || this.#answers.size >= ANSWERS_MAX) {
       throw this.#refuse(url, new ProxyRefusal('busy', 'This command asks for too many hosts.'));
     }
-    const question = this.#deps.ask(target, reason, signal).finally(() => {
-      this.#questions.delete(url);
-      if (this.#questions.size === 0) whileAsking.resume();
-    });
+    const withdrawn = new AbortController();
+    const ask = () => this.#askInTurn(request, withdrawn.signal);
+    const verdict = (questions === null ? ask() : questions.run(url, ask)).finally(() => this.#end(url, question));
+    const question: OpenQuestion = { verdict, waiting: 0, withdrawn, timer: null };
+    verdict.catch(() => {});
     this.#questions.set(url, question);
     whileAsking.pause();
-    const verdict = await question;
-    this.#answers.set(url, verdict);
-    if ('allow' in verdict && verdict.scope === 'session') this.#deps.grants.allowTarget(url);
+    return question;
+  }
+
+  #withdraw(url: string, question: OpenQuestion): void {
+    question.withdrawn.abort();
+    this.#end(url, question);
+  }
+
+  #end(url: string, question: OpenQuestion): void {
+    question.timer?.clear();
+    if (this.#questions.get(url) !== question) return;
+    this.#questions.delete(url);
+    if (this.#questions.size === 0) this.#deps.whileAsking.resume();
+  }
+
+  /** What another command was answered may decide, too. No answer counts after the question was withdrawn. */
+  async #askInTurn(request: ProxyRequest, signal: AbortSignal): Promise<Verdict | null> {
+    const { target } = request;
+    if (signal.aborted) return null;
+    const judged = await this.#judge(request);
+    if (judged.verdict === 'allow' || signal.aborted) return null;
+    const { reason, settles } = judged;
+    const verdict = await this.#deps.ask({ target, reason, settles }, signal);
+    if (signal.aborted) return null;
+    this.#answers.set(targetUrl(target), verdict);
+    if ('allow' in verdict && verdict.scope === 'session') this.#deps.grants.allowTarget(targetUrl(target));
     return verdict;
   }
 

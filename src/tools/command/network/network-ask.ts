@@ -1,23 +1,22 @@
-import { commandActions } from '../../../policy/command/command-actions.ts';
-import { quoteWords } from '../../../policy/command/quote-words.ts';
-import { coversPort, type NetworkRule, ruleProtocol } from '../../../policy/network/network-rule.ts';
-import { type NetworkTarget, targetUrl } from '../../../policy/network/network-target.ts';
+import { type NetworkRule, ruleProtocol } from '../../../policy/network/network-rule.ts';
+import { targetUrl } from '../../../policy/network/network-target.ts';
 import { readHost } from '../../../policy/network/read-host.ts';
 import type { CommandExecutionApprovalDecision, NetworkPolicyAmendment, ServerRequests } from '../../../protocol/generated/types.ts';
 import { type Ask, decisionVerdict, type PlannedAction, UNCONFINED, type Verdict } from '../../action.ts';
 import { unanswered } from '../../denial.ts';
+import { approvalParams } from '../approval-params.ts';
 import type { CommandRun } from '../command-run.ts';
+import type { HostQuestion } from './network-access.ts';
 
-interface NetworkQuestion {
-  target: NetworkTarget;
-  /** For the person who decides. */
-  reason: string;
+interface NetworkQuestion extends HostQuestion {
   /** Distinguishes the questions about one command. */
   approvalId: string;
   /** Withdraws the question. */
   signal: AbortSignal;
-  /** Called with the rule if a person decides about the host from now on. */
-  onRule: (rule: NetworkRule) => Promise<void>;
+  /** Stores the rule of a person who decides about the host from now on. Returns the problem for the user, or null. */
+  store(rule: NetworkRule): string | null;
+  /** Warns the clients. */
+  warn(message: string): Promise<void>;
 }
 
 /** The question whether a running command may reach a host. */
@@ -47,44 +46,37 @@ function plannedAccess({ call, context }: CommandRun, { target, reason }: Networ
 const NOTE = 'The command runs already and waits for this connection. Only the connection is new. A tunnel can carry anything.';
 
 function requestParams(
-  { call, command, context, deps }: CommandRun,
-  { target, reason, approvalId }: NetworkQuestion,
+  run: CommandRun,
+  { target, reason, settles, approvalId }: NetworkQuestion,
 ): ServerRequests['item/commandExecution/requestApproval']['params'] {
   const { host, port, protocol } = target;
-  const amendments = proposedAmendments(target);
+  const amendments = proposedAmendments(target.host, settles);
   const lasting = amendments.map((amendment) => ({ applyNetworkPolicyAmendment: { network_policy_amendment: amendment } }));
-  return {
-    threadId: context.threadId,
-    turnId: context.turnId,
-    itemId: context.itemId,
+  return approvalParams(run, {
     approvalId,
-    environmentId: 'local',
-    additionalPermissions: null,
-    kind: 'command',
-    startedAtMs: deps.clock.now(),
     reason: `The command wants to connect to ${host}, port ${port}. ${reason}`,
-    command: quoteWords(call.argv),
-    cwd: call.cwd,
-    commandActions: commandActions(command, call.cwd),
     networkApprovalContext: { host, protocol, port },
-    proposedExecpolicyAmendment: null,
     proposedNetworkPolicyAmendments: amendments.length === 0 ? null : amendments,
     availableDecisions: ['accept', 'acceptForSession', ...lasting, 'decline', 'cancel'],
-  };
+  });
 }
 
-/** A rule names no port, so none is proposed that would not cover this one. */
-function proposedAmendments({ host, port, protocol }: NetworkTarget): NetworkPolicyAmendment[] {
+/** No rule is proposed that would not allow this target. */
+function proposedAmendments(host: string, settles: boolean): NetworkPolicyAmendment[] {
   const denies: NetworkPolicyAmendment = { host, action: 'deny' };
-  return coversPort(protocol, port) ? [{ host, action: 'allow' }, denies] : [denies];
+  return settles ? [{ host, action: 'allow' }, denies] : [denies];
 }
 
-async function verdict(decision: CommandExecutionApprovalDecision, { target, onRule }: NetworkQuestion): Promise<Verdict> {
+async function verdict(decision: CommandExecutionApprovalDecision, { target, store, warn }: NetworkQuestion): Promise<Verdict> {
   if (typeof decision === 'string') return decisionVerdict(decision, UNCONFINED);
-  // A rule for words is not offered. The person wants the command to go on.
-  if (!('applyNetworkPolicyAmendment' in decision)) return decisionVerdict('accept', UNCONFINED);
+  if (!('applyNetworkPolicyAmendment' in decision)) {
+    // Not offered. The person wants the command to go on.
+    await warn(`The rule was not stored: the question was about the host ${target.host}, not about a command.`);
+    return decisionVerdict('accept', UNCONFINED);
+  }
   const { host, action } = decision.applyNetworkPolicyAmendment.network_policy_amendment;
-  await onRule({ host, protocol: ruleProtocol(target.protocol), decision: action, justification: null });
+  const problem = store({ host, protocol: ruleProtocol(target.protocol), decision: action, justification: null });
+  if (problem !== null) await warn(problem);
   if (action === 'deny') return decisionVerdict('decline', UNCONFINED);
   // Until the rule is read, and if it cannot be stored. Nobody was asked about another host.
   return decisionVerdict(readHost(host) === target.host ? 'acceptForSession' : 'accept', UNCONFINED);

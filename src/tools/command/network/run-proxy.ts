@@ -1,14 +1,13 @@
 import type { PausableTimers } from '../../../base/pausable-timers.ts';
 import { readRuleFiles } from '../../../config/rules-files.ts';
-import type { CommandProxy } from '../../../network/command-proxy.ts';
 import type { NetworkPolicy } from '../../../policy/network/network-policy.ts';
-import type { NetworkTarget } from '../../../policy/network/network-target.ts';
 import { commandRules } from '../../../policy/rules/parse-rules.ts';
 import type { ActionHost, Verdict } from '../../action.ts';
 import type { CommandRun } from '../command-run.ts';
 import type { ShownCommand } from '../sessions/shown-command.ts';
 import { accessProxy } from './access-proxy.ts';
-import { NetworkAccess } from './network-access.ts';
+import type { OpenProxy } from './command-proxies.ts';
+import { type HostQuestion, NetworkAccess } from './network-access.ts';
 import { networkAsk } from './network-ask.ts';
 import { storeNetworkRule } from './store-network-rule.ts';
 
@@ -21,38 +20,40 @@ interface RunProxyOptions {
 }
 
 /** The proxy of a command of the model. Its questions go to the reviewers of the turn; without the turn, nobody is asked. */
-export function runProxy(run: CommandRun, { policy, host, timers, shown }: RunProxyOptions): CommandProxy {
+export function runProxy(run: CommandRun, { policy, host, timers, shown }: RunProxyOptions): Promise<OpenProxy> {
   const { context, deps } = run;
   let questions = 0;
 
-  async function ask(target: NetworkTarget, reason: string, signal: AbortSignal): Promise<Verdict> {
+  async function ask(question: HostQuestion, signal: AbortSignal): Promise<Verdict> {
     if (host.turnOver.aborted) return OVER;
-    const question = networkAsk(run, {
-      target,
-      reason,
+    const asked = networkAsk(run, {
+      ...question,
       approvalId: `network-${++questions}`,
       signal: AbortSignal.any([signal, host.turnOver]),
-      async onRule(rule) {
-        const problem = storeNetworkRule(deps.home, rule, target);
-        if (problem !== null) await host.emit({ method: 'warning', params: { threadId: context.threadId, message: problem } });
-      },
+      store: (rule) => storeNetworkRule(deps.home, rule, question),
+      warn: (message) => host.emit({ method: 'warning', params: { threadId: context.threadId, message } }),
     });
-    const verdict = await host.requestMore(question);
+    const verdict = await host.requestMore(asked);
     return host.turnOver.aborted && 'deny' in verdict ? OVER : verdict;
   }
 
   const access = new NetworkAccess({
+    clock: deps.clock,
     policy,
     get approvalPolicy() {
       return context.settings.approvalPolicy;
     },
     grants: context.grants,
     rules: async () => commandRules(await readRuleFiles(deps.home)),
+    // The guardian reviews each command by itself, and many at a time.
+    get questions() {
+      return context.settings.approvalsReviewer === 'user' && !context.grants.reviewsAll ? deps.sessions.hostQuestions : null;
+    },
     ask,
     whileAsking: timers,
     tell: ({ url, reason }) => shown.tell(`No connection to ${url}: ${reason}`),
   });
-  return accessProxy(access, { ...deps, socks: policy.socks });
+  return accessProxy(access, deps.proxies, policy.socks);
 }
 
 const OVER: Verdict = {

@@ -1,4 +1,5 @@
 import type { Clock } from '../../../base/clock.ts';
+import { KeyedQueue } from '../../../base/keyed-queue.ts';
 import type { Processes } from '../../../sandbox/processes/processes.ts';
 import { type CommandSession, killed } from './command-session.ts';
 
@@ -22,6 +23,8 @@ export interface CommandSlot {
 
 /** The running commands of a thread, in a turn or in the background, and the ended ones whose end the model has not read yet. */
 export class CommandSessions {
+  /** The questions to a person about the hosts that commands want to reach: one at a time about each. */
+  readonly hostQuestions = new KeyedQueue();
   readonly #clock: Clock;
   readonly #processes: Processes;
   readonly #threadId: string;

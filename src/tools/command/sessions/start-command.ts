@@ -1,11 +1,11 @@
 import { PausableTimers } from '../../../base/pausable-timers.ts';
-import type { CommandProxy } from '../../../network/command-proxy.ts';
 import type { Permit } from '../../../policy/permissions/permit.ts';
 import type { SandboxBounds } from '../../../policy/permissions/sandbox-bounds.ts';
 import { type ProcessSpec, ProcessStartError, type RunningProcess, SandboxUnavailableError } from '../../../sandbox/processes/processes.ts';
 import type { ActionHost } from '../../action.ts';
 import { commandBounds, readOnlyBounds } from '../command-bounds.ts';
 import type { CommandRun } from '../command-run.ts';
+import type { OpenProxy } from '../network/command-proxies.ts';
 import type { runProxy } from '../network/run-proxy.ts';
 import type { CommandPin } from '../outside/command-pin.ts';
 import { CommandSession } from './command-session.ts';
@@ -42,10 +42,10 @@ export async function startCommand(run: CommandRun, start: CommandStart): Promis
   const timers = new PausableTimers(run.deps.waits);
   const bounds = boundsOf(run, start.permit);
   const proxy = await proxyOf(run, bounds, { shown, host, timers });
-  const program = await startProcess(run, { shown, bounds, proxy });
+  const program = await startProcess(run, { shown, bounds, proxy, signal });
   if ('problem' in program) {
     proxy?.close();
-    return { state: 'notStarted', problem: program.problem };
+    return signal.aborted ? { state: 'notBegun' } : { state: 'notStarted', problem: program.problem };
   }
   shown.readFrom(program);
   const session = newSession(run, { ...start, program, timers, proxy });
@@ -74,7 +74,7 @@ async function proxyOf(
   run: CommandRun,
   bounds: SandboxBounds | null,
   options: Omit<Parameters<typeof runProxy>[1], 'policy'>,
-): Promise<CommandProxy | null> {
+): Promise<OpenProxy | null> {
   const policy = bounds?.managedNetwork === true ? run.deps.network(run.context.settings) : null;
   if (policy === null) return null;
   const { runProxy } = await import('../network/run-proxy.ts');
@@ -83,14 +83,14 @@ async function proxyOf(
 
 async function startProcess(
   { call, deps, owner, pin }: CommandRun,
-  { shown, bounds, proxy }: { shown: ShownCommand; bounds: SandboxBounds | null; proxy: CommandProxy | null },
+  { shown, bounds, proxy, signal }: { shown: ShownCommand; bounds: SandboxBounds | null; proxy: OpenProxy | null; signal: AbortSignal },
 ): Promise<RunningProcess | { problem: string }> {
   const env = deps.environment();
   const terminal = call.tty ? TERMINAL : null;
   const place = await startPlace(call.cwd, bounds === null ? pin : null);
   if ('problem' in place) return place;
   try {
-    const serve = proxy === null ? {} : { serve: proxy.serve.bind(proxy) };
+    const serve = proxy === null ? {} : { serve: proxy.serve, signal };
     const spec = { argv: call.argv, ...place, env, bounds, owner, input: false, terminal, joinsOutput: true, moreFollow: true, ...serve };
     return await deps.processes.start(spec, (stream, bytes) => shown.take(stream, bytes));
   } catch (error) {
@@ -114,7 +114,7 @@ async function startPlace(cwd: string, pin: CommandPin | null): Promise<Pick<Pro
 
 function newSession(
   { call, command, context, deps, number, owner }: CommandRun,
-  { shown, program, permit, timers, proxy }: CommandStart & { program: RunningProcess; timers: PausableTimers; proxy: CommandProxy | null },
+  { shown, program, permit, timers, proxy }: CommandStart & { program: RunningProcess; timers: PausableTimers; proxy: OpenProxy | null },
 ) {
   return new CommandSession({
     number,

@@ -1,0 +1,16 @@
+/** How the network of a sandbox is managed, as plain data. */
+export interface NetworkLimits {
+  mode: 'full' | 'limited';
+  /** By pattern. */
+  domains: Readonly<Record<string, 'allow' | 'deny'>>;
+  allowsPrivate: boolean;
+  socks: boolean;
+}
+
+/** What an agent's sandbox policy does not say about its limits: those of its role and of the threads that it works for. */
+export interface InheritedLimits {
+  /** Each of them limits all connections. Empty: none is known beside the configuration. */
+  networks: readonly NetworkLimits[];
+  /** Whether commands may use unix sockets, if the configuration allows it. */
+  unixSockets: boolean;
+}

@@ -1,0 +1,37 @@
+import { readProc } from '../base/files/read-proc.ts';
+
+/** The sockets of one proxy. */
+const OWN_MAX = 512;
+/** The sockets of all proxies. */
+const ALL_MAX = 4096;
+/** The files that a process can open, if the system does not say. */
+const FILES_MAX_USUAL = 1024;
+
+/**
+ * The sockets of all proxies, at most half of the files that this process can open. The fewer are left, the fewer one proxy may have, so
+ * that something is always left for the next one.
+ */
+export class SocketBudget {
+  readonly #max: number;
+  #used = 0;
+
+  /** `filesMax`: the number of files that this process can open. */
+  constructor(filesMax = openFilesMax()) {
+    this.#max = Math.min(ALL_MAX, Math.floor(filesMax / 2));
+  }
+
+  /** Whether a proxy that has so many sockets may have another one. */
+  allows(own: number): boolean {
+    return own < Math.min(OWN_MAX, this.#max - this.#used);
+  }
+
+  /** To be called with 1 for each new socket, and with -1 when it is closed. */
+  count(change: 1 | -1): void {
+    this.#used += change;
+  }
+}
+
+function openFilesMax(): number {
+  const [, soft = ''] = /^Max open files\s+(\d+|unlimited)/m.exec(readProc('/proc/self/limits') ?? '') ?? [];
+  return soft === 'unlimited' ? Number.POSITIVE_INFINITY : Number(soft) || FILES_MAX_USUAL;
+}

@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest';
+import { type ConfiguredSettings, confined } from '../../src/agent/settings/confined-settings.ts';
+import { permissionProfile } from '../../src/policy/permissions/permission-profile.ts';
+import type { ThreadSettings } from '../../src/store/thread-store.ts';
+import { commandSettings } from '../../src/tools/command/command-settings.ts';
+import { load } from '../config/load.ts';
+
+const PROFILES = `[permissions.open]
+extends = ":workspace"
+[permissions.open.network]
+enabled = true
+dangerously_allow_all_unix_sockets = true
+[permissions.closed]
+extends = ":workspace"
+[permissions.closed.network]
+enabled = true
+mode = "limited"
+`;
+
+/** The settings of a thread with a profile, or without a sandbox. */
+async function withProfile(profile: string | null, toml = ''): Promise<ConfiguredSettings> {
+  const config = await load(`${toml}\n${PROFILES}`);
+  const sandbox = profile === null ? { sandboxPolicy: { type: 'dangerFullAccess' as const } } : permissionProfile(config, profile);
+  const settings = {
+    cwd: '/w',
+    workspaceRoots: [],
+    approvalPolicy: 'never',
+    approvalsReviewer: 'user',
+    permissionProfile: null,
+    ...sandbox,
+  };
+  return { settings: settings as unknown as ThreadSettings, configuration: { commands: commandSettings(config) } };
+}
+
+function effective({ settings, configuration: { commands } }: ConfiguredSettings) {
+  return { mode: commands.network(settings)?.mode ?? null, unixSockets: commands.unixSockets(settings) };
+}
+
+test.each([
+  ['open', 'open', { mode: null, unixSockets: true }],
+  ['closed', 'open', { mode: 'limited', unixSockets: false }],
+  ['open', 'closed', { mode: 'limited', unixSockets: false }],
+  ['closed', null, { mode: 'limited', unixSockets: false }],
+  [null, 'closed', { mode: 'limited', unixSockets: false }],
+  [null, 'open', { mode: null, unixSockets: true }],
+])('an agent with the profile %s of a thread with %s has the limits of both', async (agents, owners, limits) => {
+  const [agent, owner] = await Promise.all([withProfile(agents), withProfile(owners)]);
+  const settings = confined(agent, owner);
+  expect(effective({ ...agent, settings })).toEqual(limits);
+  // Confined again, nothing changes.
+  expect(confined({ ...agent, settings }, owner)).toBe(settings);
+});
+
+test('an agent of an agent has the limits of all above it', async () => {
+  const [top, middle, bottom] = await Promise.all([withProfile('closed'), withProfile('open'), withProfile('open')]);
+  const settings = confined(bottom, { ...middle, settings: confined(middle, top) });
+  expect(effective({ ...bottom, settings })).toEqual({ mode: 'limited', unixSockets: false });
+});
+
+test('a limit that the configuration of the agent switches off holds', async () => {
+  const [agent, owner] = await Promise.all([
+    withProfile('open', 'features.network_proxy = false'),
+    withProfile('open', 'features.network_proxy = true'),
+  ]);
+  expect(effective({ ...agent, settings: confined(agent, owner) })).toEqual({ mode: 'full', unixSockets: true });
+});
+
+test('settings need no limits of their own if the configuration has them', async () => {
+  const [agent, owner] = await Promise.all([withProfile('closed'), withProfile('closed')]);
+  expect(confined(agent, owner)).not.toHaveProperty('limits');
+});
