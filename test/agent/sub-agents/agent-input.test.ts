@@ -1,7 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { Gate } from '../../support/gate.ts';
 import { conversation, functionCall, message, response } from '../../support/test-model.ts';
 import { agentOf, outputs } from './agents-model.ts';
 import { collabs, done, spawn, ROOT as threadId, wait, withAgents } from './agents-server.ts';
@@ -104,10 +103,7 @@ test.each<[object, RegExp]>([
 });
 
 test('an effort that the user has chosen for the thread is known, whatever its name', async () => {
-  const server = await withAgents(
-    { root: [spawn({ message: 'child: x', reasoning_effort: 'turbo' }), done], child: [[new Gate()]] },
-    { overrides: ['model_reasoning_effort="turbo"'] },
-  );
-  await server.client.turn(threadId, 'root: go');
+  const server = await withAgents({ root: [spawn({ message: 'child: x', reasoning_effort: 'turbo' }), done] });
+  await server.client.turn(threadId, 'root: go', { effort: 'turbo' });
   expect(collabs(server)).toMatchObject([{ status: 'completed', reasoningEffort: 'turbo' }]);
 });
