@@ -102,8 +102,10 @@ test.each<[object, RegExp]>([
   expect(collabs(server)).toEqual([]);
 });
 
-test('an effort that the user has chosen for the thread is known, whatever its name', async () => {
+test('an effort that the user has chosen for the thread is known, whatever its name, but not shown in items, whose clients may not know it', async () => {
   const server = await withAgents({ root: [spawn({ message: 'child: x', reasoning_effort: 'turbo' }), done] });
   await server.client.turn(threadId, 'root: go', { effort: 'turbo' });
-  expect(collabs(server)).toMatchObject([{ status: 'completed', reasoningEffort: 'turbo' }]);
+  expect(collabs(server)).toMatchObject([{ status: 'completed', reasoningEffort: null }]);
+  const agent = collabs(server)[0]?.receiverThreadIds[0] ?? '';
+  expect((await server.client.request('thread/read', { threadId: agent })).thread).toMatchObject({ reasoningEffort: 'turbo' });
 });

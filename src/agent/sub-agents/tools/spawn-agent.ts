@@ -1,4 +1,5 @@
 import type { AgentRole, AgentRoles } from '../../../config/agents/agent-role.ts';
+import { itemEffort } from '../../../protocol/item-effort.ts';
 import { BadArguments, booleanField, checkedTool, requireObject, textField } from '../../../tools/bad-arguments.ts';
 import type { Tool } from '../../../tools/tool.ts';
 import { agentChoices, type ChoiceSources } from '../agent-choices.ts';
@@ -40,7 +41,12 @@ export function spawnAgent(deps: AgentToolDeps): Tool {
       const asked = { model: textField(args, 'model'), effort: textField(args, 'reasoning_effort') };
       checkEffort(asked.effort, { role, settings: deps.settings, own: context.settings });
       const chosen = agentChoices(asked, { role, settings: deps.settings, own: context.settings });
-      const shown = { tool: 'spawnAgent' as const, prompt: inputText(input), model: chosen.model, reasoningEffort: chosen.effort };
+      const shown = {
+        tool: 'spawnAgent' as const,
+        prompt: inputText(input),
+        model: chosen.model,
+        reasoningEffort: itemEffort(chosen.effort),
+      };
       return collabAction(context, shown, async ({ signal }) => {
         const { tree, threadId, limits } = deps;
         const { settings, turnId } = context;
@@ -57,7 +63,7 @@ export function spawnAgent(deps: AgentToolDeps): Tool {
         const started = await tree.start(threadId, agent, input, signal);
         return {
           output: { agent_id: started.id, nickname: started.nickname, ...(chosen.note === null ? {} : { note: chosen.note }) },
-          shown: { receiverThreadIds: [started.id], model: started.model, reasoningEffort: started.effort },
+          shown: { receiverThreadIds: [started.id], model: started.model, reasoningEffort: itemEffort(started.effort) },
           states: await tree.states(threadId, [started.id]),
         };
       });
