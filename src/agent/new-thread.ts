@@ -7,6 +7,8 @@ import { requestLayer } from '../config/layers/request-layer.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { NoModelError } from '../config/providers/choose-provider.ts';
 import { contextWindow } from '../config/providers/context-window.ts';
+import type { ProviderConfig } from '../config/providers/provider-config.ts';
+import { reasoningEfforts } from '../config/providers/reasoning-efforts.ts';
 import { readGitInfo } from '../git/read-git-info.ts';
 import { PROTOCOL_VERSION } from '../protocol/protocol-version.ts';
 import type { ThreadRecord, ThreadSettings } from '../store/thread-store.ts';
@@ -110,7 +112,7 @@ export async function configureThread(
       instructions,
       commands: commandSettings(config),
       goals: config.get('features.goals'),
-      agents: agentSettings(config),
+      agents: agentSettings(config, provider),
       asksForPermissions: config.get('features.request_permissions_tool'),
       asksInDefaultMode: config.get('features.default_mode_request_user_input'),
       reviewModel: config.get('review_model'),
@@ -129,13 +131,14 @@ export async function configureThread(
 }
 
 /** Returns null if the model cannot start agents. */
-function agentSettings(config: Config): AgentSettings | null {
+function agentSettings(config: Config, provider: ProviderConfig): AgentSettings | null {
   if (!mayStartAgents(config)) return null;
   return {
     running: config.get('agents.max_concurrent_threads_per_session') ?? config.get('agents.max_threads'),
     depth: config.get('agents.max_depth'),
     model: config.get('agents.default_subagent_model'),
     effort: config.get('agents.default_subagent_reasoning_effort'),
+    efforts: reasoningEfforts(provider),
     roles: config.agentRoles,
   };
 }

@@ -58,6 +58,11 @@ export class Guardian implements TurnPart, Reviewer<ActionQuestion> {
     return {};
   }
 
+  beforeRequest({ kind, settings }: TurnContext): Record<string, never> {
+    if (isOfAgent(kind) && settings.approvalsReviewer !== 'user') void this.#deps.judge.prepare();
+    return {};
+  }
+
   turnEnded({ kind }: TurnContext): Record<string, never> {
     if (isOfAgent(kind)) this.log.turnEnded();
     return {};

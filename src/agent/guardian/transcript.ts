@@ -12,10 +12,10 @@ const USER_SHARE = 0.4;
 /** The most characters of one entry, and the part of the room for its kind that it takes at most. Longer ones lose their middle. */
 const ENTRY_CHARS_MAX = { user: 8_000, other: 4_000 };
 const ENTRY_SHARE = 0.5;
-/** The characters beside a cut that are read to recognize secrets at the cut, such as a private key. */
-const MARGIN_CHARS = 16_000;
+/** The characters beside a cut that are read to recognize secrets at the cut, such as a token. */
+const MARGIN_CHARS = 2_000;
 /** The rest of a private key or a token at the start of a text that was cut off before. */
-const KEY_REST = /^[\w+/=.-]{40,}(?:(?:\\[rn]|\s)+[\w+/=-]{16,})*/;
+const KEY_REST = /^(?:[\w+/=.-]{40,}|[\w+/=.-]{0,39}(?:\\[rn]|\s)+[\w+/=-]{40,})(?:(?:\\[rn]|\s)+[\w+/=-]{16,})*/;
 
 /** Hides the secrets in a text. `data`: in a text that somebody wrote or a tool returned. `code`: in one that is executed. */
 export interface SecretMasks {

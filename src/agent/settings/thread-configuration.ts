@@ -16,6 +16,8 @@ export interface AgentSettings {
   /** For agents whose model and effort nobody chose; null: those of the thread that starts them. */
   model: string | null;
   effort: string | null;
+  /** The efforts that the models of the provider may have. */
+  efforts: readonly string[];
   /** The roles that the configuration defines. */
   roles: AgentRoles;
 }

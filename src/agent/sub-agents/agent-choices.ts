@@ -8,7 +8,8 @@ interface Asked {
   effort: string | null;
 }
 
-interface ChoiceSources {
+/** The sources of an agent's model and effort beside the call. */
+export interface ChoiceSources {
   role: AgentRole | null;
   settings: AgentSettings;
   /** The settings of the turn that starts the agent. */

@@ -5,9 +5,8 @@ import { RpcError } from '../../../protocol/rpc-error.ts';
 import { StoreError } from '../../../store/store-error.ts';
 import { type Action, type ActionHost, type ActionOutcome, failed, UNCONFINED } from '../../../tools/action.ts';
 import { refusalText } from '../../../tools/denial.ts';
-import type { CallContext, Tool } from '../../../tools/tool.ts';
+import type { CallContext } from '../../../tools/tool.ts';
 import { AgentRefused } from '../agent-tree.ts';
-import { BadArguments } from './bad-arguments.ts';
 
 export type CollabItem = Extract<ThreadItem, { type: 'collabAgentToolCall' }>;
 
@@ -64,20 +63,5 @@ export function collabAction(
       }
     },
     refused: (denial) => unsuccessful(refusalText(denial)),
-  };
-}
-
-/** A tool whose `prepare` throws BadArguments for arguments that the model must correct. */
-export function agentTool(spec: Tool['spec'], prepare: (args: JsonValue, context: CallContext) => Action): Tool {
-  return {
-    spec,
-    async prepare(args, context) {
-      try {
-        return prepare(args, context);
-      } catch (error) {
-        if (error instanceof BadArguments) return failed(`${spec.name} ${error.message}.`);
-        throw error;
-      }
-    },
   };
 }

@@ -1,13 +1,13 @@
 import type { Clock } from '../../../base/clock.ts';
-import { isUuid } from '../../../base/ids.ts';
 import type { JsonObject } from '../../../base/json-value.ts';
 import type { CollabAgentState } from '../../../protocol/generated/types.ts';
+import { BadArguments, checkedTool, numberField, requireObject, stringListField } from '../../../tools/bad-arguments.ts';
 import type { Tool } from '../../../tools/tool.ts';
 import { isAtRest, stateForModel } from '../agent-state.ts';
 import { AgentRefused, type AgentTree } from '../agent-tree.ts';
+import { isAgentId } from './agent-id.ts';
 import type { AgentToolDeps } from './agent-tool-deps.ts';
-import { BadArguments, fields } from './bad-arguments.ts';
-import { agentTool, collabAction } from './collab-action.ts';
+import { collabAction } from './collab-action.ts';
 
 /** Each wait that ends without a result costs a model request with the whole prompt, so waits are long. */
 const WAIT_MS_DEFAULT = 10 * 60 * 1000;
@@ -17,7 +17,7 @@ const TARGETS_MAX = 64;
 
 /** `wait_agent`: waits until one of the agents is at rest, the time is over, or the user adds input. */
 export function waitAgent({ tree, threadId, clock, told }: AgentToolDeps): Tool {
-  return agentTool(
+  return checkedTool(
     {
       type: 'function',
       name: 'wait_agent',
@@ -41,7 +41,7 @@ export function waitAgent({ tree, threadId, clock, told }: AgentToolDeps): Tool 
       },
     },
     (given, context) => {
-      const args = fields(given);
+      const args = requireObject(given, 'targets');
       const named = targetsOf(args);
       const ms = timeout(args);
       return collabAction(context, { tool: 'wait', receiverThreadIds: named ?? [] }, async ({ signal, newInput }) => {
@@ -96,20 +96,16 @@ async function workingAgents({ tree, threadId }: Pick<WaitOptions, 'tree' | 'thr
 
 /** Null: the call names none. */
 function targetsOf(args: JsonObject): string[] | null {
-  const targets = args.targets ?? args.ids ?? null;
-  if (targets === null) return null;
-  const isValid = Array.isArray(targets) && targets.length > 0 && targets.length <= TARGETS_MAX;
-  if (!isValid) throw new BadArguments(`needs \`targets\`: a list of one to ${TARGETS_MAX} ids of agents`);
-  const ids = targets.map((target) => {
-    if (typeof target !== 'string' || !isUuid(target)) throw new BadArguments('needs each of its `targets` to be the id of an agent');
-    return target.toLowerCase();
-  });
-  return [...new Set(ids)];
+  const ids = stringListField(args, 'targets') ?? stringListField(args, 'ids');
+  if (ids === null) return null;
+  if (ids.length === 0 || ids.length > TARGETS_MAX || !ids.every(isAgentId))
+    throw new BadArguments(`\`targets\` must be a list of one to ${TARGETS_MAX} ids of agents.`);
+  return [...new Set(ids.map((id) => id.toLowerCase()))];
 }
 
-function timeout({ timeout_ms: ms = null }: JsonObject): number {
+function timeout(args: JsonObject): number {
+  const ms = numberField(args, 'timeout_ms');
   if (ms === null) return WAIT_MS_DEFAULT;
-  if (typeof ms !== 'number' || !Number.isFinite(ms) || ms <= 0)
-    throw new BadArguments('needs `timeout_ms` to be a number of milliseconds above 0');
+  if (ms <= 0) throw new BadArguments('`timeout_ms` must be above 0.');
   return Math.min(Math.max(ms, WAIT_MS_MIN), WAIT_MS_MAX);
 }
