@@ -46,7 +46,8 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
   const profile = profileLayer(base, user);
   const layers = [user, ...projects, ...profile, ...session];
   const values = mergeTables(guardianReviewer(base.values), mergeLayers(layers));
-  const agentRoles = readRoles({ home, env, layers, roleFiles, toml });
+  const own = new Config({ home, env, modelGiven, layers, values });
+  const agentRoles = readRoles({ home, own, layers, roleFiles, toml });
   return new Config({ home, env, modelGiven, layers, values, agentRoles });
 }
 

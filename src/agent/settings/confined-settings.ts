@@ -12,8 +12,8 @@ export function confinedSettings(agent: ThreadSettings, own: ThreadSettings): Co
   const sandboxPolicy = narrowerSandbox(agent.sandboxPolicy, own.sandboxPolicy, [own.cwd, ...workspaceRoots]);
   return {
     sandboxPolicy,
-    // A profile also decides about unix sockets, so the agent's sandbox keeps that of the thread.
-    permissionProfile: sandboxPolicy.type === own.sandboxPolicy.type ? permissionProfile : null,
+    // A profile also decides about unix sockets and hosts, so the agent keeps that of the thread. A built-in one only names a sandbox.
+    permissionProfile: sandboxPolicy.type !== own.sandboxPolicy.type && permissionProfile?.id.startsWith(':') ? null : permissionProfile,
     workspaceRoots,
     approvalPolicy: stricterApprovals(agent.approvalPolicy, own.approvalPolicy),
     approvalsReviewer: own.approvalsReviewer,

@@ -1,0 +1,76 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { ModelRequest } from '../../../src/model/model.ts';
+import type { ThreadSettings } from '../../../src/store/thread-store.ts';
+import { Gate } from '../../support/gate.ts';
+import { text } from '../../support/test-client.ts';
+import { functionCall, response } from '../../support/test-model.ts';
+import { agentOf } from './agents-model.ts';
+import { type AgentsServer, configWith, done, ROOT, spawn, wait, withAgents } from './agents-server.ts';
+
+const send = (request: ModelRequest, callId = 'send') =>
+  response(functionCall('send_input', { target: agentOf(request, 'spawn'), message: 'go on' }, { callId }));
+
+function agentId({ client }: AgentsServer): string {
+  return client.notifications('thread/started').find(({ thread }) => thread.parentThreadId === ROOT)?.thread.id ?? '';
+}
+
+async function settingsOf(server: AgentsServer, threadId = agentId(server)): Promise<ThreadSettings | undefined> {
+  return (await server.store.getThread(threadId))?.settings;
+}
+
+const developerText = (request: ModelRequest | undefined) =>
+  JSON.stringify(request?.input.filter((item) => item.type === 'message' && item.role === 'developer'));
+
+/** A thread that starts an agent of the role `own`, with these settings of the role, and the first requests of both. */
+async function withRole(role: string, { config = '', defaults = '', thread = {} } = {}) {
+  const server = await withAgents(
+    { root: [spawn({ message: 'child: x', agent_type: 'own' }), (request) => wait(request), done], child: [done] },
+    { config: configWith(`${config}\n${role}`).replace(/^/, defaults), thread: { sandbox: 'workspace-write', ...thread } },
+  );
+  await server.client.turn(ROOT, 'root: go');
+  return { ...server, root: server.agents.of('root')[0], child: server.agents.of('child')[0] };
+}
+
+const DIRECT = '[sandbox_workspace_write]\nnetwork_access = true';
+
+test('a role cannot give its agents the network without the proxy that the thread has', async () => {
+  const config = `[features]\nnetwork_proxy = true\n${DIRECT}`;
+  const { root, child, client } = await withRole('[agents.own.features]\nnetwork_proxy = false', { config });
+  expect(developerText(root)).toMatch(/proxy/);
+  expect(developerText(child)).toMatch(/proxy/);
+  expect(client.notifications('configWarning').map(({ summary }) => summary)).toContainEqual(
+    expect.stringContaining('features.network_proxy has no effect in the role own'),
+  );
+});
+
+test('a role can give its agents the proxy where the thread has the network directly', async () => {
+  const { root, child, client } = await withRole('[agents.own.features]\nnetwork_proxy = true', { config: DIRECT });
+  expect(developerText(root)).not.toMatch(/proxy/);
+  expect(developerText(child)).toMatch(/proxy/);
+  expect(client.notifications('configWarning')).toEqual([]);
+});
+
+test('the network limits of the permission profile hold for an agent whose role has a narrower sandbox', async () => {
+  const config = [
+    '[permissions.limited]\nextends = ":workspace"',
+    '[permissions.limited.network]\nenabled = true',
+    '[permissions.limited.network.domains]\n"example.com" = "allow"',
+    DIRECT,
+  ].join('\n');
+  const role = '[agents.own]\nsandbox_mode = "read-only"';
+  const server = await withRole(role, { config, defaults: 'default_permissions = "limited"\n', thread: { sandbox: null } });
+  expect(developerText(server.root)).toMatch(/example\.com/);
+  const settings = await settingsOf(server);
+  expect(settings).toMatchObject({ sandboxPolicy: { type: 'readOnly' }, permissionProfile: { id: 'limited' } });
+});
+
+test('a role cannot give tools that the thread does not have', async () => {
+  const role = '[agents.own]\n[agents.own.features]\nshell_tool = true\n[agents.own.tools]\nview_image = false';
+  const { root, child } = await withRole(role, { config: '[features]\nshell_tool = false' });
+  const names = (request: ModelRequest | undefined) => request?.tools.map(({ name }) => name);
+  expect(names(root)).toContain('view_image');
+  expect(names(child)).not.toContain('exec_command');
+  expect(names(child)).not.toContain('view_image');
+});
