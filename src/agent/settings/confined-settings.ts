@@ -1,17 +1,23 @@
 import { isDeepStrictEqual } from 'node:util';
+import { isWithin } from '../../base/paths/is-within.ts';
 import { narrowerSandbox } from '../../policy/permissions/narrower-sandbox.ts';
 import { stricterApprovals } from '../../policy/permissions/stricter-approvals.ts';
+import type { SandboxPolicy } from '../../protocol/generated/types.ts';
 import type { ThreadSettings } from '../../store/thread-store.ts';
 
 type Confinement = Pick<ThreadSettings, 'sandboxPolicy' | 'approvalPolicy' | 'approvalsReviewer'> &
-  Pick<ThreadSettings, 'permissionProfile' | 'workspaceRoots'>;
+  Pick<ThreadSettings, 'cwd' | 'permissionProfile' | 'workspaceRoots'>;
 
-/** The sandbox and the approvals of an agent: what both its own settings and `own`, those of the thread that it works for, allow. */
+/**
+ * The sandbox and the approvals of an agent: what both its own settings and `own`, those of the thread that it works for, allow. It works
+ * in its own folder, unless the sandbox would then allow more than that of the thread does.
+ */
 export function confinedSettings(agent: ThreadSettings, own: ThreadSettings): Confinement {
   const { permissionProfile = null, workspaceRoots = [] } = own;
   const sandboxPolicy = narrowerSandbox(agent.sandboxPolicy, own.sandboxPolicy, [own.cwd, ...workspaceRoots]);
   return {
     sandboxPolicy,
+    cwd: mayWorkIn(agent.cwd, { sandboxPolicy, own }) ? agent.cwd : own.cwd,
     // A profile also decides about unix sockets and hosts, so the agent keeps that of the thread. A built-in one only names a sandbox.
     permissionProfile: sandboxPolicy.type !== own.sandboxPolicy.type && permissionProfile?.id.startsWith(':') ? null : permissionProfile,
     workspaceRoots,
@@ -24,4 +30,30 @@ export function confinedSettings(agent: ThreadSettings, own: ThreadSettings): Co
 export function confined(agent: ThreadSettings, own: ThreadSettings): ThreadSettings {
   const settings = { ...agent, ...confinedSettings(agent, own) };
   return isDeepStrictEqual(settings, agent) ? agent : settings;
+}
+
+/** Whether a process in this folder may do no more than one of the thread: a sandbox opens the folder that it works in. */
+function mayWorkIn(cwd: string, { sandboxPolicy: policy, own }: { sandboxPolicy: SandboxPolicy; own: ThreadSettings }): boolean {
+  const workspace = [own.cwd, ...(own.workspaceRoots ?? [])];
+  const writable = writableRoots(own.sandboxPolicy);
+  const readable = readableRoots(own.sandboxPolicy);
+  const isWritable = policy.type !== 'workspaceWrite' || isInside(cwd, writable, workspace);
+  return isWritable && (readableRoots(policy) === null || isInside(cwd, readable, workspace));
+}
+
+function isInside(path: string, roots: readonly string[] | null, workspace: readonly string[]): boolean {
+  return roots === null || [...workspace, ...roots].some((root) => isWithin(path, root));
+}
+
+/** The folders beside the workspace that can be written. Null: all. */
+function writableRoots(policy: SandboxPolicy): readonly string[] | null {
+  if (policy.type === 'readOnly') return [];
+  return policy.type === 'workspaceWrite' ? (policy.writableRoots ?? []) : null;
+}
+
+/** The folders beside the workspace that can be read. Null: all. */
+function readableRoots(policy: SandboxPolicy): readonly string[] | null {
+  if (policy.type === 'dangerFullAccess' || policy.type === 'externalSandbox') return null;
+  const access = policy.type === 'readOnly' ? policy.access : policy.readOnlyAccess;
+  return access?.type === 'restricted' ? (access.readableRoots ?? []) : null;
 }

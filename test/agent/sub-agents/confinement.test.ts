@@ -74,3 +74,46 @@ test('a role cannot give tools that the thread does not have', async () => {
   expect(names(child)).not.toContain('exec_command');
   expect(names(child)).not.toContain('view_image');
 });
+
+/** A root that starts an agent in its first turn, and sends it input in its second. The second turn has these settings. */
+async function movedRoot(second: object, thread: object = { sandbox: 'workspace-write' }) {
+  const server = await withAgents(
+    {
+      root: [spawn({ message: 'child: x' }), (request) => wait(request), done, (request) => send(request), (request) => wait(request), done],
+      child: [done, done, done],
+    },
+    { thread },
+  );
+  await server.client.turn(ROOT, 'root: go');
+  const child = agentId(server);
+  return { ...server, child, second: () => server.client.turn(ROOT, 'two', second) };
+}
+
+const WRITE = { type: 'workspaceWrite' as const, writableRoots: [], networkAccess: false, excludeTmpdirEnvVar: true, excludeSlashTmp: true };
+
+test('an agent cannot write in a folder that its parent has left', async () => {
+  const server = await movedRoot({ cwd: '/usr/share', sandboxPolicy: WRITE });
+  await server.second();
+  const { cwd, sandboxPolicy } = (await settingsOf(server)) ?? {};
+  expect({ cwd, sandboxPolicy }).toEqual({ cwd: '/usr/share', sandboxPolicy: expect.objectContaining({ writableRoots: [] }) });
+});
+
+test('an agent cannot read a folder that its parent cannot read', async () => {
+  const access = { type: 'restricted' as const, readableRoots: ['/usr/lib'], includePlatformDefaults: false };
+  const server = await movedRoot({ cwd: '/usr/share', sandboxPolicy: { type: 'readOnly', access } });
+  await server.second();
+  expect(await settingsOf(server)).toMatchObject({ cwd: '/usr/share', sandboxPolicy: { type: 'readOnly' } });
+});
+
+test('an agent stays in a folder in which its parent can write, or in any if a folder gives no permission', async () => {
+  const server = await movedRoot({});
+  const root = (await settingsOf(server, ROOT))?.cwd ?? '';
+  const own = join(root, 'own');
+  await mkdir(own);
+  await server.client.turn(server.child, 'move', { cwd: own });
+  await server.second();
+  expect(await settingsOf(server)).toMatchObject({ cwd: own });
+  server.agents.push('root', ...[send, wait].map((call) => (request: ModelRequest) => call(request)), done);
+  await server.client.turn(ROOT, 'three', { cwd: '/usr/share', sandboxPolicy: { type: 'readOnly', networkAccess: false } });
+  expect(await settingsOf(server)).toMatchObject({ cwd: own, sandboxPolicy: { type: 'readOnly' } });
+});
