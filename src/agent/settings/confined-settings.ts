@@ -1,16 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isWithin } from '../../base/paths/is-within.ts';
+import { AGENT_PLAN_MODE, isAgentPlanMode } from '../../instructions/collaboration-mode-text.ts';
 import { narrowerSandbox } from '../../policy/permissions/narrower-sandbox.ts';
 import { stricterApprovals } from '../../policy/permissions/stricter-approvals.ts';
-import type { SandboxPolicy } from '../../protocol/generated/types.ts';
+import type { CollaborationMode, SandboxPolicy } from '../../protocol/generated/types.ts';
 import type { ThreadSettings } from '../../store/thread-store.ts';
 
 type Confinement = Pick<ThreadSettings, 'sandboxPolicy' | 'approvalPolicy' | 'approvalsReviewer'> &
-  Pick<ThreadSettings, 'cwd' | 'permissionProfile' | 'workspaceRoots'>;
+  Pick<ThreadSettings, 'cwd' | 'collaborationMode' | 'permissionProfile' | 'workspaceRoots'>;
 
 /**
  * The sandbox and the approvals of an agent: what both its own settings and `own`, those of the thread that it works for, allow. It works
- * in its own folder, unless the sandbox would then allow more than that of the thread does.
+ * in its own folder, unless the sandbox would then allow more than that of the thread does. It is in plan mode while the thread is.
  */
 export function confinedSettings(agent: ThreadSettings, own: ThreadSettings): Confinement {
   const { permissionProfile = null, workspaceRoots = [] } = own;
@@ -23,6 +24,7 @@ export function confinedSettings(agent: ThreadSettings, own: ThreadSettings): Co
     workspaceRoots,
     approvalPolicy: stricterApprovals(agent.approvalPolicy, own.approvalPolicy),
     approvalsReviewer: own.approvalsReviewer,
+    collaborationMode: confinedMode(agent.collaborationMode, own.collaborationMode),
   };
 }
 
@@ -30,6 +32,15 @@ export function confinedSettings(agent: ThreadSettings, own: ThreadSettings): Co
 export function confined(agent: ThreadSettings, own: ThreadSettings): ThreadSettings {
   const settings = { ...agent, ...confinedSettings(agent, own) };
   return isDeepStrictEqual(settings, agent) ? agent : settings;
+}
+
+function confinedMode(agent: CollaborationMode, own: CollaborationMode): CollaborationMode {
+  const withInstructions = (mode: CollaborationMode['mode'], instructions: string | null): CollaborationMode => ({
+    mode,
+    settings: { ...agent.settings, developer_instructions: instructions },
+  });
+  if (own.mode === 'plan' && agent.mode !== 'plan') return withInstructions('plan', AGENT_PLAN_MODE);
+  return own.mode !== 'plan' && isAgentPlanMode(agent) ? withInstructions('default', null) : agent;
 }
 
 /** Whether a process in this folder may do no more than one of the thread: a sandbox opens the folder that it works in. */

@@ -79,7 +79,14 @@ test('a role cannot give tools that the thread does not have', async () => {
 async function movedRoot(second: object, thread: object = { sandbox: 'workspace-write' }) {
   const server = await withAgents(
     {
-      root: [spawn({ message: 'child: x' }), (request) => wait(request), done, (request) => send(request), (request) => wait(request), done],
+      root: [
+        spawn({ message: 'child: x' }),
+        (request) => wait(request),
+        done,
+        (request) => send(request),
+        (request) => wait(request),
+        done,
+      ],
       child: [done, done, done],
     },
     { thread },
@@ -89,7 +96,13 @@ async function movedRoot(second: object, thread: object = { sandbox: 'workspace-
   return { ...server, child, second: () => server.client.turn(ROOT, 'two', second) };
 }
 
-const WRITE = { type: 'workspaceWrite' as const, writableRoots: [], networkAccess: false, excludeTmpdirEnvVar: true, excludeSlashTmp: true };
+const WRITE = {
+  type: 'workspaceWrite' as const,
+  writableRoots: [],
+  networkAccess: false,
+  excludeTmpdirEnvVar: true,
+  excludeSlashTmp: true,
+};
 
 test('an agent cannot write in a folder that its parent has left', async () => {
   const server = await movedRoot({ cwd: '/usr/share', sandboxPolicy: WRITE });
@@ -116,4 +129,35 @@ test('an agent stays in a folder in which its parent can write, or in any if a f
   server.agents.push('root', ...[send, wait].map((call) => (request: ModelRequest) => call(request)), done);
   await server.client.turn(ROOT, 'three', { cwd: '/usr/share', sandboxPolicy: { type: 'readOnly', networkAccess: false } });
   expect(await settingsOf(server)).toMatchObject({ cwd: own, sandboxPolicy: { type: 'readOnly' } });
+});
+
+test('agents only explore while the thread that they work for is in plan mode', async () => {
+  const server = await withAgents(
+    {
+      root: [spawn({ message: 'child: x', agent_type: 'worker' }), (request) => wait(request), done],
+      child: [done, done, done],
+    },
+    { thread: { sandbox: 'workspace-write' } },
+  );
+  const mode = (name: 'plan' | 'default') => ({ collaborationMode: { mode: name, settings: { model: 'test-model' } } });
+  await server.client.turn(ROOT, 'root: go', mode('plan'));
+  expect(developerText(server.agents.of('child')[0])).toContain('explore only, whatever your task says');
+  expect(await settingsOf(server)).toMatchObject({ collaborationMode: { mode: 'plan' }, sandboxPolicy: { type: 'workspaceWrite' } });
+  for (const [name, text] of [
+    ['default', 'null'],
+    ['plan', expect.stringContaining('explore only')],
+  ] as const) {
+    server.agents.push('root', ...[send, wait].map((call) => (request: ModelRequest) => call(request)), done);
+    await server.client.turn(ROOT, 'again', mode(name));
+    const { collaborationMode } = (await settingsOf(server)) ?? {};
+    expect(collaborationMode).toMatchObject({ mode: name, settings: { developer_instructions: text === 'null' ? null : text } });
+  }
+});
+
+test('an agent that a client has put into plan mode stays in it', async () => {
+  const server = await movedRoot({});
+  const plan = { mode: 'plan' as const, settings: { model: 'test-model' } };
+  await server.client.turn(server.child, 'plan', { collaborationMode: plan });
+  await server.second();
+  expect(await settingsOf(server)).toMatchObject({ collaborationMode: { mode: 'plan', settings: { developer_instructions: null } } });
 });
