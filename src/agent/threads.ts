@@ -327,6 +327,8 @@ export class Threads {
 
   /** Starts the thread of an agent. */
   async #startAgent(parent: LoadedThread, agent: NewAgent & { nickname: string }): Promise<LoadedThread> {
+    // Its configuration is read at once, and a response may start many.
+    await this.#breaks.yielded();
     if (this.#closing !== null) throw new AgentRefused('The server is being shut down, so it cannot start agents.');
     const { thread, above } = await this.#loader.startAgent(parent, agent);
     return this.#load(thread, above);
