@@ -8,6 +8,7 @@ import { withProjectSettings } from '../layers/with-project-settings.ts';
 import { isAgentSetting } from '../settings.ts';
 import type { ProjectFile } from '../trust/project-files.ts';
 import type { RoleProblem } from './agent-role.ts';
+import { narrowOwnRole } from './narrow-own-role.ts';
 import { ROLE_FILES_MAX, roleFileNames } from './role-file-names.ts';
 import { ROLE_SETTINGS } from './role-settings.ts';
 
@@ -43,12 +44,18 @@ export function ownParts({ home, layers, toml }: RoleSources): Parts {
   const names = roleFileNames(home);
   if (names.length > ROLE_FILES_MAX) problems.push(tooMany(folder, { isProjects: false }));
   const read = (path: string) => readLayer(path, { type: 'user', file: path, profile: null }, toml);
+  const narrowed = (layer: Layer): Layer => {
+    const { kept, ignored } = narrowOwnRole(layer);
+    problems.push(...ignored);
+    return kept;
+  };
   for (const path of names.slice(0, ROLE_FILES_MAX).map((name) => join(folder, name)))
-    attempt(stem(path), () => [{ role: stem(path), layer: read(path) }]);
+    attempt(stem(path), () => [{ role: stem(path), layer: narrowed(read(path)) }]);
   for (const { role, layer } of layers.filter((layer) => !isProjects(layer)).flatMap(tables)) {
     attempt(role, () => {
       const file = fileOf(layer);
-      return [...(file === null ? [] : [{ role, layer: required(read(resolve(home, file)), layer) }]), { role, layer }];
+      const named = file === null ? [] : [{ role, layer: narrowed(required(read(resolve(home, file)), layer)) }];
+      return [...named, { role, layer: narrowed(layer) }];
     });
   }
   return { parts, problems };
