@@ -38,7 +38,15 @@ export async function configureAgentAgain(
   const { sandboxPolicy, approvalPolicy } = record.settings;
   const { home, env, overrides, trustedFiles, modelGiven } = deps;
   const cwd = threadCwd(request.overrides.cwd ?? record.settings.cwd, deps.cwd);
-  const { agentRoles } = await loadConfig({ home, cwd, env, overrides, request: request.config, trustedFiles, modelGiven });
+  const { agentRoles } = await loadConfig({
+    home,
+    cwd,
+    env,
+    overrides,
+    request: mergeTables(request.inherited ?? {}, request.config ?? {}),
+    trustedFiles,
+    modelGiven,
+  });
   const role = knownRoles(agentRoles).find(({ name }) => name === spawnSource(record.source)?.agent_role);
   const ofRole: JsonObject = Object.fromEntries(Object.entries(role?.config ?? {}).filter(([key]) => !KEPT.has(key)));
   const isInherited = request.inherited != null || Object.keys(ofRole).length > 0;

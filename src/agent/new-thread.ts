@@ -30,6 +30,11 @@ export interface ThreadRequest {
   knowsModes: boolean;
 }
 
+/** Whether the request names any setting. */
+export function changesSettings({ overrides, config }: ThreadRequest): boolean {
+  return config !== null || Object.values(overrides).some((value) => value !== null && value !== undefined);
+}
+
 export interface NewThread extends ThreadRequest {
   ephemeral: boolean;
   threadSource: string | null;

@@ -32,7 +32,9 @@ export function turnMethods({ threads }: ThreadDeps) {
       handle({ threadId, turnId, ...overrides }) {
         const thread = threads.require(threadId);
         return {
-          status: thread.changeTurn(turnId, { ...overrides, model: requestedModel(overrides) }) ? 'applied' : 'targetUnavailable',
+          status: thread.settingsChanges.changeTurn(turnId, { ...overrides, model: requestedModel(overrides) })
+            ? 'applied'
+            : 'targetUnavailable',
         };
       },
     },

@@ -1,6 +1,6 @@
 import type { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { isObject, type JsonObject } from '../../base/json-value.ts';
-import { cutText } from '../../base/text/cut-text.ts';
+import { withoutMiddle } from '../../base/text/without-middle.ts';
 import { messageText, outputText } from '../../model/message-text.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
 import { authorOf } from '../../rollout/author-of.ts';
@@ -152,11 +152,6 @@ function shortened(text: string, charsMax: number, mask: (text: string) => strin
   }
   const end = mask(text.slice(-part)).replace(KEY_REST, HIDDEN);
   return withoutMiddle(mask(text.slice(0, part)), end, { charsMax, length: text.length });
-}
-
-function withoutMiddle(start: string, end: string, { charsMax, length }: { charsMax: number; length: number }): string {
-  const half = Math.floor(charsMax / 2);
-  return `${cutText(start, half)} [… ${length - 2 * half} characters left out …] ${end.slice(-half).replace(/^[\uDC00-\uDFFF]/, '')}`;
 }
 
 /** Whether an item has an entry. */

@@ -13,13 +13,10 @@ export function archiveMethods(deps: ThreadDeps) {
         if (ephemeral) throw threadEphemeral(threadId);
         // The same time for all, by which thread/unarchive knows the agents that were archived with their thread.
         const atMs = clock.now();
-        const archived = await threads.agents.retire(
-          threadId,
-          (id) => store.archiveThread(id, atMs),
-          ({ archivedAtMs }) => archivedAtMs === null,
-        );
-        after(() => {
-          for (const gone of archived) announceThreadGone(deps, 'thread/archived', gone);
+        await threads.agents.retire(threadId, {
+          change: (id) => store.archiveThread(id, atMs),
+          takes: ({ archivedAtMs }) => archivedAtMs === null,
+          retired: (gone) => after(() => announceThreadGone(deps, 'thread/archived', gone)),
         });
         return {};
       },

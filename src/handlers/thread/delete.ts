@@ -10,13 +10,10 @@ export function deleteMethods(deps: ThreadDeps) {
       queue: perThread,
       async handle({ threadId }, { after }) {
         await threads.record(threadId, noRolloutFound);
-        const deleted = await threads.agents.retire(
-          threadId,
-          (id) => store.deleteThread(id),
-          () => true,
-        );
-        after(() => {
-          for (const gone of deleted) announceThreadGone(deps, 'thread/deleted', gone);
+        await threads.agents.retire(threadId, {
+          change: (id) => store.deleteThread(id),
+          takes: () => true,
+          retired: (gone) => after(() => announceThreadGone(deps, 'thread/deleted', gone)),
         });
         return {};
       },

@@ -1,6 +1,6 @@
 import { checkedTool, requireObject } from '../../../tools/bad-arguments.ts';
 import type { Tool } from '../../../tools/tool.ts';
-import { stateForModel } from '../agent-state.ts';
+import { agentState, stateForModel } from '../agent-state.ts';
 import { agentId } from './agent-id.ts';
 import type { AgentToolDeps } from './agent-tool-deps.ts';
 import { collabAction } from './collab-action.ts';
@@ -28,7 +28,7 @@ export function closeAgent({ tree, threadId, told }: AgentToolDeps): Tool {
         await tree.close(threadId, target);
         const states = await tree.states(threadId, [target]);
         told(states);
-        return { output: { previous_status: stateForModel(before.get(target) ?? { status: 'notFound' }) }, states };
+        return { output: { previous_status: stateForModel(before.get(target) ?? agentState(null)) }, states };
       });
     },
   );

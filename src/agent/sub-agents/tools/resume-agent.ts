@@ -1,6 +1,6 @@
 import { checkedTool, requireObject } from '../../../tools/bad-arguments.ts';
 import type { Tool } from '../../../tools/tool.ts';
-import { stateForModel } from '../agent-state.ts';
+import { agentState, stateForModel } from '../agent-state.ts';
 import { agentId } from './agent-id.ts';
 import type { AgentToolDeps } from './agent-tool-deps.ts';
 import { collabAction } from './collab-action.ts';
@@ -26,7 +26,7 @@ export function resumeAgent({ tree, threadId, limits }: AgentToolDeps): Tool {
       return collabAction(context, { tool: 'resumeAgent', receiverThreadIds: [id], statesOf }, async () => {
         await tree.reopen(threadId, id, limits);
         const states = await tree.states(threadId, [id]);
-        return { output: { status: stateForModel(states.get(id) ?? { status: 'notFound' }) }, states };
+        return { output: { status: stateForModel(states.get(id) ?? agentState(null)) }, states };
       });
     },
   );
