@@ -1,3 +1,4 @@
+import { spawnSource } from '../../spawn-source.ts';
 import { StoreError } from '../../store-error.ts';
 import type { ForkPoint, ThreadRecord } from '../../thread-store.ts';
 import { cutHistory } from '../history/cut-history.ts';
@@ -9,7 +10,8 @@ import { beginWithHistory } from './begin-thread.ts';
  * Stores a fork, takes it and makes its writer. The source is read in the same transaction. Otherwise another process could
  * delete it in between, and with it its logs.
  */
-export function forkThread(connection: StoreConnection, source: { id: string; point: ForkPoint }, record: ThreadRecord): SqliteWriter {
+export function forkThread(connection: StoreConnection, from: { id: string; point: ForkPoint }, record: ThreadRecord): SqliteWriter {
+  const source = { ...from, isForAgent: spawnSource(record.source) !== null };
   // A fork in the file cannot share logs in memory.
   if (!record.ephemeral) return beginWithHistory(connection, record, () => cutHistory(connection, source, (logId) => logId > 0));
   try {
