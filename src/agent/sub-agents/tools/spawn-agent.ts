@@ -23,10 +23,10 @@ export function spawnAgent(deps: AgentToolDeps): Tool {
           ...inputParameters('The task, complete in itself.'),
           agent_type: { type: 'string', description: roleList(deps.settings.roles) },
           fork_context: { type: 'boolean', description: 'Whether the agent begins with the whole conversation so far. Default: false.' },
-          model: { type: 'string', description: 'The model of the agent. Leave it out for the model that you are.' },
+          model: { type: 'string', description: 'The model of the agent. Leave it out for the usual one.' },
           reasoning_effort: {
             type: 'string',
-            description: `The reasoning effort of the agent: ${deps.settings.efforts.join(', ')}. Leave it out for yours.`,
+            description: `The reasoning effort of the agent: ${deps.settings.efforts.join(', ')}. Leave it out for the usual one.`,
           },
         },
         required: [],
@@ -38,6 +38,7 @@ export function spawnAgent(deps: AgentToolDeps): Tool {
       const input = agentInput(args, context.settings.cwd);
       const forksHistory = booleanField(args, 'fork_context') ?? false;
       const role = roleNamed(textField(args, 'agent_type'), deps.settings.roles);
+      if (context.settings.collaborationMode.mode === 'plan') checkReadsOnly(role, deps.settings.roles);
       const asked = { model: textField(args, 'model'), effort: textField(args, 'reasoning_effort') };
       checkEffort(asked.effort, { role, settings: deps.settings, own: context.settings });
       const chosen = agentChoices(asked, { role, settings: deps.settings, own: context.settings });
@@ -80,6 +81,14 @@ function roleNamed(name: string | null, configured: AgentRoles): AgentRole | nul
   const role = roles.find((each) => each.name === name);
   if (role === undefined) throw new BadArguments(`\`agent_type\` must be one of ${roles.map((each) => each.name).join(', ')}.`);
   return role;
+}
+
+/** In plan mode nothing is changed yet, by agents either. */
+function checkReadsOnly(role: AgentRole | null, configured: AgentRoles): void {
+  const readsOnly = ({ config }: AgentRole) => config.sandbox_mode === 'read-only';
+  if (role !== null && readsOnly(role)) return;
+  const names = knownRoles(configured).flatMap((each) => (readsOnly(each) ? [each.name] : []));
+  throw new BadArguments(`in plan mode \`agent_type\` must be a role that only reads: ${names.join(', ')}.`);
 }
 
 /** Refuses an effort that no model of the provider has: each request of the agent would fail. */
