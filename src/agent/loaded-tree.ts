@@ -19,6 +19,7 @@ import { isAgentOf, isOpen, parentOf } from './sub-agents/parent-of.ts';
 import { type Retired, type RetireOptions, retireTree } from './sub-agents/retire-tree.ts';
 import { SubAgents } from './sub-agents/sub-agents.ts';
 import { sweepAgents } from './sub-agents/sweep-agents.ts';
+import type { ActiveTurn } from './turn/active-turn.ts';
 
 interface LoadedTreeDeps {
   store: ThreadStore;
@@ -55,6 +56,8 @@ export class LoadedTree implements AgentTree {
   readonly #admission: Admission;
   readonly #idle = new IdleAgents(IDLE_AGENTS_MAX);
   readonly #ends = new AgentEnds();
+  /** By agent: the turn that was interrupted together with one above, until that has ended. */
+  readonly #interrupted = new Map<string, ActiveTurn>();
   readonly usage: AgentsUsage;
 
   constructor(deps: LoadedTreeDeps) {
@@ -177,7 +180,8 @@ export class LoadedTree implements AgentTree {
   }
 
   async interruptBelow(ownerId: string, cause: InterruptCause): Promise<void> {
-    await Promise.all(this.loadedBelow(ownerId).map(async (id) => this.#deps.threads.find(id)?.interruptAndWait(cause)));
+    const end = (id: string) => this.#interrupted.get(id)?.finished ?? this.#deps.threads.find(id)?.interruptAndWait(cause);
+    await Promise.all(this.loadedBelow(ownerId).map(end));
   }
 
   interruptAbove(agentId: string, cause: InterruptCause): void {
@@ -187,10 +191,20 @@ export class LoadedTree implements AgentTree {
     turn?.interrupt(cause);
   }
 
-  /** For the user: interrupts the turns of all agents below a thread, once its own turn has ended. */
-  async interruptAfter(turnEnd: Promise<void> | undefined, threadId: string): Promise<void> {
-    await turnEnd;
-    await this.interruptBelow(threadId, 'parent');
+  /**
+   * For the user: interrupts the turns of all agents below a thread at once. Input that a client sends to an agent after that begins a turn
+   * that goes on. `ownerTurn`: the turn of the thread, which is interrupted with them; null: none runs.
+   */
+  interruptNow(ownerId: string, ownerTurn: ActiveTurn | null): void {
+    for (const id of this.loadedBelow(ownerId)) {
+      const turn = this.#deps.threads.find(id)?.turn ?? null;
+      if (turn === null) continue;
+      turn.refuseInput();
+      turn.interrupt('parent');
+      if (ownerTurn === null) continue;
+      this.#interrupted.set(id, turn);
+      void ownerTurn.finished.then(() => this.#interrupted.delete(id));
+    }
   }
 
   /** Whether a turn of an agent below a thread runs: it needs the words of the threads above, and counts for their goals. */

@@ -48,8 +48,7 @@ export function turnMethods({ threads }: ThreadDeps) {
         const { turn } = thread;
         after(() => {
           interrupt();
-          // The end of a turn that is interrupted ends its agents. Here there is none, or it may have been ending by itself.
-          if (turn !== null || turnId === '') void threads.agents.interruptAfter(turn?.finished, threadId);
+          if (turnId === '' || turn?.id === turnId) threads.agents.interruptNow(threadId, turn);
         });
         return {};
       },

@@ -47,9 +47,9 @@ export class Guardian implements TurnPart, Reviewer<ActionQuestion> {
     this.#deps = deps;
   }
 
-  /** The messages of users in this thread, for the guardians of the agents that it has started. */
+  /** What users have said and approved in this thread, for the guardians of the agents that it has started. */
   async userMessages(): Promise<AuthoredItem[]> {
-    return ((await this.#deps.history()) ?? []).filter((read) => authorOf(read) === 'user');
+    return ((await this.#deps.history()) ?? []).filter(isUsers);
   }
 
   turnBegan({ kind }: TurnContext): Record<string, never> {
@@ -123,6 +123,12 @@ export class Guardian implements TurnPart, Reviewer<ActionQuestion> {
 /** Whether the agent acts in turns of this kind, so that it can use an approval. */
 function isOfAgent(kind: TurnContext['kind']): boolean {
   return kind !== 'shell' && kind !== 'review' && kind !== 'compact';
+}
+
+/** Whether the user has said or approved this. */
+export function isUsers(read: AuthoredItem): boolean {
+  const author = authorOf(read);
+  return author === 'user' || author === 'approval';
 }
 
 function factsOf({ id, kind, settings, steerRefusal, interruptCause }: TurnContext): Omit<TurnContext, 'signal'> {

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { isWithin } from '../../base/paths/is-within.ts';
 import { AGENT_PLAN_MODE, isAgentPlanMode } from '../../instructions/collaboration-mode-text.ts';
 import { narrowerSandbox } from '../../policy/permissions/narrower-sandbox.ts';
+import { isProtectedName } from '../../policy/permissions/sandbox-bounds.ts';
 import { stricterApprovals } from '../../policy/permissions/stricter-approvals.ts';
 import type { CollaborationMode, SandboxPolicy } from '../../protocol/generated/types.ts';
 import type { ThreadSettings } from '../../store/thread-store.ts';
@@ -52,8 +53,10 @@ function mayWorkIn(cwd: string, { sandboxPolicy: policy, own }: { sandboxPolicy:
   return isWritable && (readableRoots(policy) === null || isInside(cwd, readable, workspace));
 }
 
-function isInside(path: string, roots: readonly string[] | null, workspace: readonly string[]): boolean {
-  return roots === null || [...workspace, ...roots].some((root) => isWithin(path, root));
+/** Whether the folder is in one of the roots, and not in a protected part of it. Null: every folder is. */
+function isInside(folder: string, roots: readonly string[] | null, workspace: readonly string[]): boolean {
+  const isOpen = (root: string) => isWithin(folder, root) && !folder.slice(root.length).split('/').some(isProtectedName);
+  return roots === null || [...workspace, ...roots].some(isOpen);
 }
 
 /** The folders beside the workspace that can be written. Null: all. */

@@ -31,7 +31,7 @@ export function agentChoices(
     ...(asked.model === null || asked.model === model ? [] : [`the model ${model}`]),
     ...(asked.effort === null || asked.effort === effort ? [] : [`the reasoning effort ${effort}`]),
   ];
-  const note = overruled.length === 0 ? null : `The user's configuration of the role ${role?.name} sets ${overruled.join(' and ')}.`;
+  const note = overruled.length === 0 ? null : `The configuration of the role ${role?.name} sets ${overruled.join(' and ')}.`;
   return { model, effort, note };
 }
 

@@ -75,7 +75,12 @@ export interface AgentTree {
   /** The messages that users wrote in the loaded threads above an agent, those of the uppermost thread first. */
   saidAbove(agentId: string): Promise<AuthoredItem[]>;
   /** The tokens that threads and the agents below them have used. */
-  readonly usage: { used(threadId: string, tokens: TokenUsageBreakdown): void; below(threadId: string): TokenUsageBreakdown | null };
+  readonly usage: {
+    used(threadId: string, tokens: TokenUsageBreakdown): void;
+    below(threadId: string): TokenUsageBreakdown | null;
+    /** What agents have used so far does not count for what the thread begins now, such as a goal. */
+    forgetUntold(threadId: string): void;
+  };
   /** A number that grows whenever an agent that the thread itself started ends a turn. */
   version(ownerId: string): number;
 }

@@ -84,8 +84,8 @@ export class SubAgents implements TurnPart {
     const { agents, threadId } = this.#deps;
     // It must not go on with another agent, whose denials are counted anew.
     if (interruptCause === 'guardian') agents.interruptAbove(threadId, interruptCause);
-    const isByUser = interruptCause === null || interruptCause === 'user' || interruptCause === 'guardian';
-    await agents.interruptBelow(threadId, isByUser ? 'parent' : interruptCause);
+    const endsServer = interruptCause === 'close' || interruptCause === 'clientGone' || interruptCause === 'shutdown';
+    await agents.interruptBelow(threadId, endsServer ? interruptCause : 'parent');
   }
 
   /** Agents that work for the thread have used tokens. Tells clients, once the thread itself has a turn that used some. */

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -160,4 +161,33 @@ test('an agent that a client has put into plan mode stays in it', async () => {
   await server.client.turn(server.child, 'plan', { collaborationMode: plan });
   await server.second();
   expect(await settingsOf(server)).toMatchObject({ collaborationMode: { mode: 'plan', settings: { developer_instructions: null } } });
+});
+
+test('an agent does not work in a folder that is protected from its parent', async () => {
+  const server = await movedRoot({});
+  const root = (await settingsOf(server, ROOT))?.cwd ?? '';
+  const git = join(root, '.git', 'hooks');
+  await mkdir(git, { recursive: true });
+  await server.client.turn(server.child, 'move', { cwd: git });
+  await server.second();
+  expect(await settingsOf(server)).toMatchObject({ cwd: root });
+});
+
+test('input that joins the running turn of an agent confines that turn', async () => {
+  const hold = new Gate();
+  const touch = (callId: string) => functionCall('exec_command', { cmd: 'touch made-by-agent && echo made' }, { callId });
+  const server = await withAgents(
+    {
+      root: [spawn({ message: 'child: x' }), done, (request) => send(request), done],
+      child: [[hold, ...response(touch('first'))], response(touch('second')), done],
+    },
+    { thread: { sandbox: 'danger-full-access' } },
+  );
+  await server.client.turn(ROOT, 'root: go');
+  const readOnly = { type: 'readOnly' as const, networkAccess: false };
+  const { turn } = await server.client.request('turn/start', { threadId: ROOT, input: text('two'), sandboxPolicy: readOnly });
+  await server.client.turnCompleted(turn.id);
+  hold.open();
+  await server.client.waitFor('turn/completed', ({ threadId }) => threadId !== ROOT);
+  expect(existsSync(join((await settingsOf(server, ROOT))?.cwd ?? '', 'made-by-agent'))).toBe(false);
 });

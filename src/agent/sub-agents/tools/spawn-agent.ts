@@ -23,10 +23,10 @@ export function spawnAgent(deps: AgentToolDeps): Tool {
           ...inputParameters('The task, complete in itself.'),
           agent_type: { type: 'string', description: roleList(deps.settings.roles) },
           fork_context: { type: 'boolean', description: 'Whether the agent begins with the whole conversation so far. Default: false.' },
-          model: { type: 'string', description: 'The model of the agent. Leave it out for the model that you are.' },
+          model: { type: 'string', description: 'The model of the agent. Leave it out for the usual one.' },
           reasoning_effort: {
             type: 'string',
-            description: `The reasoning effort of the agent: ${deps.settings.efforts.join(', ')}. Leave it out for yours.`,
+            description: `The reasoning effort of the agent: ${deps.settings.efforts.join(', ')}. Leave it out for the usual one.`,
           },
         },
         required: [],
