@@ -65,15 +65,20 @@ export function isAtRest({ status }: CollabAgentState): boolean {
 /** The state in the form that models know. `charsMax`: for the message; if that is too little for one, there is only the status. */
 export function stateForModel({ status, message = null }: AgentState, charsMax = READ_CHARS_MAX): JsonValue {
   const text = message === null || charsMax < READ_CHARS_MIN ? null : shortened(message, Math.min(charsMax, READ_CHARS_MAX));
+  if (message !== null && text === null) return statusForModel(status);
+  if (status === 'completed') return { completed: text };
+  return status === 'errored' ? { errored: text ?? 'The agent failed without a message.' } : statusForModel(status);
+}
+
+/** The status in the form that models know. */
+export function statusForModel(status: AgentState['status']): string {
   switch (status) {
-    case 'completed':
-      return message !== null && text === null ? 'completed' : { completed: text };
-    case 'errored':
-      return message !== null && text === null ? 'errored' : { errored: text ?? 'The agent failed without a message.' };
     case 'pendingInit':
       return 'pending_init';
     case 'notFound':
       return 'not_found';
+    case 'completed':
+    case 'errored':
     case 'running':
     case 'interrupted':
     case 'shutdown':

@@ -2,9 +2,10 @@ import type { ResponseItem } from '../../protocol/generated/types.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
 import { spawnSource } from '../../store/spawn-source.ts';
 import type { Tool } from '../../tools/tool.ts';
+import { authored } from '../turn/turn-input.ts';
 import type { TurnContext, TurnOutcome, TurnPart, TurnPartDeps } from '../turn/turn-part.ts';
 import { type AgentState, isAtRest } from './agent-state.ts';
-import { agentsMessage } from './agents-message.ts';
+import { agentsMessage, knownAgentsMessage } from './agents-message.ts';
 import { usageWithAgents } from './agents-usage.ts';
 import type { AgentToolDeps } from './tools/agent-tool-deps.ts';
 import { closeAgent } from './tools/close-agent.ts';
@@ -24,15 +25,17 @@ const WAIT_SHARE = 0.2;
 /** A cautious estimate. */
 const CHARS_PER_TOKEN = 3;
 
+type KnownState = Pick<AgentState, 'status' | 'turnId'>;
+
 /** Lets the model start agents. Tells it how they ended, and ends their turns when its own is interrupted. */
 export class SubAgents implements TurnPart {
   readonly #deps: TurnPartDeps;
   /** By agent: the state that the model knows. */
-  readonly #known = new Map<string, string>();
+  readonly #known = new Map<string, KnownState>();
   /** The version of the tree at which the model was last told. Null: not since the thread was loaded. */
   #toldVersion: number | null = null;
-  /** Whether the model has learned the states before, in what it was told last: then it need not read the messages again. */
-  #wasTold = false;
+  /** The agents whose states are in outputs of calls that may not be stored yet. */
+  readonly #unstored = new Set<string>();
 
   constructor(deps: TurnPartDeps) {
     this.#deps = deps;
@@ -44,39 +47,44 @@ export class SubAgents implements TurnPart {
   }
 
   /** Tells the model of agents that have ended since it was last told, and of all open ones if it does not know them. */
-  async beforeRequest({ settings }: TurnContext): Promise<{ tell?: ResponseItem[] }> {
+  async beforeRequest({ settings }: TurnContext): Promise<{ tell?: ResponseItem[]; told?(): void }> {
+    // The outputs of the calls before this request.
+    this.#unstored.clear();
     const { agents, threadId } = this.#deps;
     const version = agents.version(threadId);
     const knowsAgents = this.#toldVersion !== null;
     if (version === this.#toldVersion) return {};
     const open = await agents.openAgents(threadId);
-    this.#toldVersion = version;
-    if (open.length === 0) return {};
-    const states = await agents.states(threadId, open);
-    const isNew = ([id, state]: [string, AgentState]) => this.#known.get(id) !== keyOf(state);
-    const news = new Map([...states].filter((each) => isNew(each) && (isAtRest(each[1]) || !knowsAgents)));
-    this.#learned(news);
-    const charsMax = this.#wasTold && !knowsAgents ? 0 : this.#chars(settings.model, TOLD_SHARE, TOLD_CHARS_MAX);
-    this.#wasTold = false;
-    return news.size === 0 ? {} : { tell: [agentsMessage(news, charsMax)] };
+    const states = open.length === 0 ? [] : [...(await agents.states(threadId, open))];
+    const news = new Map(states.filter(([id, state]) => !this.#knows(id, state) && (isAtRest(state) || !knowsAgents)));
+    const told = () => {
+      this.#toldVersion = version;
+      this.#learned(news);
+    };
+    if (news.size > 0) return { tell: [agentsMessage(news, this.#chars(settings.model, TOLD_SHARE, TOLD_CHARS_MAX))], told };
+    told();
+    return {};
   }
 
-  /** The model is told again of all open agents, with the next request, but not their messages: they may be what was too long. */
+  /** The model reads again what it knew, but not the messages of the agents: they may be what was too long. */
   compacted(): AuthoredItem[] {
-    this.#forget();
-    this.#wasTold = true;
-    return [];
+    const open = [...this.#known].filter(([, { status }]) => status !== 'shutdown' && status !== 'notFound');
+    return open.length === 0 ? [] : authored('context', [knownAgentsMessage(new Map(open))]);
   }
 
-  /** What the model was told in a failed turn may not be stored. */
   turnEnded(_turn: TurnContext, { status }: TurnOutcome): Record<string, never> {
-    if (status === 'failed') this.#forget();
+    if (status === 'failed' && this.#unstored.size > 0) {
+      for (const id of this.#unstored) this.#known.delete(id);
+      this.#toldVersion = null;
+    }
+    this.#unstored.clear();
     return {};
   }
 
   /** The thread is reverted or closed. The model may no longer have read what it was told. */
   async endWork(): Promise<void> {
-    this.#forget();
+    this.#toldVersion = null;
+    this.#known.clear();
   }
 
   async cleanUp({ signal, interruptCause }: TurnContext): Promise<void> {
@@ -98,13 +106,14 @@ export class SubAgents implements TurnPart {
     void outbox.announce([{ method: 'thread/tokenUsage/updated', params }]);
   }
 
-  #learned(states: ReadonlyMap<string, AgentState>): void {
-    for (const [id, state] of states) this.#known.set(id, keyOf(state));
+  /** Two turns that end alike are two states. */
+  #knows(id: string, { status, turnId }: KnownState): boolean {
+    const known = this.#known.get(id);
+    return known?.status === status && known.turnId === turnId;
   }
 
-  #forget(): void {
-    this.#toldVersion = null;
-    this.#known.clear();
+  #learned(states: ReadonlyMap<string, KnownState>): void {
+    for (const [id, { status, turnId }] of states) this.#known.set(id, { status, turnId });
   }
 
   /** The characters in this part of the model's context window. */
@@ -125,13 +134,11 @@ export class SubAgents implements TurnPart {
       tree: agents,
       settings,
       limits: { running: settings.running, open: OPEN_AGENTS_MAX },
-      told: (states) => this.#learned(states),
+      told: (states) => {
+        this.#learned(states);
+        for (const id of states.keys()) this.#unstored.add(id);
+      },
       charsMax: (model) => this.#chars(model, WAIT_SHARE, WAIT_CHARS_MAX),
     };
   }
-}
-
-/** Two turns that end alike are two states. */
-function keyOf({ status, turnId }: AgentState): string {
-  return `${status} ${turnId}`;
 }

@@ -91,8 +91,11 @@ export interface TurnPart {
   /** The turn ends. Called again, with the status `failed`, if the end could not be stored. */
   turnEnded?(turn: TurnContext, outcome: TurnOutcome): StepAddition;
 
-  /** Before each model request. `tell`: messages that the model reads with it. */
-  beforeRequest?(turn: TurnContext): Awaitable<{ tell?: ResponseItem[] }>;
+  /**
+   * Before each model request. `tell`: messages that the model reads with it. They are stored before the next part acts; then `told` is
+   * called.
+   */
+  beforeRequest?(turn: TurnContext): Awaitable<{ tell?: ResponseItem[]; told?(): void }>;
   /** A model request has failed for good. `again`: the part has an answer to the failure, and the model is asked again. */
   requestFailed?(error: TurnError, turn: TurnContext): { again?: boolean };
   /** The model forgets what it has read so far. Returns what it must read again for this turn. */

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import type { ModelRequest } from '../../../src/model/model.ts';
 import { StoreError } from '../../../src/store/store-error.ts';
+import type { LogEntry } from '../../../src/store/thread-store.ts';
 import { Gate } from '../../support/gate.ts';
+import { gatedStore } from '../../support/gated-store.ts';
 import { text } from '../../support/test-client.ts';
 import { functionCall, message, response } from '../../support/test-model.ts';
 import { agentOf, outputs } from './agents-model.ts';
@@ -144,35 +146,28 @@ test('after a compaction, the model is told its agents at once, without their me
   await server.client.request('turn/interrupt', { threadId: ROOT, turnId: '' });
 });
 
-test('what could not be stored is told again', async () => {
-  let failing = false;
+test.each([
+  ['what it is told', done, (entries: string) => entries.includes('<agents>')],
+  ['the output of its wait', (request: ModelRequest) => wait(request), (entries: string) => entries.includes('function_call_output')],
+])('the parent learns of an end again if %s could not be stored', async (_, answer, isFailing) => {
+  let fails = false;
   const hold = new Gate();
+  const beforeWrite = ({ entries }: { entries: LogEntry[] }) => {
+    if (fails && isFailing(JSON.stringify(entries))) throw new StoreError('store_full', 'the disk is full');
+  };
   const server = await withAgents(
-    { root: [spawn({ message: 'child: x' }), done, done, done], child: [[hold, ...response(message('found it'))]] },
-    {
-      wrapStore: (store) =>
-        new Proxy(store, {
-          get(target, key) {
-            const value = Reflect.get(target, key);
-            if (key !== 'createThread') return typeof value === 'function' ? value.bind(target) : value;
-            return async (...args: Parameters<typeof store.createThread>) => {
-              const writer = await target.createThread(...args);
-              const append: typeof writer.append = (entries, ...others) =>
-                failing && JSON.stringify(entries).includes('<agents>')
-                  ? Promise.reject(new StoreError('store_full', 'the disk is full'))
-                  : writer.append(entries, ...others);
-              return Object.assign(Object.create(writer), { append });
-            };
-          },
-        }),
-    },
+    { root: [spawn({ message: 'child: x' }), answer, done, done], child: [[hold, ...response(message('found it'))]] },
+    { wrapStore: (store) => gatedStore(store, beforeWrite) },
   );
-  await server.client.turn(ROOT, 'root: go');
+  if (answer === done) await server.client.turn(ROOT, 'root: go');
+  else await server.client.request('turn/start', { threadId: ROOT, input: text('root: go') });
+  await server.client.waitFor('item/started', ({ threadId, item }) => threadId === ROOT && item.type !== 'userMessage');
+  fails = true;
   hold.open();
   await server.client.waitFor('turn/completed', ({ threadId }) => threadId !== ROOT);
-  failing = true;
-  expect(await server.client.turn(ROOT, 'two')).toMatchObject({ status: 'failed' });
-  failing = false;
+  if (answer === done) await server.client.turn(ROOT, 'two');
+  await server.client.waitFor('turn/completed', ({ threadId, turn }) => threadId === ROOT && turn.status === 'failed');
+  fails = false;
   await server.client.turn(ROOT, 'three');
   expect(told(server.agents.of('root').at(-1))).toEqual([expect.stringContaining('found it')]);
 });

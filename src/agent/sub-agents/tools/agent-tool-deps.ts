@@ -11,7 +11,7 @@ export interface AgentToolDeps {
   settings: AgentSettings;
   limits: AgentLimits;
   /** The model reads these states: it need not be told of them again. */
-  told(states: ReadonlyMap<string, AgentState>): void;
+  told(states: ReadonlyMap<string, Pick<AgentState, 'status' | 'turnId'>>): void;
   /** The most characters of agents' messages that an output may have, for this model. */
   charsMax(model: string): number;
 }

@@ -6,7 +6,7 @@ import type { AgentToolDeps } from './agent-tool-deps.ts';
 import { collabAction } from './collab-action.ts';
 
 /** `resume_agent`: opens an agent again that was closed. */
-export function resumeAgent({ tree, threadId, limits }: AgentToolDeps): Tool {
+export function resumeAgent({ tree, threadId, limits, told }: AgentToolDeps): Tool {
   return checkedTool(
     {
       type: 'function',
@@ -26,6 +26,7 @@ export function resumeAgent({ tree, threadId, limits }: AgentToolDeps): Tool {
       return collabAction(context, { tool: 'resumeAgent', receiverThreadIds: [id], statesOf }, async () => {
         await tree.reopen(threadId, id, limits);
         const states = await tree.states(threadId, [id]);
+        told(states);
         return { output: { status: stateForModel(states.get(id) ?? agentState(null)) }, states };
       });
     },

@@ -6,7 +6,7 @@ import type { AgentToolDeps } from './agent-tool-deps.ts';
 import { collabAction } from './collab-action.ts';
 
 /** `send_input`: gives an agent a further message. It begins a turn of the agent, or joins the running one. */
-export function sendInput({ tree, threadId, limits }: AgentToolDeps): Tool {
+export function sendInput({ tree, threadId, limits, told }: AgentToolDeps): Tool {
   return checkedTool(
     {
       type: 'function',
@@ -31,6 +31,7 @@ export function sendInput({ tree, threadId, limits }: AgentToolDeps): Tool {
       const statesOf = (ids: readonly string[]) => tree.states(threadId, ids);
       return collabAction(context, { tool: 'sendInput', receiverThreadIds: [target], prompt: inputText(input), statesOf }, async () => {
         const turnId = await tree.send(threadId, target, { input, interrupt, limits });
+        told(new Map([[target, { status: 'running', turnId }]]));
         return { output: { submission_id: turnId }, states: await tree.states(threadId, [target]) };
       });
     },

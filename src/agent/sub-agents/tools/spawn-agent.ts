@@ -61,6 +61,7 @@ export function spawnAgent(deps: AgentToolDeps): Tool {
           limits,
         };
         const started = await tree.start(threadId, agent, input, signal);
+        deps.told(new Map([[started.id, { status: 'running', turnId: null }]]));
         return {
           output: { agent_id: started.id, nickname: started.nickname, ...(chosen.note === null ? {} : { note: chosen.note }) },
           shown: { receiverThreadIds: [started.id], model: started.model, reasoningEffort: itemEffort(started.effort) },
