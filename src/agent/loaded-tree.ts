@@ -239,6 +239,10 @@ export class LoadedTree implements AgentTree {
     return said;
   }
 
+  goalsAbove(agentId: string): string[] {
+    return (this.#above.get(agentId) ?? []).flatMap((id) => this.#deps.threads.find(id)?.part(Guardian).goals() ?? []);
+  }
+
   version(ownerId: string): number {
     return this.#ends.version(ownerId);
   }

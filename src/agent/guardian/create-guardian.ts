@@ -9,6 +9,10 @@ export function createGuardian(deps: TurnPartDeps): Guardian {
     const state = await deps.history.state();
     return state === null ? null : [...state.read, ...state.deferred];
   };
+  const goals = () => {
+    const { goal } = deps.record();
+    return goal === null || goal.isModels ? [] : [goal.objective];
+  };
   const judge = new Judge({
     threadId,
     clock,
@@ -27,10 +31,7 @@ export function createGuardian(deps: TurnPartDeps): Guardian {
       const above = (await deps.agents.saidAbove(threadId)).filter(({ item }) => !said.has(JSON.stringify(item)));
       return [...above, ...history];
     },
-    goal: () => {
-      const { goal } = deps.record();
-      return goal === null || goal.isModels ? null : goal.objective;
-    },
+    goals: () => [...goals(), ...deps.agents.goalsAbove(threadId)],
   });
-  return new Guardian({ threadId, clock, ids, outbox, judge, history: own });
+  return new Guardian({ threadId, clock, ids, outbox, judge, history: own, goals });
 }

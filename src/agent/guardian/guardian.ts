@@ -30,6 +30,8 @@ export interface GuardianDeps {
   judge: Judge;
   /** The history of the thread as its model reads it. Null: it is too large. */
   history(): Promise<readonly AuthoredItem[] | null>;
+  /** The goal that the user has set for the thread, if any. */
+  goals(): readonly string[];
 }
 
 /**
@@ -50,6 +52,11 @@ export class Guardian implements TurnPart, Reviewer<ActionQuestion> {
   /** What users have said and approved in this thread, for the guardians of the agents that it has started. */
   async userMessages(): Promise<AuthoredItem[]> {
     return ((await this.#deps.history()) ?? []).filter(isUsers);
+  }
+
+  /** The goal that the user has set for this thread, for the same guardians. */
+  goals(): readonly string[] {
+    return this.#deps.goals();
   }
 
   turnBegan({ kind }: TurnContext): Record<string, never> {

@@ -72,8 +72,10 @@ export interface AgentTree {
   states(ownerId: string, agentIds: readonly string[]): Promise<Map<string, AgentState>>;
   /** Resolves when one of the agents has ended a turn or is closed, or when the signal aborts. */
   changed(agentIds: readonly string[], signal: AbortSignal): Promise<void>;
-  /** The messages that users wrote in the loaded threads above an agent, those of the uppermost thread first. */
+  /** The messages and approvals of users in the loaded threads above an agent, those of the uppermost thread first. */
   saidAbove(agentId: string): Promise<AuthoredItem[]>;
+  /** The goals that users have set for the loaded threads above an agent, those of the nearest first. */
+  goalsAbove(agentId: string): string[];
   /** The tokens that threads and the agents below them have used. */
   readonly usage: {
     used(threadId: string, tokens: TokenUsageBreakdown): void;
