@@ -89,7 +89,7 @@ test('a role overrules the model and the effort of the call, and says so', async
   expect(output).toEqual({
     agent_id: id,
     nickname: 'Ann',
-    note: "The configuration of the role reviewer sets the model large and the reasoning effort high.",
+    note: 'The configuration of the role reviewer sets the model large and the reasoning effort high.',
   });
   expect(collabs(server)[0]).toMatchObject({ model: 'large', reasoningEffort: 'high' });
 });
