@@ -7,6 +7,7 @@ import type { InterruptCause } from '../tools/denial.ts';
 import type { ClientChannel } from './client-channel.ts';
 import { GoalKeeper } from './goal/goal-keeper.ts';
 import { Guardian } from './guardian/guardian.ts';
+import { saidAsGoal, saidIn } from './guardian/said-in.ts';
 import type { LoadedThread } from './loaded-thread.ts';
 import { hasTurn } from './reverting-patch.ts';
 import { Admission } from './sub-agents/admission.ts';
@@ -215,8 +216,13 @@ export class LoadedTree implements AgentTree {
 
   async saidAbove(agentId: string): Promise<AuthoredItem[]> {
     const said = [];
-    for (const id of (this.#above.get(agentId) ?? []).toReversed())
-      said.push(...((await this.#deps.threads.find(id)?.part(Guardian).userMessages()) ?? []));
+    const { store, threads } = this.#deps;
+    for (const id of (this.#above.get(agentId) ?? []).toReversed()) {
+      const thread = threads.find(id);
+      const record = thread?.record ?? (await store.getThread(id));
+      if (record === null) continue;
+      said.push(...saidAsGoal(record.goal), ...(await (thread?.part(Guardian).userMessages() ?? saidIn(id, store))));
+    }
     return said;
   }
 

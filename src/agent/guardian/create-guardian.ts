@@ -1,6 +1,7 @@
 import type { TurnPartDeps } from '../turn/turn-part.ts';
-import { Guardian, isUsers } from './guardian.ts';
+import { Guardian } from './guardian.ts';
 import { Judge } from './judge.ts';
+import { isUsers } from './said-in.ts';
 
 /** Creates the guardian of a loaded thread. */
 export function createGuardian(deps: TurnPartDeps): Guardian {

@@ -5,7 +5,6 @@ import { jsonWeight } from '../../base/json-pieces.ts';
 import type { JsonObject } from '../../base/json-value.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { ItemApprovalReview, ResponseItem } from '../../protocol/generated/types.ts';
-import { authorOf } from '../../rollout/author-of.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
 import type { OpenItem, PlannedAction, Verdict } from '../../tools/action.ts';
 import type { ActionQuestion, Reviewer } from '../calls/reviewer.ts';
@@ -15,6 +14,7 @@ import type { TurnContext, TurnPart } from '../turn/turn-part.ts';
 import { actionHash } from './action-hash.ts';
 import { ABORTED, type Judge, type Judged } from './judge.ts';
 import { type LoggedReview, ReviewLog } from './review-log.ts';
+import { isUsers } from './said-in.ts';
 import { shownAction } from './shown-action.ts';
 
 /** How many denials in a row interrupt a turn. */
@@ -123,12 +123,6 @@ export class Guardian implements TurnPart, Reviewer<ActionQuestion> {
 /** Whether the agent acts in turns of this kind, so that it can use an approval. */
 function isOfAgent(kind: TurnContext['kind']): boolean {
   return kind !== 'shell' && kind !== 'review' && kind !== 'compact';
-}
-
-/** Whether the user has said or approved this. */
-export function isUsers(read: AuthoredItem): boolean {
-  const author = authorOf(read);
-  return author === 'user' || author === 'approval';
 }
 
 function factsOf({ id, kind, settings, steerRefusal, interruptCause }: TurnContext): Omit<TurnContext, 'signal'> {

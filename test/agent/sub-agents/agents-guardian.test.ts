@@ -89,3 +89,22 @@ test('the guardian of an agent of an agent knows what the user said to the upper
     ['parent', 'grandchild: y'],
   ]);
 });
+
+test('the guardian of an agent knows the goal of the thread above, and what was said there while that thread is not loaded', async () => {
+  const first = await reviewed({
+    root: [spawn({ message: 'child: wait' }), (request) => wait(request), done, done],
+    child: [response(message('ready'))],
+  });
+  await first.client.turn(ROOT, 'root: Please create a.');
+  const childId = agentOf(first.agents.of('root')[1] ?? ({ input: [] } as unknown as ModelRequest), 'spawn');
+  await first.client.request('thread/goal/set', { threadId: ROOT, objective: 'Everything is created.', status: 'paused' });
+  const agents = new ReviewedModel({ child: [touches, response(message('created'))] });
+  const server = await first.restart({ otherModel: agents, config: GUARDED_CONFIG });
+  await server.client.request('thread/resume', { threadId: childId });
+  await server.client.turn(childId, 'child: Go on.');
+  expect(entries(agents.reviews[0]).filter(([from]) => from === 'user')).toEqual([
+    ['user', 'The goal of the thread: Everything is created.'],
+    ['user', 'root: Please create a.'],
+    ['user', 'child: Go on.'],
+  ]);
+});
