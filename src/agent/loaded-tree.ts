@@ -7,6 +7,7 @@ import type { InterruptCause } from '../tools/denial.ts';
 import type { ClientChannel } from './client-channel.ts';
 import { GoalKeeper } from './goal/goal-keeper.ts';
 import { Guardian } from './guardian/guardian.ts';
+import { saidAsGoal, saidIn } from './guardian/said-in.ts';
 import type { LoadedThread } from './loaded-thread.ts';
 import { hasTurn } from './reverting-patch.ts';
 import { Admission } from './sub-agents/admission.ts';
@@ -19,7 +20,7 @@ import { isAgentOf, isOpen, parentOf } from './sub-agents/parent-of.ts';
 import { type Retired, type RetireOptions, retireTree } from './sub-agents/retire-tree.ts';
 import { SubAgents } from './sub-agents/sub-agents.ts';
 import { sweepAgents } from './sub-agents/sweep-agents.ts';
-import type { ActiveTurn } from './turn/active-turn.ts';
+import { TreeInterrupts } from './sub-agents/tree-interrupts.ts';
 
 interface LoadedTreeDeps {
   store: ThreadStore;
@@ -56,9 +57,8 @@ export class LoadedTree implements AgentTree {
   readonly #admission: Admission;
   readonly #idle = new IdleAgents(IDLE_AGENTS_MAX);
   readonly #ends = new AgentEnds();
-  /** By agent: the turn that was interrupted together with one above, until that has ended. */
-  readonly #interrupted = new Map<string, ActiveTurn>();
   readonly usage: AgentsUsage;
+  readonly interrupts: TreeInterrupts;
 
   constructor(deps: LoadedTreeDeps) {
     this.#deps = deps;
@@ -66,6 +66,8 @@ export class LoadedTree implements AgentTree {
     const running = (sessionId: string) =>
       [...threads.loaded()].filter(({ record, isRunning }) => isRunning && isAgentOf(record, sessionId)).map(({ id }) => id);
     this.#admission = new Admission({ store, running });
+    const { find } = threads;
+    this.interrupts = new TreeInterrupts({ find, below: (id) => this.loadedBelow(id), ownerOf: (id) => this.#ownerOf(id) });
     this.usage = new AgentsUsage({
       store,
       loaded: (threadId) => threads.find(threadId)?.record ?? null,
@@ -179,32 +181,12 @@ export class LoadedTree implements AgentTree {
     }
   }
 
-  async interruptBelow(ownerId: string, cause: InterruptCause): Promise<void> {
-    const end = (id: string) => this.#interrupted.get(id)?.finished ?? this.#deps.threads.find(id)?.interruptAndWait(cause);
-    await Promise.all(this.loadedBelow(ownerId).map(end));
+  interruptBelow(ownerId: string, cause: InterruptCause): Promise<void> {
+    return this.interrupts.below(ownerId, cause);
   }
 
   interruptAbove(agentId: string, cause: InterruptCause): void {
-    const ownerId = this.#ownerOf(agentId);
-    const turn = ownerId === null ? null : (this.#deps.threads.find(ownerId)?.turn ?? null);
-    turn?.refuseInput();
-    turn?.interrupt(cause);
-  }
-
-  /**
-   * For the user: interrupts the turns of all agents below a thread at once. Input that a client sends to an agent after that begins a turn
-   * that goes on. `ownerTurn`: the turn of the thread, which is interrupted with them; null: none runs.
-   */
-  interruptNow(ownerId: string, ownerTurn: ActiveTurn | null): void {
-    for (const id of this.loadedBelow(ownerId)) {
-      const turn = this.#deps.threads.find(id)?.turn ?? null;
-      if (turn === null) continue;
-      turn.refuseInput();
-      turn.interrupt('parent');
-      if (ownerTurn === null) continue;
-      this.#interrupted.set(id, turn);
-      void ownerTurn.finished.then(() => this.#interrupted.delete(id));
-    }
+    this.interrupts.above(agentId, cause);
   }
 
   /** Whether a turn of an agent below a thread runs: it needs the words of the threads above, and counts for their goals. */
@@ -234,13 +216,14 @@ export class LoadedTree implements AgentTree {
 
   async saidAbove(agentId: string): Promise<AuthoredItem[]> {
     const said = [];
-    for (const id of (this.#above.get(agentId) ?? []).toReversed())
-      said.push(...((await this.#deps.threads.find(id)?.part(Guardian).userMessages()) ?? []));
+    const { store, threads } = this.#deps;
+    for (const id of (this.#above.get(agentId) ?? []).toReversed()) {
+      const thread = threads.find(id);
+      const record = thread?.record ?? (await store.getThread(id));
+      if (record === null) continue;
+      said.push(...saidAsGoal(record.goal), ...(await (thread?.part(Guardian).userMessages() ?? saidIn(id, store))));
+    }
     return said;
-  }
-
-  goalsAbove(agentId: string): string[] {
-    return (this.#above.get(agentId) ?? []).flatMap((id) => this.#deps.threads.find(id)?.part(Guardian).goals() ?? []);
   }
 
   version(ownerId: string): number {

@@ -130,6 +130,7 @@ export async function configureThread(
         if (!modelGiven && provider.wireApi !== 'scripted') listed = await deps.listedWindows(provider);
       },
       compactionLimit: config.get('model_auto_compact_token_limit'),
+      limitsBody: config.get('model_auto_compact_token_limit_scope') === 'body_after_prefix',
       compactPrompt: config.get('compact_prompt'),
     },
   };

@@ -46,9 +46,10 @@ export function turnMethods({ threads }: ThreadDeps) {
         const thread = threads.require(threadId);
         const interrupt = thread.interrupt(turnId);
         const { turn } = thread;
+        const interruptAgents = turnId === '' || turn?.id === turnId ? threads.agents.interrupts.withTurn(threadId, turn) : null;
         after(() => {
           interrupt();
-          if (turnId === '' || turn?.id === turnId) threads.agents.interruptNow(threadId, turn);
+          interruptAgents?.();
         });
         return {};
       },

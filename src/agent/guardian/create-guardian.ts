@@ -1,6 +1,7 @@
 import type { TurnPartDeps } from '../turn/turn-part.ts';
-import { Guardian, isUsers } from './guardian.ts';
+import { Guardian } from './guardian.ts';
 import { Judge } from './judge.ts';
+import { isUsers } from './said-in.ts';
 
 /** Creates the guardian of a loaded thread. */
 export function createGuardian(deps: TurnPartDeps): Guardian {
@@ -8,10 +9,6 @@ export function createGuardian(deps: TurnPartDeps): Guardian {
   const own = async () => {
     const state = await deps.history.state();
     return state === null ? null : [...state.read, ...state.deferred];
-  };
-  const goals = () => {
-    const { goal } = deps.record();
-    return goal === null || goal.isModels ? [] : [goal.objective];
   };
   const judge = new Judge({
     threadId,
@@ -31,7 +28,10 @@ export function createGuardian(deps: TurnPartDeps): Guardian {
       const above = (await deps.agents.saidAbove(threadId)).filter(({ item }) => !said.has(JSON.stringify(item)));
       return [...above, ...history];
     },
-    goals: () => [...goals(), ...deps.agents.goalsAbove(threadId)],
+    goal: () => {
+      const { goal } = deps.record();
+      return goal === null || goal.isModels ? null : goal.objective;
+    },
   });
-  return new Guardian({ threadId, clock, ids, outbox, judge, history: own, goals });
+  return new Guardian({ threadId, clock, ids, outbox, judge, history: own });
 }

@@ -5,7 +5,6 @@ import { jsonWeight } from '../../base/json-pieces.ts';
 import type { JsonObject } from '../../base/json-value.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { ItemApprovalReview, ResponseItem } from '../../protocol/generated/types.ts';
-import { authorOf } from '../../rollout/author-of.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
 import type { OpenItem, PlannedAction, Verdict } from '../../tools/action.ts';
 import type { ActionQuestion, Reviewer } from '../calls/reviewer.ts';
@@ -15,6 +14,7 @@ import type { TurnContext, TurnPart } from '../turn/turn-part.ts';
 import { actionHash } from './action-hash.ts';
 import { ABORTED, type Judge, type Judged } from './judge.ts';
 import { type LoggedReview, ReviewLog } from './review-log.ts';
+import { isUsers } from './said-in.ts';
 import { shownAction } from './shown-action.ts';
 
 /** How many denials in a row interrupt a turn. */
@@ -30,8 +30,6 @@ export interface GuardianDeps {
   judge: Judge;
   /** The history of the thread as its model reads it. Null: it is too large. */
   history(): Promise<readonly AuthoredItem[] | null>;
-  /** The goal that the user has set for the thread, if any. */
-  goals(): readonly string[];
 }
 
 /**
@@ -52,11 +50,6 @@ export class Guardian implements TurnPart, Reviewer<ActionQuestion> {
   /** What users have said and approved in this thread, for the guardians of the agents that it has started. */
   async userMessages(): Promise<AuthoredItem[]> {
     return ((await this.#deps.history()) ?? []).filter(isUsers);
-  }
-
-  /** The goal that the user has set for this thread, for the same guardians. */
-  goals(): readonly string[] {
-    return this.#deps.goals();
   }
 
   turnBegan({ kind }: TurnContext): Record<string, never> {
@@ -130,12 +123,6 @@ export class Guardian implements TurnPart, Reviewer<ActionQuestion> {
 /** Whether the agent acts in turns of this kind, so that it can use an approval. */
 function isOfAgent(kind: TurnContext['kind']): boolean {
   return kind !== 'shell' && kind !== 'review' && kind !== 'compact';
-}
-
-/** Whether the user has said or approved this. */
-export function isUsers(read: AuthoredItem): boolean {
-  const author = authorOf(read);
-  return author === 'user' || author === 'approval';
 }
 
 function factsOf({ id, kind, settings, steerRefusal, interruptCause }: TurnContext): Omit<TurnContext, 'signal'> {

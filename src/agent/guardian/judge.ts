@@ -59,8 +59,8 @@ export interface JudgeDeps {
   onUsage(turn: TurnContext, usage: TokenUsageBreakdown): Promise<void>;
   /** The history of the thread as its model reads it. Null: it is too large. */
   history(): Promise<readonly AuthoredItem[] | null>;
-  /** The goals that the user has set for the thread, and for those above it. */
-  goals(): readonly string[];
+  /** The goal that the user has set for the thread; null: none. */
+  goal(): string | null;
 }
 
 interface Masks extends AnswerMasks {
@@ -161,7 +161,7 @@ export class Judge {
   }
 
   #transcriptOptions() {
-    return { masks: this.#mask(), goals: this.#deps.goals(), known: this.#known, breaks: this.#breaks };
+    return { masks: this.#mask(), goal: this.#deps.goal(), known: this.#known, breaks: this.#breaks };
   }
 
   /** Asks until the answer can be read. */

@@ -41,8 +41,8 @@ export interface TranscriptOptions {
   masks: SecretMasks;
   /** The most characters of the transcript. */
   charsMax: number;
-  /** The goals that the user has set for the thread, and for those above it if it is an agent. */
-  goals: readonly string[];
+  /** The goal that the user has set for the thread; null: none. */
+  goal: string | null;
   known: KnownLines;
   breaks: EventLoopYield;
 }
@@ -56,7 +56,7 @@ export const APPROVAL_TAG = '<approved_action>';
  */
 export async function transcript(history: readonly AuthoredItem[], options: TranscriptOptions): Promise<string> {
   const room = new Room(options.charsMax);
-  const goals = goalLines(room, options);
+  const goal = goalLines(room, options);
   const lines: string[] = [];
   let at = history.length;
   let omitted = 0;
@@ -72,19 +72,16 @@ export async function transcript(history: readonly AuthoredItem[], options: Tran
   }
   omitted += history.slice(0, at).filter(isShown).length;
   if (omitted > 0) lines.push(JSON.stringify({ omitted: `${omitted} earlier entries` }));
-  return [...goals, ...lines.reverse()].join('\n');
+  return [...goal, ...lines.reverse()].join('\n');
 }
 
-/** The user's goals, which stay if the messages about them are cut. */
-function goalLines(room: Room, { goals, masks, charsMax }: TranscriptOptions): string[] {
-  // Several take no more room than one.
-  const charsEach = Math.floor(entryCharsMax('user', charsMax) / Math.max(1, goals.length));
-  return goals.map((text) => {
-    const entry: Entry = { from: 'user', facts: { is: 'the goal of the thread' }, text, mask: 'data' };
-    const line = entryLine(entry, { masks, charsMax: charsEach });
-    room.take('user', line);
-    return line;
-  });
+/** The user's goal, which stays if the messages about it are cut. */
+function goalLines(room: Room, { goal, masks, charsMax }: TranscriptOptions): string[] {
+  if (goal === null) return [];
+  const entry: Entry = { from: 'user', facts: { is: 'the goal of the thread' }, text: goal, mask: 'data' };
+  const line = entryLine(entry, { masks, charsMax: entryCharsMax('user', charsMax) });
+  room.take('user', line);
+  return [line];
 }
 
 type Kind = 'user' | 'other';

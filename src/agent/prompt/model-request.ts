@@ -1,6 +1,7 @@
 import type { ModelRequest } from '../../model/model.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
 import type { Tool } from '../../tools/tool.ts';
+import { effortOf } from '../settings/resolve-settings.ts';
 import type { ThreadConfiguration } from '../settings/thread-configuration.ts';
 import type { ActiveTurn } from '../turn/active-turn.ts';
 
@@ -22,7 +23,7 @@ export function modelRequest(
     instructions: configuration.instructions.base(settings),
     input,
     tools: tools.filter(({ offered }) => offered !== false).map(({ spec }) => spec),
-    effort: settings.effort,
+    effort: effortOf(settings),
     summary: settings.summary,
     outputSchema,
     serviceTier: settings.serviceTier,

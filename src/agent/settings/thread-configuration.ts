@@ -53,6 +53,8 @@ export interface ThreadConfiguration {
   learnContextWindows(): Promise<void>;
   /** The length of a prompt, in tokens, from which the thread is compacted; null: a part of the context window. */
   compactionLimit: number | null;
+  /** Whether this counts only what has come after the prefix of the prompt: after its context, or after a summary, and the input there. */
+  limitsBody: boolean;
   /** The user's own prompt for summaries; null: the server's. */
   compactPrompt: string | null;
 }

@@ -72,10 +72,8 @@ export interface AgentTree {
   states(ownerId: string, agentIds: readonly string[]): Promise<Map<string, AgentState>>;
   /** Resolves when one of the agents has ended a turn or is closed, or when the signal aborts. */
   changed(agentIds: readonly string[], signal: AbortSignal): Promise<void>;
-  /** The messages and approvals of users in the loaded threads above an agent, those of the uppermost thread first. */
+  /** What users have said and approved in the threads above an agent, that of the uppermost thread first. */
   saidAbove(agentId: string): Promise<AuthoredItem[]>;
-  /** The goals that users have set for the loaded threads above an agent, those of the nearest first. */
-  goalsAbove(agentId: string): string[];
   /** The tokens that threads and the agents below them have used. */
   readonly usage: {
     used(threadId: string, tokens: TokenUsageBreakdown): void;

@@ -16,6 +16,7 @@ import type { Action } from '../../tools/action.ts';
 import type { InterruptCause } from '../../tools/denial.ts';
 import type { Tool } from '../../tools/tool.ts';
 import type { Outbox } from '../outbox.ts';
+import type { LastUsage } from '../prompt/check-window.ts';
 import type { PromptBudget } from '../prompt/prompt-budget.ts';
 import type { PromptHistory } from '../prompt/prompt-history.ts';
 import type { ThreadConfiguration } from '../settings/thread-configuration.ts';
@@ -137,7 +138,7 @@ export interface TurnPartDeps {
   /** The permissions that users have granted for the session. */
   granted(): readonly GrantedPermissions[];
   /** The tokens that the provider counted for the thread's last response; null: unknown. */
-  lastUsage(): TokenUsageBreakdown | null;
+  lastUsage(): LastUsage | null;
   /** Adds the usage of a request aside to the thread's token usage at once, and returns the step that stores and announces it. */
   tokensStep(turn: TurnContext, usage: TokenUsageBreakdown): StepAddition;
   /** Notes at once how many tokens the thread's prompt has now, and returns the step that stores and announces it. */

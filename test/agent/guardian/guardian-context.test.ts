@@ -24,7 +24,7 @@ const REQUEST_CHARS_MAX = 150_000;
 /** The transcript of a history whose authors nobody has noted. */
 function transcriptOf(history: readonly ResponseItem[], charsMax = 100_000, masks = MASKS): Promise<string> {
   const read = history.map((item) => ({ item, author: null }));
-  return transcript(read, { masks, charsMax, goals: [], known: new WeakMap(), breaks: new EventLoopYield() });
+  return transcript(read, { masks, charsMax, goal: null, known: new WeakMap(), breaks: new EventLoopYield() });
 }
 
 interface Line {

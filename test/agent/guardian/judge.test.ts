@@ -29,7 +29,7 @@ function judgeWith(settings: Record<string, string>, deps: Partial<JudgeDeps> = 
     ownWindow: () => ({ tokens: 258_400, isKnown: false }),
     modelFor: async () => model,
     history: async () => [{ item: asked('hi'), author: 'user' }],
-    goals: () => [],
+    goal: () => null,
     onUsage: async () => {},
     ...deps,
   });

@@ -139,15 +139,7 @@ test.each([
   };
   const outbox = { commit, announce: async () => {} } as unknown as Outbox;
   const judge = { judge: async () => ABORTED } as unknown as Judge;
-  const guardian = new Guardian({
-    threadId: 't',
-    clock: new FakeClock(),
-    ids: new CountingIds(),
-    outbox,
-    judge,
-    history: async () => [],
-    goals: () => [],
-  });
+  const guardian = new Guardian({ threadId: 't', clock: new FakeClock(), ids: new CountingIds(), outbox, judge, history: async () => [] });
   const planned = { tool: 'exec_command' };
   const hash = await actionHash(planned, new EventLoopYield());
   const told = contextMessage('developer', ['approved']);

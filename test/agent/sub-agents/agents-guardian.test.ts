@@ -99,20 +99,6 @@ test('the guardian of an agent of an agent knows what the user said to the upper
   ]);
 });
 
-test('the guardian of an agent knows the goal that the user has set for the thread that started it', async () => {
-  const server = await reviewed({
-    root: [spawn({ message: 'child: x' }), (request) => wait(request), done],
-    child: [touches, response(message('created'))],
-  });
-  await server.client.request('thread/goal/set', { threadId: ROOT, objective: 'Create a.', status: 'paused' });
-  await server.client.turn(ROOT, 'root: go');
-  expect(entries(server.agents.reviews[0]).filter(([from]) => from === 'user' || from === 'parent')).toEqual([
-    ['user', 'Create a.'],
-    ['user', 'root: go'],
-    ['parent', 'child: x'],
-  ]);
-});
-
 test('the guardian of an agent knows what the user has approved above it', async () => {
   const server = await reviewed({
     root: [response(runsAs('denied', 'touch b')), done, spawn({ message: 'child: x' }), (request) => wait(request), done],
@@ -156,4 +142,23 @@ test('three denials in a row end the turns of the agent and of the threads above
   expect(server.client.notifications('turn/completed').map(({ turn }) => turn.status)).toEqual(Array(3).fill('interrupted'));
   expect((await server.client.request('thread/read', { threadId: ROOT })).thread.status).toEqual({ type: 'idle' });
   expect(server.client.notifications('turn/started')).toHaveLength(3);
+});
+
+test('the guardian of an agent knows the goal of the thread above, and what was said there while that thread is not loaded', async () => {
+  const first = await reviewed({
+    root: [spawn({ message: 'child: wait' }), (request) => wait(request), done, done],
+    child: [response(message('ready'))],
+  });
+  await first.client.turn(ROOT, 'root: Please create a.');
+  const childId = agentOf(first.agents.of('root')[1] ?? ({ input: [] } as unknown as ModelRequest), 'spawn');
+  await first.client.request('thread/goal/set', { threadId: ROOT, objective: 'Everything is created.', status: 'paused' });
+  const agents = new ReviewedModel({ child: [touches, response(message('created'))] });
+  const server = await first.restart({ otherModel: agents, config: GUARDED_CONFIG });
+  await server.client.request('thread/resume', { threadId: childId });
+  await server.client.turn(childId, 'child: Go on.');
+  expect(entries(agents.reviews[0]).filter(([from]) => from === 'user')).toEqual([
+    ['user', 'The goal of the thread: Everything is created.'],
+    ['user', 'root: Please create a.'],
+    ['user', 'child: Go on.'],
+  ]);
 });

@@ -7,15 +7,10 @@ import { text } from '../../support/test-client.ts';
 import { functionCall, message, response } from '../../support/test-model.ts';
 import { afterDeathOf } from '../after-death-of.ts';
 import { type AgentResponse, AgentsModel, outputs } from './agents-model.ts';
-import { type AgentsServer, collabs, configWith, done, ROOT, spawn, wait, withAgents } from './agents-server.ts';
+import { type AgentsServer, agentIds, collabs, configWith, done, ROOT, spawn, wait, withAgents } from './agents-server.ts';
 
 const NESTED = configWith('[agents]\nmax_depth = 3\n');
 const forever = () => [new Gate()];
-
-/** The ids of the agents in the order in which they were announced. */
-function agentIds({ client }: Pick<AgentsServer, 'client'>): string[] {
-  return client.notifications('thread/started').flatMap(({ thread }) => (thread.parentThreadId === null ? [] : [thread.id]));
-}
 
 /** The ends of turns in their order: the number of the agent, 0 for the root, and the status. */
 function ends(server: Pick<AgentsServer, 'client'>): [number, string][] {
