@@ -1,14 +1,13 @@
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { ModelRequest } from '../../../src/model/model.ts';
 import type { SandboxPolicy } from '../../../src/protocol/generated/types.ts';
 import { Gate } from '../../support/gate.ts';
 import { text } from '../../support/test-client.ts';
-import { functionCall, message, response } from '../../support/test-model.ts';
+import { functionCall, response } from '../../support/test-model.ts';
 import { startServer } from '../../support/test-server.ts';
 import { assesses, DENY, GUARDED_CONFIG, runsAs } from '../guardian/guardian-server.ts';
 import { AgentsModel, agentOf, outputs } from './agents-model.ts';
-import { agentIds, collabs, configWith, done, ROOT, spawn, wait, withAgents } from './agents-server.ts';
+import { agentIds, configWith, done, ROOT, spawn, wait, withAgents } from './agents-server.ts';
 
 const sends = (request: ModelRequest, more = 'again') =>
   response(functionCall('send_input', { target: agentOf(request, 'spawn'), message: more }, { callId: 'send' }));
@@ -31,41 +30,6 @@ test('send_input confines the running turn of the agent, too', async () => {
   await client.waitFor('turn/completed', ({ threadId }) => threadId === child);
   expect(JSON.stringify(outputs(server.agents.of('child').at(-1) ?? failed()).touch)).toMatch(/Read-only file system|sandbox|bwrap/i);
   expect((await server.store.getThread(child))?.settings.sandboxPolicy).toMatchObject({ type: 'readOnly' });
-});
-
-test('an agent does not keep a working folder in which its parent may not write', async () => {
-  const server = await withAgents(
-    {
-      root: [spawn({ message: 'child: x' }), (r) => wait(r), done, (r) => sends(r), (r) => wait(r), done],
-      child: [done, done],
-    },
-    { thread: { sandbox: 'workspace-write' } },
-  );
-  await server.client.turn(ROOT, 'root: go');
-  const [child = ''] = agentIds(server);
-  const moved = {
-    cwd: join(server.folder, 'home'),
-    sandboxPolicy: { type: 'workspaceWrite', networkAccess: false } as const,
-  };
-  await server.client.turn(ROOT, 'two', moved);
-  expect((await server.store.getThread(child))?.settings.cwd).toBe(moved.cwd);
-});
-
-test('a role does not decide about the network of commands, their environment or the guardian, and clients are told', async () => {
-  const role = '[agents.web]\nallow_login_shell = true\n[agents.web.features]\nnetwork_proxy = false\n';
-  const features = '[features]\nnetwork_proxy = true\n[sandbox_workspace_write]\nnetwork_access = true\n';
-  const server = await withAgents(
-    { root: [spawn({ message: 'child: x', agent_type: 'web' }), (r) => wait(r), done], child: [done] },
-    { config: configWith(`${features}${role}`), thread: { sandbox: 'workspace-write' } },
-  );
-  await server.client.turn(ROOT, 'root: go');
-  const proxied = (name: string) => /through (?:the|a) proxy|proxy/.test(JSON.stringify(server.agents.of(name)[0]?.input));
-  expect([proxied('root'), proxied('child')]).toEqual([true, true]);
-  const warned = server.client.notifications('configWarning').map(({ summary }) => summary);
-  expect(warned).toEqual([
-    expect.stringMatching(/allow_login_shell is ignored: an agent has that of the thread that starts it/),
-    expect.stringMatching(/features\.network_proxy is ignored/),
-  ]);
 });
 
 test('a client that resumes a loaded agent with another setting leaves it the configuration of its role', async () => {
@@ -95,19 +59,6 @@ test('a role that a request defines is still that of the agent when it is loaded
   agents.push('root', response(send), response(functionCall('wait_agent', { targets: [child] }, { callId: 'wait' })), done);
   await server.client.turn(ROOT, 'root: again');
   expect(runsCommands(agents.of('child'))).toEqual([false]);
-});
-
-test('in plan mode only agents that read can be started', async () => {
-  const server = await withAgents({
-    root: [spawn({ message: 'child: x' }), spawn({ message: 'child: x', agent_type: 'explorer' }, 'second'), done],
-    child: [response(message('seen'))],
-  });
-  const settings = { model: 'test-model', reasoning_effort: null, developer_instructions: null };
-  await server.client.turn(ROOT, 'root: go', { collaborationMode: { mode: 'plan', settings } });
-  expect(outputs(server.agents.of('root').at(-1) ?? failed()).spawn).toBe(
-    'spawn_agent: in plan mode `agent_type` must be a role that only reads: explorer.',
-  );
-  expect(collabs(server)).toMatchObject([{ status: 'completed' }]);
 });
 
 class Denying extends AgentsModel {

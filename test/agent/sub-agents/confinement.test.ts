@@ -1,11 +1,8 @@
-import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { ModelRequest } from '../../../src/model/model.ts';
 import type { ThreadSettings } from '../../../src/store/thread-store.ts';
-import { Gate } from '../../support/gate.ts';
-import { text } from '../../support/test-client.ts';
 import { functionCall, response } from '../../support/test-model.ts';
 import { agentOf } from './agents-model.ts';
 import { type AgentsServer, configWith, done, ROOT, spawn, wait, withAgents } from './agents-server.ts';
@@ -171,23 +168,4 @@ test('an agent does not work in a folder that is protected from its parent', asy
   await server.client.turn(server.child, 'move', { cwd: git });
   await server.second();
   expect(await settingsOf(server)).toMatchObject({ cwd: root });
-});
-
-test('input that joins the running turn of an agent confines that turn', async () => {
-  const hold = new Gate();
-  const touch = (callId: string) => functionCall('exec_command', { cmd: 'touch made-by-agent && echo made' }, { callId });
-  const server = await withAgents(
-    {
-      root: [spawn({ message: 'child: x' }), done, (request) => send(request), done],
-      child: [[hold, ...response(touch('first'))], response(touch('second')), done],
-    },
-    { thread: { sandbox: 'danger-full-access' } },
-  );
-  await server.client.turn(ROOT, 'root: go');
-  const readOnly = { type: 'readOnly' as const, networkAccess: false };
-  const { turn } = await server.client.request('turn/start', { threadId: ROOT, input: text('two'), sandboxPolicy: readOnly });
-  await server.client.turnCompleted(turn.id);
-  hold.open();
-  await server.client.waitFor('turn/completed', ({ threadId }) => threadId !== ROOT);
-  expect(existsSync(join((await settingsOf(server, ROOT))?.cwd ?? '', 'made-by-agent'))).toBe(false);
 });

@@ -6,11 +6,8 @@ import { Gate } from '../../support/gate.ts';
 import { gatedStore } from '../../support/gated-store.ts';
 import { text } from '../../support/test-client.ts';
 import { functionCall, message, response } from '../../support/test-model.ts';
-import { agentOf, outputs } from './agents-model.ts';
-import { type AgentsServer, collabs, configWith, done, ROOT, spawn, wait, withAgents } from './agents-server.ts';
-
-const send = (request: ModelRequest) =>
-  response(functionCall('send_input', { target: agentOf(request, 'spawn'), message: 'again' }, { callId: 'send' }));
+import { agentOf } from './agents-model.ts';
+import { type AgentsServer, configWith, done, ROOT, spawn, wait, withAgents } from './agents-server.ts';
 
 function agentIds({ client }: AgentsServer): string[] {
   return client.notifications('thread/started').flatMap(({ thread }) => (thread.parentThreadId === null ? [] : [thread.id]));
@@ -29,77 +26,6 @@ function told(request: ModelRequest | undefined): string[] {
 }
 
 const planned = response(functionCall('update_plan', { plan: [{ step: 'a', status: 'pending' }] }));
-
-test('the parent is told of an end, though the agent says the same as the last time', async () => {
-  const server = await withAgents({
-    root: [spawn({ message: 'child: x' }), (request) => wait(request), done, (request) => send(request), done, done],
-    child: [response(message('Done.')), response(message('Done.'))],
-  });
-  await server.client.turn(ROOT, 'root: go');
-  await server.client.turn(ROOT, 'two');
-  await turnsEnded(server, 4);
-  await server.client.turn(ROOT, 'three');
-  expect(server.agents.of('root').map((request) => told(request).length)).toEqual([0, 0, 0, 0, 0, 1]);
-  expect(told(server.agents.of('root').at(-1))[0]).toContain('{"completed":"Done."}');
-});
-
-test('after a revert, the parent is told again', async () => {
-  const hold = new Gate();
-  const server = await withAgents({
-    root: [spawn({ message: 'child: x' }), done, done, done],
-    child: [[hold, ...response(message('found it'))]],
-  });
-  await server.client.turn(ROOT, 'root: go');
-  hold.open();
-  await server.client.waitFor('turn/completed', ({ threadId }) => threadId !== ROOT);
-  const { id } = await server.client.turn(ROOT, 'two');
-  await server.client.request('thread/revert', { threadId: ROOT, beforeTurnId: id });
-  await server.client.turn(ROOT, 'three');
-  expect(server.agents.of('root').map((request) => told(request).join())).toEqual([
-    '',
-    '',
-    ...Array(2).fill(expect.stringContaining('found it')),
-  ]);
-});
-
-test('a wait that an interrupt ends has failed', async () => {
-  const server = await withAgents({ root: [spawn({ message: 'child: x' }), (request) => wait(request), done], child: [[new Gate()]] });
-  const { turn } = await server.client.request('turn/start', { threadId: ROOT, input: text('root: go') });
-  await server.client.waitFor('item/started', ({ item }) => item.type === 'collabAgentToolCall' && item.tool === 'wait');
-  await server.client.request('turn/interrupt', { threadId: ROOT, turnId: turn.id });
-  await server.client.turnCompleted(turn.id);
-  const [child = ''] = agentIds(server);
-  expect(collabs(server).at(-1)).toMatchObject({ tool: 'wait', status: 'failed', receiverThreadIds: [child] });
-  await server.client.turn(ROOT, 'again');
-  expect(outputs(server.agents.of('root').at(-1) ?? expect.fail()).wait).toBe('The turn was interrupted before this was done.');
-});
-
-test('a wait that input of the user ends says so', async () => {
-  const server = await withAgents({ root: [spawn({ message: 'child: x' }), (request) => wait(request), done], child: [[new Gate()]] });
-  const { turn } = await server.client.request('turn/start', { threadId: ROOT, input: text('root: go') });
-  await server.client.waitFor('item/started', ({ item }) => item.type === 'collabAgentToolCall' && item.tool === 'wait');
-  await server.client.request('turn/steer', { threadId: ROOT, expectedTurnId: turn.id, input: text('hurry') });
-  await server.client.turnCompleted(turn.id);
-  const output = outputs(server.agents.of('root').at(-1) ?? expect.fail()).wait;
-  expect(output).toEqual({ status: {}, timed_out: false, note: expect.stringContaining('The user has said something') });
-  await server.client.request('turn/interrupt', { threadId: ROOT, turnId: '' });
-});
-
-test('items have the first and the last of a long message, and the model has more of it', async () => {
-  const long = `begin ${'x'.repeat(500_000)} end`;
-  const server = await withAgents({
-    root: [spawn({ message: 'child: x' }), (request) => wait(request), done],
-    child: [response(message(long))],
-  });
-  await server.client.turn(ROOT, 'root: go');
-  const [child = ''] = agentIds(server);
-  const shown = collabs(server).at(-1)?.agentsStates[child]?.message ?? '';
-  const read = JSON.stringify(outputs(server.agents.of('root').at(-1) ?? expect.fail()).wait);
-  expect([shown, read].map((each) => each.length)).toEqual([expect.closeTo(1_000, -3), expect.closeTo(10_000, -3)]);
-  for (const each of [shown, read]) expect(each).toMatch(/begin x.*x end/s);
-  const { thread } = await server.client.request('thread/read', { threadId: child, includeTurns: true });
-  expect(thread.turns[0]?.items.at(-1)).toMatchObject({ type: 'agentMessage', text: long });
-});
 
 test.each([5_000, 12_000])('agents that each say %i words do not fill the context window of their parent', async (words) => {
   const spawns = [0, 1, 2, 3, 4].map((n) => functionCall('spawn_agent', { message: `child: ${n}` }, { callId: `c${n}` }));
