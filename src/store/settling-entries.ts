@@ -28,17 +28,20 @@ export function lateEntries(turn: OpenTurn | null, partials: PartialItem[]): Lat
   }));
 }
 
-/** How a turn was cut off: its process died, or its thread was forked while it ran. */
-export type Cut = 'killed' | 'forked';
+/** How a turn was cut off: its process died, or its thread was forked while it ran, by a client or for an agent. */
+export type Cut = 'killed' | 'forked' | 'agent';
 
 const WHY: Record<Cut, string> = {
   killed: 'The previous turn was cut off, because the server ended without closing the thread. The user did not interrupt it.',
   forked: 'This thread is a copy that was made while the previous turn ran in the original thread. Here, that turn was cut off.',
+  agent:
+    'You are an agent that this thread has started: what stands before is a copy of its history, up to the turn that started you. That turn goes on in the original thread, so do not continue it: do what the next message asks.',
 };
 
 const REVIEW_WHY: Record<Cut, string> = {
   killed: 'the server ended without closing the thread',
   forked: 'this thread is a copy that was made while the review ran in the original thread',
+  agent: 'this thread is that of an agent, and the review goes on in the original thread',
 };
 
 /**
