@@ -15,7 +15,7 @@ const ENTRY_SHARE = 0.5;
 /** The characters beside a cut that are read to recognize secrets at the cut, such as a token. */
 const MARGIN_CHARS = 2_000;
 /** The rest of a private key or a token at the start of a text that was cut off before. */
-const KEY_REST = /^(?:[\w+/=.-]{40,}|[\w+/=.-]{0,39}(?:\\[rn]|\s)+[\w+/=-]{40,})(?:(?:\\[rn]|\s)+[\w+/=-]{16,})*/;
+const KEY_REST = /^(?:[\w+/=.-]{40,}|[^\n\\]{0,80}(?:\\[rn]|[\r\n])+[\w+/=-]{40,})(?:(?:\\[rn]|\s)+[\w+/=-]{16,})*/;
 
 /** Hides the secrets in a text. `data`: in a text that somebody wrote or a tool returned. `code`: in one that is executed. */
 export interface SecretMasks {

@@ -23,7 +23,7 @@ export class TreeInterrupts {
   /** Interrupts the turns of all agents below a thread. Resolves when they have ended. */
   async below(ownerId: string, cause: InterruptCause): Promise<void> {
     const { find, below } = this.#deps;
-    await Promise.all(below(ownerId).map((id) => this.#interrupted.get(id)?.finished ?? find(id)?.interruptAndWait(cause)));
+    await Promise.all(below(ownerId).map(async (id) => this.#interrupted.get(id)?.finished ?? find(id)?.interruptAndWait(cause)));
   }
 
   /** Interrupts the turn of the thread that started an agent. Does not wait for its end. */

@@ -124,6 +124,9 @@ test('an agent with the history of its parent can be reverted to the state befor
   await server.client.turn(child, 'child: anew');
   const read = JSON.stringify(server.agents.of('root').concat(server.agents.of('child')).at(-1)?.input);
   expect(read).toContain('the answer is seven');
+  expect(JSON.stringify(server.agents.of('root').find(({ promptCacheKey }) => promptCacheKey === child)?.input)).toContain(
+    'You are an agent',
+  );
   expect(read).not.toContain('child: a"');
   expect((await server.client.request('thread/read', { threadId: child, includeTurns: true })).thread.turns.at(-1)?.status).toBe(
     'completed',

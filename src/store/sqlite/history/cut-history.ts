@@ -14,8 +14,9 @@ export interface HistoryCut {
 }
 
 /**
- * Returns a thread's history up to a point, for a fork or a new agent. A turn that is cut through ends there. Logs are shared up to the first one for
- * which `isShared` is false; that one and all later ones are copied. Throws `turn_not_found`.
+ * Returns a thread's history up to a point. A turn that is cut through ends there. Logs are shared up to the first one for
+ * which `isShared` is false; that one and all later ones are copied. `isForAgent`: the history is for an agent that the thread has started.
+ * Throws `turn_not_found`.
  */
 export function cutHistory(
   connection: StoreConnection,
@@ -31,11 +32,11 @@ export function cutHistory(
   const slices = history.slices(history.start, end);
   const firstCopied = slices.findIndex(({ logId }) => !isShared(logId));
   const shared = firstCopied === -1 ? slices : slices.slice(0, firstCopied);
-  const ownEntries = slices
+  const copies = slices
     .slice(shared.length)
     .flatMap(({ logId, last }) => history.entries({ logId, ordinal: 1 }, { logId, ordinal: last + 1 }, 'everything')) as LogEntry[];
   const late = lateItemsBehind(history, end);
-  return { segments: shared.map(({ logId, last }) => ({ logId, last })), entries: [...ownEntries, ...settling, ...late] };
+  return { segments: shared.map(({ logId, last }) => ({ logId, last })), entries: [...copies, ...settling, ...late] };
 }
 
 /** The entries behind a position that end items of turns before it. */

@@ -11,7 +11,7 @@ import { beginWithHistory } from './begin-thread.ts';
  * delete it in between, and with it its logs.
  */
 export function forkThread(connection: StoreConnection, from: { id: string; point: ForkPoint }, record: ThreadRecord): SqliteWriter {
-  const source = { ...from, isForAgent: spawnSource(record.source) !== null };
+  const source = { ...from, isForAgent: parentIsSource(record, from.id) };
   // A fork in the file cannot share logs in memory.
   if (!record.ephemeral) return beginWithHistory(connection, record, () => cutHistory(connection, source, (logId) => logId > 0));
   try {
@@ -20,6 +20,11 @@ export function forkThread(connection: StoreConnection, from: { id: string; poin
     if (!isUnwritable(error)) throw error;
     return beginWithHistory(connection, record, () => connection.disk.read(() => cutHistory(connection, source, () => false)));
   }
+}
+
+/** Whether the fork is the thread of an agent that its source has started. */
+function parentIsSource({ source }: ThreadRecord, sourceId: string): boolean {
+  return spawnSource(source)?.parent_thread_id === sourceId;
 }
 
 /** Whether the file cannot record which logs an ephemeral thread holds: then the thread gets a copy of them. */
