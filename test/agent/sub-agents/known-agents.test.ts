@@ -6,7 +6,6 @@ import { Gate } from '../../support/gate.ts';
 import { gatedStore } from '../../support/gated-store.ts';
 import { text } from '../../support/test-client.ts';
 import { functionCall, message, response } from '../../support/test-model.ts';
-import { agentOf } from './agents-model.ts';
 import { type AgentsServer, configWith, done, ROOT, spawn, wait, withAgents } from './agents-server.ts';
 
 function agentIds({ client }: AgentsServer): string[] {
