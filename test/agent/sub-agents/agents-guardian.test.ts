@@ -118,6 +118,7 @@ test('the guardian of an agent that has the history of the thread reads once wha
     root: [spawn({ message: 'your task', fork_context: true }), touches, done, (request) => wait(request), done],
   });
   await server.client.turn(ROOT, 'root: go');
+  await server.client.waitFor('item/autoApprovalReview/completed');
   for (const review of server.agents.reviews) expect(entries(review).filter(([from]) => from === 'user')).toEqual([['user', 'root: go']]);
   expect(server.agents.reviews).not.toEqual([]);
 });
