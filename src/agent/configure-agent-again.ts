@@ -36,7 +36,7 @@ export async function configureAgentAgain(
 ): Promise<{ settings: ThreadSettings; configuration: ThreadConfiguration }> {
   const { sandboxPolicy, approvalPolicy, limits = null } = record.settings;
   const cwd = threadCwd(request.overrides.cwd ?? record.settings.cwd, deps.cwd);
-  const { agentRoles } = await deps.loadConfig(cwd, request.config);
+  const { agentRoles } = await deps.loadConfig(cwd, mergeTables(request.inherited ?? {}, request.config ?? {}));
   const role = knownRoles(agentRoles).find(({ name }) => name === spawnSource(record.source)?.agent_role);
   const ofRole: JsonObject = Object.fromEntries(Object.entries(role?.config ?? {}).filter(([key]) => !KEPT.has(key)));
   const isInherited = request.inherited != null || Object.keys(ofRole).length > 0;

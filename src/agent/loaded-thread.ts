@@ -15,8 +15,7 @@ import { checkInput } from './prompt/check-input.ts';
 import { PromptHistory } from './prompt/prompt-history.ts';
 import { RawEvents } from './raw-events.ts';
 import { beginReview } from './review/begin-review.ts';
-import { type TurnOverrides, withTurnOverrides } from './settings/resolve-settings.ts';
-import { settingsChange } from './settings/settings-change.ts';
+import { SettingsChanges } from './settings/settings-changes.ts';
 import type { ThreadConfiguration } from './settings/thread-configuration.ts';
 import { ThreadState } from './thread-state.ts';
 import type { ActiveTurn } from './turn/active-turn.ts';
@@ -40,6 +39,7 @@ interface LoadedThreadOptions {
 /** A thread in memory: its settings, its status and the turn that runs in it. Requests reach it one at a time. */
 export class LoadedThread {
   readonly id: string;
+  readonly settingsChanges: SettingsChanges;
   readonly #agent: AgentDeps;
   readonly #writer: ThreadWriter;
   readonly #outbox: Outbox;
@@ -81,6 +81,8 @@ export class LoadedThread {
       run: (turn, beginning) => void agent.keepAlive.during(this.#run(turn, beginning)),
     };
     this.#starter = new TurnStarter(this.#starterDeps);
+    const update = (patch: ThreadPatch) => this.update(patch);
+    this.settingsChanges = new SettingsChanges({ state, beginnings: this.#beginnings, serverCwd: agent.cwd, update });
   }
 
   get record(): ThreadRecord {
@@ -139,42 +141,6 @@ export class LoadedThread {
     this.#state.keep(patch);
   }
 
-  /** Replaces the settings and the configuration, unless a turn runs. */
-  reconfigure(
-    configure: (last: ThreadSettings) => Promise<{ settings: ThreadSettings; configuration: ThreadConfiguration }>,
-  ): Promise<void> {
-    return this.#beginnings.change(async () => {
-      if (this.turn !== null) return;
-      const { settings, configuration } = await configure(this.settings);
-      await this.update({ settings });
-      this.#state.configuration = configuration;
-    });
-  }
-
-  /** The settings with a client's changes. */
-  overridden(settings: ThreadSettings, overrides: TurnOverrides): ThreadSettings {
-    return withTurnOverrides(settings, overrides, { serverCwd: this.#agent.cwd, config: this.configuration.config });
-  }
-
-  /** Changes the settings of the next turn; a running turn keeps its own. Returns the announcements of the change. */
-  changeSettings(change: (settings: ThreadSettings) => ThreadSettings): Promise<Announcement[]> {
-    return this.#beginnings.change(async () => {
-      const settings = change(this.settings);
-      const announcements = settingsChange(this.id, this.settings, settings);
-      if (announcements.length > 0) await this.update({ settings });
-      return announcements;
-    });
-  }
-
-  /** Changes the settings of a running turn's next model requests. Returns false if it does not run, or is a review. */
-  changeTurn(turnId: string, overrides: TurnOverrides): boolean {
-    const { turn } = this;
-    if (turn?.id !== turnId || turn.kind === 'review') return false;
-    turn.settings = this.overridden(turn.settings, overrides);
-    turn.changes.push(overrides);
-    return true;
-  }
-
   /** Stores items for the model. `approval`: what the user has approved. Call the returned function after the request is answered. */
   inject(items: ResponseItem[], author: 'approval' | null = null): Promise<() => void> {
     return injectModelItems(items, { author, turn: this.turn, outbox: this.#outbox });
@@ -184,7 +150,7 @@ export class LoadedThread {
   async startTurn(params: TurnStartParams, onJoining: () => void, author: 'user' | 'parent' = 'user'): Promise<Joined> {
     checkInput(params.input, { required: false });
     return this.#beginnings.begin(async () => {
-      const settings = this.overridden(this.settings, params);
+      const settings = this.settingsChanges.overridden(this.settings, params);
       const { turn } = this;
       if (turn?.kind === 'review') throw turnNotSteerable(turn.kind);
       const reservation = turn?.reserveInput() ?? null;

@@ -1,24 +1,27 @@
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
-import type { CollabAgentState, UserInput } from '../protocol/generated/types.ts';
+import type { UserInput } from '../protocol/generated/types.ts';
 import type { AuthoredItem } from '../store/model-items.ts';
-import { spawnSource } from '../store/spawn-source.ts';
 import type { AgentRecord, ThreadRecord, ThreadStore } from '../store/thread-store.ts';
 import type { InterruptCause } from '../tools/denial.ts';
 import type { ClientChannel } from './client-channel.ts';
 import { GoalKeeper } from './goal/goal-keeper.ts';
 import { Guardian } from './guardian/guardian.ts';
+import { saidAsGoal, saidIn } from './guardian/said-in.ts';
 import type { LoadedThread } from './loaded-thread.ts';
-import { confined, inTurn } from './settings/confined-settings.ts';
+import { hasTurn } from './reverting-patch.ts';
+import { inTurn } from './settings/confined-settings.ts';
+import { Admission } from './sub-agents/admission.ts';
 import { AgentEnds } from './sub-agents/agent-ends.ts';
-import { agentState } from './sub-agents/agent-state.ts';
+import { type AgentState, agentState } from './sub-agents/agent-state.ts';
 import { type AgentLimits, AgentRefused, type AgentTree, type NewAgent, type StartedAgent } from './sub-agents/agent-tree.ts';
 import { AgentsUsage } from './sub-agents/agents-usage.ts';
 import { IdleAgents } from './sub-agents/idle-agents.ts';
 import { isAgentOf, isOpen, parentOf } from './sub-agents/parent-of.ts';
-import { pickNickname } from './sub-agents/pick-nickname.ts';
-import { type Reservation, Reservations } from './sub-agents/reservations.ts';
+import { type Retired, type RetireOptions, retireTree } from './sub-agents/retire-tree.ts';
 import { SubAgents } from './sub-agents/sub-agents.ts';
+import { sweepAgents } from './sub-agents/sweep-agents.ts';
+import { TreeInterrupts } from './sub-agents/tree-interrupts.ts';
 
 interface LoadedTreeDeps {
   store: ThreadStore;
@@ -52,14 +55,20 @@ export class LoadedTree implements AgentTree {
   readonly #above = new Map<string, readonly string[]>();
   /** The loaded agents that a client has opened itself. */
   readonly #opened = new Set<string>();
-  readonly #reservations = new Reservations();
+  readonly #admission: Admission;
   readonly #idle = new IdleAgents(IDLE_AGENTS_MAX);
   readonly #ends = new AgentEnds();
   readonly usage: AgentsUsage;
+  readonly interrupts: TreeInterrupts;
 
   constructor(deps: LoadedTreeDeps) {
     this.#deps = deps;
     const { store, threads } = deps;
+    const running = (sessionId: string) =>
+      [...threads.loaded()].filter(({ record, isRunning }) => isRunning && isAgentOf(record, sessionId)).map(({ id }) => id);
+    this.#admission = new Admission({ store, running });
+    const { find } = threads;
+    this.interrupts = new TreeInterrupts({ find, below: (id) => this.loadedBelow(id), ownerOf: (id) => this.#ownerOf(id) });
     this.usage = new AgentsUsage({
       store,
       loaded: (threadId) => threads.find(threadId)?.record ?? null,
@@ -75,16 +84,16 @@ export class LoadedTree implements AgentTree {
     const parent = this.#deps.threads.find(parentId);
     if (parent === null) throw new AgentRefused('The thread is being closed, so it cannot start agents.');
     const { sessionId } = parent.record;
-    const place = this.#reserve(sessionId, null, agent.limits);
+    const place = this.#admission.reserve(sessionId, null, agent.limits);
     try {
-      const nickname = await this.#admit(sessionId, agent, place);
+      const nickname = await this.#admission.admit(sessionId, agent, place);
       if (signal.aborted) throw new AgentRefused(NOT_BEGUN);
       const thread = await this.#deps.threads.startAgent(parent, { ...agent, nickname });
       place.agentId = thread.id;
       await this.#begin(parent, thread, { input, signal });
       return { id: thread.id, nickname, model: thread.settings.model, effort: thread.settings.effort };
     } finally {
-      this.#reservations.release(sessionId, place);
+      this.#admission.release(sessionId, place);
     }
   }
 
@@ -95,23 +104,27 @@ export class LoadedTree implements AgentTree {
   ): Promise<string> {
     const { sessionId, agentClosedAtMs } = await this.#agent(ownerId, agentId);
     if (agentClosedAtMs !== null) throw new AgentRefused(`The agent ${agentId} is closed: open it again with resume_agent first.`);
-    const place = this.#deps.threads.find(agentId)?.isRunning === true ? null : this.#reserve(sessionId, agentId, limits);
+    const { threads, clients } = this.#deps;
+    const owner = threads.find(ownerId);
     try {
-      const owner = this.#deps.threads.find(ownerId);
-      return await this.#deps.threads.using(agentId, owner, async (thread, wasLoaded) => {
+      return await threads.using(agentId, owner, async (thread, wasLoaded) => {
         this.#idle.remove(sessionId, agentId);
-        if (!wasLoaded) this.#deps.clients.subscribeFollowers(agentId, { of: ownerId });
+        if (!wasLoaded) clients.subscribeFollowers(agentId, { of: ownerId });
         if (interrupt) await thread.interruptAndWait('parent');
-        // It may do no more than the thread that it works for may do now.
-        const changes = owner === null ? [] : await thread.changeSettings(() => confined(thread, inTurn(owner)));
-        for (const { method, params } of changes) this.#deps.clients.publish({ threadId: agentId }, method, params);
-        const params = { threadId: agentId, input, rootTurnId: owner?.rootTurnId ?? null };
-        const { turn, afterAnswer } = await thread.startTurn(params, () => {}, 'parent');
-        afterAnswer();
-        return turn.id;
+        const place = this.#admission.reserve(sessionId, agentId, limits);
+        try {
+          // It may do no more than the thread that it works for may do now.
+          const changes = owner === null ? [] : await thread.settingsChanges.confine(inTurn(owner));
+          for (const change of changes) clients.publish({ threadId: agentId }, change.method, change.params);
+          const params = { threadId: agentId, input, rootTurnId: owner?.rootTurnId ?? null };
+          const { turn, afterAnswer } = await thread.startTurn(params, () => {}, 'parent');
+          afterAnswer();
+          return turn.id;
+        } finally {
+          this.#admission.release(sessionId, place);
+        }
       });
     } finally {
-      if (place !== null) this.#reservations.release(sessionId, place);
       this.#noteIfIdle(agentId);
     }
   }
@@ -119,8 +132,9 @@ export class LoadedTree implements AgentTree {
   async reopen(ownerId: string, agentId: string, limits: AgentLimits): Promise<void> {
     const agent = await this.#agent(ownerId, agentId);
     if (agent.agentClosedAtMs === null) return;
-    this.#checkOpen(agent.sessionId, await this.#open(agent.sessionId), limits);
-    await this.#deps.store.updateThread(agentId, { agentClosedAtMs: null });
+    await this.#admission.readmit(agent, limits, async () => {
+      await this.#deps.store.updateThread(agentId, { agentClosedAtMs: null });
+    });
   }
 
   async close(ownerId: string, agentId: string): Promise<void> {
@@ -129,54 +143,57 @@ export class LoadedTree implements AgentTree {
   }
 
   /** Closes the open agents that a thread has started in turns that it no longer has. */
-  async closeOrphans(ownerId: string, hasTurn: (turnId: string) => Promise<boolean>): Promise<void> {
-    for (const agent of await this.#deps.store.listAgents(ownerId)) {
+  async closeOrphans(ownerId: string): Promise<void> {
+    const { store } = this.#deps;
+    for (const agent of await store.listAgents(ownerId)) {
       const isOwn = parentOf(agent) === ownerId && isOpen(agent);
-      if (isOwn && agent.spawnTurnId !== null && !(await hasTurn(agent.spawnTurnId))) await this.#close(agent.id);
+      if (isOwn && agent.spawnTurnId !== null && !(await hasTurn(store, ownerId, agent.spawnTurnId))) await this.#close(agent.id);
     }
+  }
+
+  /** Finishes what a killed server has left of the agents of a thread that has been loaded, and counts their tokens. */
+  async tidy(ownerId: string): Promise<void> {
+    const { store, threads, log } = this.#deps;
+    await sweepAgents(ownerId, { store, log, isLoaded: (id) => threads.find(id) !== null });
+    await this.closeOrphans(ownerId);
+    await this.usage.count([ownerId]);
   }
 
   /**
-   * Retires a thread and those of the agents below it that `takes` accepts, the deepest first: a failure leaves no agent without the
-   * thread that started it. Resolves with the threads, in the order in which they were retired.
+   * Retires a thread and those of the agents below it that `takes` accepts, the deepest first. `retired` is called for each as it happens:
+   * if a later one fails, this rejects, and those before it stay retired.
    */
-  async retire(
-    threadId: string,
-    change: (threadId: string) => Promise<unknown>,
-    takes: (agent: AgentRecord) => boolean,
-  ): Promise<{ threadId: string; wasLoaded: boolean }[]> {
-    const retired: { threadId: string; wasLoaded: boolean }[] = [];
+  async retire(threadId: string, { change, takes, retired }: RetireOptions): Promise<void> {
     const above = this.#above.get(threadId) ?? [];
-    const retire = async (id: string) => {
-      const ownerId = this.#ownerOf(id);
-      retired.push({ threadId: id, wasLoaded: await this.#deps.threads.retire(id, () => change(id)) });
-      this.#ends.ended(id, ownerId);
+    const noted = (thread: Retired, ownerId: string | null) => {
+      this.#ends.ended(thread.threadId, ownerId);
+      retired(thread);
+    };
+    let ownerId: string | null = null;
+    const retire = (id: string, retiring: () => Promise<unknown>) => {
+      ownerId = this.#ownerOf(id);
+      return this.#deps.threads.retire(id, retiring);
     };
     // Before the agents are read, so that its turn starts no more of them.
     await this.#deps.threads.find(threadId)?.interruptAndWait('close');
-    let isRetired = false;
-    // Read again, because a thread may have started others while those below it were retired.
-    for (;;) {
-      const done = new Set(retired.map((each) => each.threadId));
-      const below = (await this.#deps.store.listAgents(threadId)).filter((agent) => !done.has(agent.id) && takes(agent));
-      for (const { id } of below.reverse()) await retire(id);
-      if (below.length > 0) continue;
-      if (isRetired) break;
-      await retire(threadId);
-      isRetired = true;
+    try {
+      await retireTree(threadId, { change, takes, retired: (thread) => noted(thread, ownerId) }, { store: this.#deps.store, retire });
+    } finally {
+      await this.usage.count(above);
     }
-    await this.usage.count(above);
-    return retired;
   }
 
-  async interruptBelow(ownerId: string, cause: InterruptCause): Promise<void> {
-    await Promise.all(this.loadedBelow(ownerId).map(async (id) => this.#deps.threads.find(id)?.interruptAndWait(cause)));
+  interruptBelow(ownerId: string, cause: InterruptCause): Promise<void> {
+    return this.interrupts.below(ownerId, cause);
   }
 
-  /** For the user: interrupts the turns of all agents below a thread, once its own turn has ended. */
-  async interruptAfter(turnEnd: Promise<void> | undefined, threadId: string): Promise<void> {
-    await turnEnd;
-    await this.interruptBelow(threadId, 'parent');
+  interruptAbove(agentId: string, cause: InterruptCause): void {
+    this.interrupts.above(agentId, cause);
+  }
+
+  /** Whether a turn of an agent below a thread runs: it needs the words of the threads above, and counts for their goals. */
+  runsBelow(ownerId: string): boolean {
+    return this.loadedBelow(ownerId).some((id) => this.#deps.threads.find(id)?.isRunning === true);
   }
 
   /** The ids of the loaded agents below a thread. */
@@ -189,7 +206,7 @@ export class LoadedTree implements AgentTree {
     return below.filter((agent) => parentOf(agent) === ownerId && isOpen(agent)).map(({ id }) => id);
   }
 
-  async states(ownerId: string, agentIds: readonly string[]): Promise<Map<string, CollabAgentState>> {
+  async states(ownerId: string, agentIds: readonly string[]): Promise<Map<string, AgentState>> {
     const below = new Map((await this.#deps.store.listAgents(ownerId)).map((agent) => [agent.id, agent]));
     const states = agentIds.map(async (id) => [id, await this.#state(below.get(id) ?? null)] as const);
     return new Map(await Promise.all(states));
@@ -201,8 +218,13 @@ export class LoadedTree implements AgentTree {
 
   async saidAbove(agentId: string): Promise<AuthoredItem[]> {
     const said = [];
-    for (const id of (this.#above.get(agentId) ?? []).toReversed())
-      said.push(...((await this.#deps.threads.find(id)?.part(Guardian).userMessages()) ?? []));
+    const { store, threads } = this.#deps;
+    for (const id of (this.#above.get(agentId) ?? []).toReversed()) {
+      const thread = threads.find(id);
+      const record = thread?.record ?? (await store.getThread(id));
+      if (record === null) continue;
+      said.push(...saidAsGoal(record.goal), ...(await (thread?.part(Guardian).userMessages() ?? saidIn(id, store))));
+    }
     return said;
   }
 
@@ -222,15 +244,14 @@ export class LoadedTree implements AgentTree {
   }
 
   /** A thread is loaded. Its questions are also asked of the clients that follow a thread above it. */
-  loaded(thread: LoadedThread, above: readonly string[]): void {
+  noteLoaded(thread: LoadedThread, above: readonly string[]): void {
     if (above.length === 0) return;
     this.#above.set(thread.id, above);
     this.#deps.clients.adopt(thread.id, above);
-    this.#noteIfIdle(thread.id);
   }
 
   /** A thread is not loaded any more. */
-  unloaded({ id, record }: LoadedThread): void {
+  noteUnloaded({ id, record }: LoadedThread): void {
     this.#ends.forget(id);
     this.usage.forget(id);
     this.#above.delete(id);
@@ -240,7 +261,7 @@ export class LoadedTree implements AgentTree {
   }
 
   /** A client has loaded the thread itself: if it is an agent, it stays loaded as any thread does. */
-  opened({ id, record }: LoadedThread): void {
+  noteOpened({ id, record }: LoadedThread): void {
     if (!this.#above.has(id)) return;
     this.#opened.add(id);
     this.#idle.remove(record.sessionId, id);
@@ -261,15 +282,14 @@ export class LoadedTree implements AgentTree {
 
   async #close(agentId: string): Promise<void> {
     const { store, clients, clock } = this.#deps;
-    const closed = await this.retire(
-      agentId,
-      (id) => store.updateThread(id, { agentClosedAtMs: clock.now() }),
-      ({ agentClosedAtMs }) => agentClosedAtMs === null,
-    );
-    for (const { threadId } of closed.filter(({ wasLoaded }) => wasLoaded)) {
+    const retired = ({ threadId, wasLoaded }: Retired) => {
+      if (!wasLoaded) return;
       clients.publish({ threadId }, 'thread/status/changed', { threadId, status: { type: 'notLoaded' } });
       clients.publish('everyone', 'thread/closed', { threadId });
-    }
+      clients.unsubscribeAll(threadId);
+    };
+    const change = (id: string) => store.updateThread(id, { agentClosedAtMs: clock.now() });
+    await this.retire(agentId, { change, takes: ({ agentClosedAtMs }) => agentClosedAtMs === null, retired });
   }
 
   #noteIfIdle(agentId: string): void {
@@ -285,40 +305,11 @@ export class LoadedTree implements AgentTree {
     }
   }
 
-  async #state(agent: AgentRecord | null): Promise<CollabAgentState> {
+  async #state(agent: AgentRecord | null): Promise<AgentState> {
     if (agent === null) return agentState(null);
     const isRunning = this.#deps.threads.find(agent.id)?.isRunning === true;
     const { data } = await this.#deps.store.listTurns(agent.id, { direction: 'desc', limit: 1, view: 'summary' });
     return agentState({ closedAtMs: agent.agentClosedAtMs, isRunning, lastTurn: data[0] ?? null });
-  }
-
-  #reserve(sessionId: string, agentId: string | null, { running: limit }: AgentLimits): Reservation {
-    const running = [...this.#deps.threads.loaded()].filter(({ record, isRunning }) => isRunning && isAgentOf(record, sessionId));
-    return this.#reservations.take(sessionId, agentId, { limit, running: running.map(({ id }) => id) });
-  }
-
-  /** Checks that the session may have one more agent, and chooses its nickname. */
-  async #admit(sessionId: string, { nicknames, limits }: NewAgent, place: Reservation): Promise<string> {
-    const open = await this.#open(sessionId);
-    // From here on at once, so that agents that are started side by side see each other.
-    const taken = this.#checkOpen(sessionId, open, limits);
-    place.nickname = pickNickname(nicknames, new Set(taken));
-    return place.nickname;
-  }
-
-  async #open(sessionId: string): Promise<AgentRecord[]> {
-    return (await this.#deps.store.listAgents(sessionId)).filter(isOpen);
-  }
-
-  /** Checks that the session may have one more open agent. Returns the nicknames of those that are open or being started. */
-  #checkOpen(sessionId: string, open: readonly AgentRecord[], limits: AgentLimits): string[] {
-    // Those whose threads were not stored when the others were read.
-    const known = new Set(open.map(({ id }) => id));
-    const starting = this.#reservations.of(sessionId).filter(({ agentId, nickname }) => nickname !== null && !known.has(agentId ?? ''));
-    if (open.length + starting.length >= limits.open)
-      throw new AgentRefused(`The limit of ${limits.open} open agents is reached. Close those that you no longer need with close_agent.`);
-    const nicknames = open.map(({ source }) => spawnSource(source)?.agent_nickname ?? null);
-    return [...nicknames, ...starting.map(({ nickname }) => nickname)].filter((name) => name !== null);
   }
 
   /** Begins the first turn of an agent. If it cannot begin, there is no agent. */

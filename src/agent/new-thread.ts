@@ -7,6 +7,8 @@ import { requestLayer } from '../config/layers/request-layer.ts';
 import { mcpSettings } from '../config/mcp/mcp-settings.ts';
 import { NoModelError } from '../config/providers/choose-provider.ts';
 import { contextWindow } from '../config/providers/context-window.ts';
+import type { ProviderConfig } from '../config/providers/provider-config.ts';
+import { reasoningEfforts } from '../config/providers/reasoning-efforts.ts';
 import { searchesTools } from '../config/providers/searches-tools.ts';
 import { standInWarning } from '../config/providers/stand-in-warning.ts';
 import { webSearch } from '../config/web-search.ts';
@@ -127,7 +129,7 @@ export async function configureThread(
       commands: commandSettings(config),
       mcp: { settings: mcp, readAgain: async () => mcpSettings(await load()) },
       goals: config.get('features.goals'),
-      agents: agentSettings(config),
+      agents: agentSettings(config, provider),
       asksForPermissions: config.get('features.request_permissions_tool'),
       asksInDefaultMode: config.get('features.default_mode_request_user_input'),
       reviewModel: config.get('review_model'),
@@ -143,6 +145,7 @@ export async function configureThread(
         if (!modelGiven && provider.wireApi !== 'scripted') listed = await deps.listedWindows(provider);
       },
       compactionLimit: config.get('model_auto_compact_token_limit'),
+      limitsBody: config.get('model_auto_compact_token_limit_scope') === 'body_after_prefix',
       compactPrompt: config.get('compact_prompt'),
     },
   };
@@ -153,13 +156,14 @@ function viewsImages(config: Config): boolean {
 }
 
 /** Returns null if the model cannot start agents. */
-function agentSettings(config: Config): AgentSettings | null {
+function agentSettings(config: Config, provider: ProviderConfig): AgentSettings | null {
   if (!mayStartAgents(config)) return null;
   return {
     running: config.get('agents.max_concurrent_threads_per_session') ?? config.get('agents.max_threads'),
     depth: config.get('agents.max_depth'),
     model: config.get('agents.default_subagent_model'),
     effort: config.get('agents.default_subagent_reasoning_effort'),
+    efforts: reasoningEfforts(provider),
     roles: config.agentRoles,
   };
 }

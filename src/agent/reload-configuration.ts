@@ -18,7 +18,7 @@ export async function reloadConfiguration(threads: Iterable<LoadedThread>, deps:
     await breaks.worked(RELOAD_UNITS);
     const request = { overrides: {}, config: thread.configuration.requested, knowsModes: true };
     try {
-      await thread.reconfigure(async (settings) => {
+      await thread.settingsChanges.reconfigure(async (settings) => {
         const { configuration } = await configureThread(deps, request, settings);
         return { settings, configuration };
       });

@@ -1,5 +1,6 @@
 import { noRolloutFound, threadArchived } from '../protocol/rpc-error.ts';
-import type { ForkPoint, LogEntry, ThreadRecord } from '../store/thread-store.ts';
+import { spawnSource } from '../store/spawn-source.ts';
+import type { ForkPoint, LogEntry, ThreadRecord, ThreadSettings } from '../store/thread-store.ts';
 import type { AgentDeps } from './agent-deps.ts';
 import { configureAgentAgain } from './configure-agent-again.ts';
 import { costAt } from './cost-at.ts';
@@ -10,6 +11,7 @@ import { newAgentThread } from './new-agent-thread.ts';
 import { configureThread, type NewThread, newThread, type ThreadRequest } from './new-thread.ts';
 import { isBeforeAll } from './reverting-patch.ts';
 import { keptSettings } from './settings/resolve-settings.ts';
+import type { ThreadConfiguration } from './settings/thread-configuration.ts';
 import type { NewAgent } from './sub-agents/agent-tree.ts';
 
 /** A thread with its writer. `above`: the threads above it, the nearest first; none if it is no agent. */
@@ -56,6 +58,16 @@ export class ThreadLoader {
       throw error;
     }
     return { thread, above };
+  }
+
+  /** The settings and the configuration of a loaded thread with a further request. */
+  configureLoaded(
+    { record, configuration }: LoadedThread,
+    request: ThreadRequest,
+  ): Promise<{ settings: ThreadSettings; configuration: ThreadConfiguration }> {
+    return spawnSource(record.source) === null
+      ? configureThread(this.#deps, request, record.settings)
+      : configureAgentAgain(this.#deps, record, { ...request, inherited: configuration.requested });
   }
 
   /** Stores a thread with the source's history up to this point. */

@@ -1,6 +1,7 @@
 import type { ThreadActiveFlag, ThreadStatus, ThreadTokenUsage, TokenUsageBreakdown } from '../protocol/generated/types.ts';
 import type { ThreadPatch, ThreadRecord, ThreadSettings } from '../store/thread-store.ts';
 import { addUsage } from './prompt/add-usage.ts';
+import type { LastUsage } from './prompt/check-window.ts';
 import type { ThreadConfiguration } from './settings/thread-configuration.ts';
 import type { Step } from './step.ts';
 import type { AgentTree } from './sub-agents/agent-tree.ts';
@@ -28,6 +29,8 @@ export class ThreadState {
   turn: ActiveTurn | null = null;
   /** Whether the provider told no usage for the thread's last response, so that the last one that it told says nothing about the prompt. */
   #isUncounted = false;
+  /** The part of the prompt that the last usage counts; null: all up to the last item that the model made. */
+  #promptTokens: number | null = null;
   /** How many questions of each kind are open. */
   readonly #waiting = new Map<ThreadActiveFlag, number>();
   readonly #agents: AgentTree['usage'];
@@ -47,9 +50,14 @@ export class ThreadState {
   }
 
   /** The tokens that the provider counted for the thread's last response; null: unknown, as after a compaction. */
-  get lastUsage(): TokenUsageBreakdown | null {
+  get lastUsage(): LastUsage | null {
     const last = this.record.tokenUsage?.usage.last ?? null;
-    return this.#isUncounted || last?.inputTokens === 0 ? null : last;
+    return last === null || this.#isUncounted || last.inputTokens === 0 ? null : { ...last, promptTokens: this.#promptTokens };
+  }
+
+  /** The model is asked. Unless its response is counted, the last usage counts only what the model had made before: so many tokens. */
+  noteRequest(tokensOfModel: number): void {
+    this.#promptTokens ??= tokensOfModel;
   }
 
   /** The status as clients see it: a turn is active until its end has been announced. */
@@ -89,7 +97,10 @@ export class ThreadState {
    */
   tokensStep(turn: TurnContext, used: TokenUsageBreakdown, { isAside }: { isAside: boolean }): UsageStep {
     this.#agents.used(this.id, used);
-    if (!isAside) this.#isUncounted = false;
+    if (!isAside) {
+      this.#isUncounted = false;
+      this.#promptTokens = null;
+    }
     const before = this.record.tokenUsage?.usage ?? null;
     const counted = { total: addUsage(before?.total ?? null, used), last: isAside ? (before?.last ?? NO_USAGE) : used };
     return this.#usageStep(turn.id, counted, isAside ? this.settings.model : turn.settings.model);

@@ -4,21 +4,20 @@ import { isUuid } from '../base/ids.ts';
 import { KeyedQueue } from '../base/keyed-queue.ts';
 import type { Thread, Turn } from '../protocol/generated/types.ts';
 import { invalidThreadId, threadNotFound } from '../protocol/rpc-error.ts';
-import { spawnSource } from '../store/spawn-source.ts';
 import type { ForkPoint, LogEntry, ThreadPatch, ThreadRecord } from '../store/thread-store.ts';
 import type { InterruptCause } from '../tools/denial.ts';
 import type { AgentDeps } from './agent-deps.ts';
 import type { LoadedThread } from './loaded-thread.ts';
 import { LoadedTree } from './loaded-tree.ts';
-import { changesSettings, configureThread, type NewThread, type ThreadRequest } from './new-thread.ts';
+import { changesSettings, type NewThread, type ThreadRequest } from './new-thread.ts';
 import { PromptBudget } from './prompt/prompt-budget.ts';
 import { reloadConfiguration } from './reload-configuration.ts';
-import { checkTurn, hasTurn, revertingPatch } from './reverting-patch.ts';
+import { checkTurn, revertingPatch } from './reverting-patch.ts';
 import { AgentRefused, type NewAgent } from './sub-agents/agent-tree.ts';
-import { sweepAgents } from './sub-agents/sweep-agents.ts';
 import { ThreadLoader } from './thread-loader.ts';
 import { threadView } from './thread-view.ts';
 import { revertedPatch, type TurnPart } from './turn/turn-part.ts';
+import { turnsEnded } from './turns-ended.ts';
 
 /** How long a loaded thread without followers stays in memory after its last turn. */
 const IDLE_MS_MAX = 30 * 60 * 1000;
@@ -123,7 +122,7 @@ export class Threads {
       const loaded = this.find(threadId);
       if (loaded !== null) return this.#rejoin(loaded, request);
       const thread = await this.#loadStored(threadId, request);
-      this.agents.opened(thread);
+      this.agents.noteOpened(thread);
       return thread;
     });
   }
@@ -131,9 +130,15 @@ export class Threads {
   async #loadStored(threadId: string, request: ThreadRequest): Promise<LoadedThread> {
     const { thread, above } = await this.#loader.open(threadId, request);
     this.#load(thread, above);
-    await sweepAgents(threadId, { ...this.#deps, isLoaded: (id) => this.find(id) !== null });
-    await this.agents.usage.count([threadId]);
-    return thread;
+    try {
+      await this.agents.tidy(threadId);
+      return thread;
+    } catch (error) {
+      // Nobody follows it yet, so nothing else would unload it.
+      this.#unregister(thread);
+      await thread.close();
+      throw error;
+    }
   }
 
   /**
@@ -207,7 +212,8 @@ export class Threads {
     return this.#loading.run(thread.id, async () => {
       await this.#breaks.worked(CLOSE_UNITS);
       if (this.find(thread.id) !== thread) return;
-      if (thread.isRunning || (!followed && this.#attendance.isFollowed(thread.id))) {
+      const isUsed = thread.isRunning || this.agents.runsBelow(thread.id) || (!followed && this.#attendance.isFollowed(thread.id));
+      if (isUsed) {
         this.unloadWhenIdle(thread.id);
         return;
       }
@@ -250,7 +256,7 @@ export class Threads {
       } else await thread.revert(beforeTurnId, patch);
       await this.agents.usage.countAbove(threadId);
       // The model that they worked for does not know them any more.
-      await this.agents.closeOrphans(threadId, (turnId) => hasTurn(store, threadId, turnId));
+      await this.agents.closeOrphans(threadId);
       return this.record(threadId);
     });
   }
@@ -272,16 +278,8 @@ export class Threads {
   }
 
   /** Resolves when the turns that run now, or are being begun, have ended, and those of their agents. */
-  async turnsEnded(): Promise<void> {
-    const running = () => [...this.#loaded.values()].filter(({ isRunning }) => isRunning);
-    const sessions = new Set(running().map(({ record }) => record.sessionId));
-    await Promise.all(running().map((thread) => thread.turnEnded()));
-    // Agents may have started others meanwhile.
-    for (;;) {
-      const agents = running().filter(({ record }) => spawnSource(record.source) !== null && sessions.has(record.sessionId));
-      if (agents.length === 0) return;
-      await Promise.all(agents.map((thread) => thread.turnEnded()));
-    }
+  turnsEnded(): Promise<void> {
+    return turnsEnded(() => this.#loaded.values());
   }
 
   /** Resolves when all threads are closed, and clients were told how their turns ended. Null while the server is not closing. */
@@ -319,18 +317,20 @@ export class Threads {
 
   #load(thread: LoadedThread, above: readonly string[] = []): LoadedThread {
     this.#loaded.set(thread.id, thread);
-    this.agents.loaded(thread, above);
+    this.agents.noteLoaded(thread, above);
     return thread;
   }
 
   #unregister(thread: LoadedThread): void {
     this.keepLoaded(thread.id);
     this.#loaded.delete(thread.id);
-    this.agents.unloaded(thread);
+    this.agents.noteUnloaded(thread);
   }
 
   /** Starts the thread of an agent. */
   async #startAgent(parent: LoadedThread, agent: NewAgent & { nickname: string }): Promise<LoadedThread> {
+    // Its configuration is read at once, and a response may start many.
+    await this.#breaks.yielded();
     if (this.#closing !== null) throw new AgentRefused('The server is being shut down, so it cannot start agents.');
     const { thread, above } = await this.#loader.startAgent(parent, agent);
     return this.#load(thread, above);
@@ -338,8 +338,9 @@ export class Threads {
 
   async #rejoin(thread: LoadedThread, request: ThreadRequest): Promise<LoadedThread> {
     this.keepLoaded(thread.id);
-    this.agents.opened(thread);
-    if (thread.turn === null && changesSettings(request)) await thread.reconfigure((last) => configureThread(this.#deps, request, last));
+    this.agents.noteOpened(thread);
+    if (thread.turn === null && changesSettings(request))
+      await thread.settingsChanges.reconfigure(() => this.#loader.configureLoaded(thread, request));
     return thread;
   }
 }

@@ -16,9 +16,9 @@ export const TURN_PART_LIST: readonly TurnPartKind[] = [
   { create: (deps) => new BuiltInTools(deps) },
   { create: (deps) => new McpTools(deps) },
   { create: createGuardian },
-  { create: (deps) => new Compaction(deps) },
-  // After the compaction, which makes the model forget its agents.
+  // Before the compaction, which measures what they tell.
   { create: (deps) => new SubAgents(deps) },
+  { create: (deps) => new Compaction(deps) },
   { create: (deps) => new ToolFinder(deps) },
   { create: (deps) => new GoalKeeper(deps), reverted: ({ goal }) => awaitingUser(goal) },
 ];

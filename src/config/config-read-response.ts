@@ -69,7 +69,7 @@ function effectiveValues(config: Config, experimental: boolean): WireConfig {
     instructions: setting('instructions'),
     model: setting('model'),
     model_auto_compact_token_limit: setting('model_auto_compact_token_limit'),
-    model_auto_compact_token_limit_scope: oneOf(['total', 'body_after_prefix'], others.model_auto_compact_token_limit_scope),
+    model_auto_compact_token_limit_scope: setting('model_auto_compact_token_limit_scope'),
     model_context_window: setting('model_context_window'),
     model_provider: setting('model_provider'),
     model_reasoning_effort: setting('model_reasoning_effort'),

@@ -54,7 +54,8 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
   const profiles = profileLayers(base, { user, toml });
   const layers = [user, ...projects, ...profiles, ...session];
   const values = mergeTables(mergeTables(switched, guardianReviewer(base.values)), mergeLayers(layers));
-  const agentRoles = readRoles({ home, env, layers, roleFiles, toml });
+  const own = new Config({ home, env, modelGiven, login, layers, values });
+  const agentRoles = readRoles({ home, own, layers, roleFiles, toml });
   return new Config({ home, env, modelGiven, login, layers, values, agentRoles });
 }
 

@@ -54,6 +54,7 @@ interface SettingTypes {
   instructions: string | null;
   model: string | null;
   model_auto_compact_token_limit: number | null;
+  model_auto_compact_token_limit_scope: 'total' | 'body_after_prefix';
   model_context_window: number | null;
   model_provider: string | null;
   model_reasoning_effort: string | null;
@@ -62,6 +63,7 @@ interface SettingTypes {
   notify: string[] | null;
   openai_base_url: string | null;
   personality: Personality | null;
+  plan_mode_reasoning_effort: string | null;
   profile: string | null;
   project_doc_fallback_filenames: string[];
   project_doc_max_bytes: number;
@@ -156,9 +158,11 @@ export const SETTINGS: { readonly [N in SettingName]: Setting<SettingTypes[N]> }
   instructions: nullable(text()),
   model: nullable(name()),
   model_auto_compact_token_limit: nullable(wholeNumber(1, Number.MAX_SAFE_INTEGER)),
+  model_auto_compact_token_limit_scope: choice(['total', 'body_after_prefix'], 'total'),
   model_context_window: nullable(wholeNumber(1, Number.MAX_SAFE_INTEGER)),
   model_provider: nullable(name()),
   model_reasoning_effort: nullable(name()),
+  plan_mode_reasoning_effort: nullable(name()),
   model_reasoning_summary: nullable(choice(['auto', 'concise', 'detailed', 'none'], 'auto')),
   model_verbosity: nullable(choice(['low', 'medium', 'high'], 'medium')),
   notify: nullable({ ...list('strings: a program and its arguments', () => true), read: readProgram }),

@@ -2,6 +2,7 @@ import type { Config } from '../config/config.ts';
 import { chooseModel, chooseProvider } from '../config/providers/choose-provider.ts';
 import type { ProviderConfig } from '../config/providers/provider-config.ts';
 import { knownProviders } from '../config/providers/read-provider.ts';
+import { reasoningEfforts } from '../config/providers/reasoning-efforts.ts';
 import { validOrNull } from '../config/valid-or-null.ts';
 import type { InstalledModels } from '../model/http/installed-models.ts';
 import type { Model } from '../protocol/generated/types.ts';
@@ -20,9 +21,6 @@ const EFFORTS = [
   { reasoningEffort: 'high', description: 'For hard problems, at more time and cost' },
   { reasoningEffort: 'xhigh', description: 'As much reasoning as the model allows' },
 ];
-
-/** The efforts that model servers on this machine accept. */
-const LOCAL_EFFORTS = new Set(['low', 'medium', 'high']);
 
 interface ModelDeps {
   config: () => Promise<Config>;
@@ -71,7 +69,7 @@ interface Listed {
 }
 
 function listed({ model, provider, effort, isDefault }: Listed): Model {
-  const efforts = EFFORTS.filter(({ reasoningEffort }) => provider.localServer === null || LOCAL_EFFORTS.has(reasoningEffort));
+  const efforts = EFFORTS.filter(({ reasoningEffort }) => reasoningEfforts(provider).includes(reasoningEffort));
   return {
     id: model,
     model,

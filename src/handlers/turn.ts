@@ -39,7 +39,9 @@ export function turnMethods({ threads }: ThreadDeps) {
       handle({ threadId, turnId, ...overrides }) {
         const thread = threads.require(threadId);
         return {
-          status: thread.changeTurn(turnId, { ...overrides, model: requestedModel(overrides) }) ? 'applied' : 'targetUnavailable',
+          status: thread.settingsChanges.changeTurn(turnId, { ...overrides, model: requestedModel(overrides) })
+            ? 'applied'
+            : 'targetUnavailable',
         };
       },
     },
@@ -51,10 +53,10 @@ export function turnMethods({ threads }: ThreadDeps) {
         const thread = threads.require(threadId);
         const interrupt = thread.interrupt(turnId);
         const { turn } = thread;
+        const interruptAgents = turnId === '' || turn?.id === turnId ? threads.agents.interrupts.withTurn(threadId, turn) : null;
         after(() => {
           interrupt();
-          // The end of a turn that is interrupted ends its agents. Here there is none, or it may have been ending by itself.
-          if (turn !== null || turnId === '') void threads.agents.interruptAfter(turn?.finished, threadId);
+          interruptAgents?.();
         });
         return {};
       },

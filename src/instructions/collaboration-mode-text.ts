@@ -27,6 +27,20 @@ export function multiAgentText(mode: MultiAgentMode): string | null {
   }
 }
 
+const AGENT_PLAN_MODE_TITLE = 'Plan mode of the thread that started you';
+
+/** The instructions of an agent while the thread that it works for is in plan mode. */
+export const AGENT_PLAN_MODE = `${AGENT_PLAN_MODE_TITLE}
+
+The agent that started you is planning with the user. While this mode is on, explore only, whatever your task says: do not edit files,
+and do not run commands that write files, install, commit, or affect other systems. If your task needs a change, describe the change
+instead. Do not ask the user, and write no plan in tags: answer the agent that started you.`;
+
+/** Whether the mode is plan mode with the instructions of an agent. */
+export function isAgentPlanMode({ mode, settings }: CollaborationMode): boolean {
+  return mode === 'plan' && settings.developer_instructions?.startsWith(AGENT_PLAN_MODE_TITLE) === true;
+}
+
 const PLAN_MODE = `Plan mode
 
 You and the user are deciding what to do. While this mode is on, change nothing: do not edit files, and do not run commands that

@@ -9,6 +9,7 @@ import type {
   McpToolCallResult,
   ThreadItem,
 } from '../protocol/generated/types.ts';
+import { itemEffort } from '../protocol/item-effort.ts';
 import { camelCase, Fields } from './fields.ts';
 
 /** Converters of a rollout's tool items. Each returns null if the item lacks a field that clients need. */
@@ -167,7 +168,7 @@ function collabAgentToolCall(item: Fields, id: string): ThreadItem | null {
     receiverThreadIds: item.texts('receiver_thread_ids'),
     prompt: item.text('prompt'),
     model: item.text('model'),
-    reasoningEffort: item.text('reasoning_effort'),
+    reasoningEffort: itemEffort(item.text('reasoning_effort')),
     agentsStates: Object.fromEntries(states.keys().map((threadId) => [threadId, agentState(states, threadId)])),
   };
 }
@@ -193,7 +194,7 @@ function subAgentActivity(item: Fields, id: string): ThreadItem | null {
     agentThreadId,
     agentPath,
     model: item.text('model'),
-    reasoningEffort: item.text('reasoning_effort'),
+    reasoningEffort: itemEffort(item.text('reasoning_effort')),
   };
 }
 

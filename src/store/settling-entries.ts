@@ -1,4 +1,5 @@
-import { cutOffMessage, reviewCutOffMessage } from './cut-off-message.ts';
+import type { ResponseItem } from '../protocol/generated/types.ts';
+import { agentCopyMessage, cutOffMessage, reviewCutOffMessage } from './cut-off-message.ts';
 import type { LateItem } from './history-entry.ts';
 import { isBlank, settleItem } from './settle-item.ts';
 import type { LogEntry, StoredItem } from './thread-store.ts';
@@ -28,17 +29,22 @@ export function lateEntries(turn: OpenTurn | null, partials: PartialItem[]): Lat
   }));
 }
 
-/** How a turn was cut off: its process died, or its thread was forked while it ran. */
-export type Cut = 'killed' | 'forked';
+/** How a turn was cut off: its process died, or its thread was copied while it ran, by a fork or for an agent that the turn starts. */
+export type Cut = 'killed' | 'forked' | 'agent';
 
-const WHY: Record<Cut, string> = {
-  killed: 'The previous turn was cut off, because the server ended without closing the thread. The user did not interrupt it.',
-  forked: 'This thread is a copy that was made while the previous turn ran in the original thread. Here, that turn was cut off.',
+const TOLD: Record<Cut, () => ResponseItem> = {
+  killed: () =>
+    cutOffMessage('The previous turn was cut off, because the server ended without closing the thread. The user did not interrupt it.'),
+  forked: () =>
+    cutOffMessage('This thread is a copy that was made while the previous turn ran in the original thread. Here, that turn was cut off.'),
+  agent: agentCopyMessage,
 };
 
+const COPIED_REVIEW = 'this thread is a copy that was made while the review ran in the original thread';
 const REVIEW_WHY: Record<Cut, string> = {
   killed: 'the server ended without closing the thread',
-  forked: 'this thread is a copy that was made while the review ran in the original thread',
+  forked: COPIED_REVIEW,
+  agent: COPIED_REVIEW,
 };
 
 /**
@@ -63,7 +69,7 @@ export function settlingEntries(
     }),
   );
   const durationMs = endedAtMs - turn.startedAtMs;
-  const item = turn.isReview ? reviewCutOffMessage(REVIEW_WHY[cut]) : cutOffMessage(WHY[cut]);
+  const item = turn.isReview ? reviewCutOffMessage(REVIEW_WHY[cut]) : TOLD[cut]();
   const told: LogEntry = { kind: 'model', turnId: turn.turnId, item, author: 'server' };
   return [
     ...items,

@@ -1,6 +1,7 @@
-import { isObject, type JsonValue } from '../base/json-value.ts';
+import type { JsonValue } from '../base/json-value.ts';
 import type { ThreadGoal } from '../protocol/generated/types.ts';
 import { type ActionOutcome, failed, plainAction } from './action.ts';
+import { BadArguments, checkedTool, numberField, requireObject, stringField } from './bad-arguments.ts';
 import type { Tool } from './tool.ts';
 
 /** The statuses that the model may set. Only users and the server set the others. */
@@ -22,27 +23,30 @@ export function goalTools(goal: GoalAccess): Tool[] {
       onlyRecords: true,
       prepare: async () => plainAction(() => goalOutcome(goal.current())),
     },
-    {
-      spec: { type: 'function', name: 'create_goal', description: CREATE, parameters: parameters(CREATE_PARAMETERS, ['objective']) },
-      onlyRecords: true,
-      async prepare(args, { turnId }) {
-        const { objective, token_budget: budget = null } = isObject(args) ? args : {};
-        if (typeof objective !== 'string') return failed('create_goal needs `objective`: a string.');
-        if (budget !== null && (typeof budget !== 'number' || !Number.isInteger(budget)))
-          return failed('create_goal: `token_budget` must be a whole number; leave it out for no limit.');
-        return plainAction(async () => goalOutcome(await goal.create({ objective, tokenBudget: budget, turnId })));
+    checkedTool(
+      { type: 'function', name: 'create_goal', description: CREATE, parameters: parameters(CREATE_PARAMETERS, ['objective']) },
+      (args, { turnId }) => {
+        const fields = requireObject(args, 'objective');
+        const objective = stringField(fields, 'objective');
+        const tokenBudget = numberField(fields, 'token_budget');
+        if (objective === null) throw new BadArguments('`objective` is missing: pass the goal as a string.');
+        if (tokenBudget !== null && !Number.isInteger(tokenBudget))
+          throw new BadArguments('`token_budget` must be a whole number; leave it out for no limit.');
+        return plainAction(async () => goalOutcome(await goal.create({ objective, tokenBudget, turnId })));
       },
-    },
-    {
-      spec: { type: 'function', name: 'update_goal', description: UPDATE, parameters: parameters(UPDATE_PARAMETERS, ['status']) },
-      onlyRecords: true,
-      async prepare(args, { turnId }) {
-        const status = MODEL_STATUSES.find((known) => isObject(args) && known === args.status);
+      { onlyRecords: true },
+    ),
+    checkedTool(
+      { type: 'function', name: 'update_goal', description: UPDATE, parameters: parameters(UPDATE_PARAMETERS, ['status']) },
+      (args, { turnId }) => {
+        const { status: asked } = requireObject(args, 'status');
+        const status = MODEL_STATUSES.find((known) => known === asked);
         if (status === undefined)
-          return failed(`update_goal needs \`status\`: ${MODEL_STATUSES.join(', ')}. You cannot set any other status.`);
+          throw new BadArguments(`\`status\` must be one of ${MODEL_STATUSES.join(', ')}. You cannot set any other status.`);
         return plainAction(async () => goalOutcome(await goal.mark(status, turnId)));
       },
-    },
+      { onlyRecords: true },
+    ),
   ];
 }
 

@@ -1,7 +1,8 @@
-import { isObject, type JsonValue } from '../base/json-value.ts';
+import type { JsonObject, JsonValue } from '../base/json-value.ts';
 import type { Answer } from '../protocol/answer.ts';
 import type { ToolRequestUserInputQuestion } from '../protocol/generated/types.ts';
-import { failed, plainAction } from './action.ts';
+import { type Action, type ActionOutcome, failed, plainAction } from './action.ts';
+import { BadArguments, booleanField, checkedTool, objectListField, requireObject, requireText, stringField } from './bad-arguments.ts';
 import type { CallContext, Tool } from './tool.ts';
 
 const QUESTIONS_MAX = 3;
@@ -9,7 +10,7 @@ const OPTIONS_MAX = 10;
 
 /** `request_user_input`: asks the user a few questions with answers to choose from, in the modes that allow it. */
 export function requestUserInput({ inDefaultMode }: { inDefaultMode: boolean }): Tool {
-  return { spec: spec(inDefaultMode), prepare: (args, context) => prepare(args, context, inDefaultMode) };
+  return checkedTool(spec(inDefaultMode), (args, context) => prepare(args, context, inDefaultMode));
 }
 
 function spec(inDefaultMode: boolean): Tool['spec'] {
@@ -55,16 +56,11 @@ function spec(inDefaultMode: boolean): Tool['spec'] {
   };
 }
 
-async function prepare(
-  args: JsonValue,
-  { threadId, turnId, callId, settings }: CallContext,
-  inDefaultMode: boolean,
-): ReturnType<Tool['prepare']> {
+function prepare(args: JsonValue, { threadId, turnId, callId, settings }: CallContext, inDefaultMode: boolean): Action | ActionOutcome {
   const { mode } = settings.collaborationMode;
   if (mode !== 'plan' && !inDefaultMode)
     return failed(`request_user_input is unavailable in ${mode} mode: decide by yourself, and say what you assumed.`);
   const questions = readQuestions(args);
-  if (typeof questions === 'string') return failed(`request_user_input ${questions}.`);
   return plainAction(async ({ askUser, answerMsMax }) => {
     const params = { threadId, turnId, itemId: callId, questions, isBlocking: true, autoResolutionMs: answerMsMax };
     const answer = await askUser({ method: 'item/tool/requestUserInput', params });
@@ -91,35 +87,25 @@ function noAnswer(answer: Exclude<Answer<unknown>, { type: 'result' }>): string 
   }
 }
 
-/** Returns the questions in the form for clients, or the reason why they are invalid. */
-function readQuestions(args: JsonValue): ToolRequestUserInputQuestion[] | string {
-  const list = isObject(args) ? args.questions : undefined;
-  if (!Array.isArray(list) || list.length < 1 || list.length > QUESTIONS_MAX)
-    return `needs \`questions\`: a list of one to ${QUESTIONS_MAX}`;
-  const questions: ToolRequestUserInputQuestion[] = [];
-  for (const [index, entry] of list.entries()) {
-    const question = readQuestion(entry as JsonValue);
-    if (typeof question === 'string') return `needs questions[${index}] to have ${question}`;
-    if (questions.some(({ id }) => id === question.id)) return `needs a unique \`id\` for each question: questions[${index}] repeats one`;
-    questions.push(question);
-  }
+/** The questions in the form for clients. Throws BadArguments. */
+function readQuestions(args: JsonValue): ToolRequestUserInputQuestion[] {
+  const list = objectListField(requireObject(args, 'questions'), 'questions', [1, QUESTIONS_MAX]);
+  const questions = list.map(readQuestion);
+  if (new Set(questions.map(({ id }) => id)).size < questions.length) throw new BadArguments('each question needs an `id` of its own.');
   return questions;
 }
 
-function readQuestion(entry: JsonValue): ToolRequestUserInputQuestion | string {
-  const { id, header, question, options, isSecret } = isObject(entry) ? entry : {};
-  if (!isNonEmptyString(id) || !isNonEmptyString(header) || !isNonEmptyString(question))
-    return '`id`, `header` and `question`, as non-empty strings';
-  if (!Array.isArray(options) || options.length < 1 || options.length > OPTIONS_MAX) return `\`options\`: a list of one to ${OPTIONS_MAX}`;
-  const read = [];
-  for (const option of options) {
-    const { label, description } = isObject(option) ? option : {};
-    if (!isNonEmptyString(label) || typeof description !== 'string') return 'a `label` and a `description` in each of its `options`';
-    read.push({ label, description });
-  }
-  return { id, header, question, isOther: true, isSecret: isSecret === true, options: read };
-}
-
-function isNonEmptyString(value: unknown): value is string {
-  return typeof value === 'string' && value.trim() !== '';
+function readQuestion(fields: JsonObject): ToolRequestUserInputQuestion {
+  const options = objectListField(fields, 'options', [1, OPTIONS_MAX]).map((option) => ({
+    label: requireText(option, 'label', 'a label for each option'),
+    description: stringField(option, 'description') ?? '',
+  }));
+  return {
+    id: requireText(fields, 'id', 'a name for each question'),
+    header: requireText(fields, 'header', 'a title for each question'),
+    question: requireText(fields, 'question', 'the text of each question'),
+    isOther: true,
+    isSecret: booleanField(fields, 'isSecret') ?? false,
+    options,
+  };
 }

@@ -1,8 +1,10 @@
-import { isObject, type JsonValue } from '../base/json-value.ts';
+import type { JsonObject } from '../base/json-value.ts';
 import type { TurnPlanStep, TurnPlanStepStatus } from '../protocol/generated/types.ts';
 import { failed, plainAction } from './action.ts';
+import { BadArguments, checkedTool, objectListField, requireObject, stringField } from './bad-arguments.ts';
 import type { Tool } from './tool.ts';
 
+const STEPS_MAX = 1_000;
 const STATUSES = new Map<string, TurnPlanStepStatus>([
   ['pending', 'pending'],
   ['in_progress', 'inProgress'],
@@ -10,8 +12,8 @@ const STATUSES = new Map<string, TurnPlanStepStatus>([
 ]);
 
 /** `update_plan`: shows the user the steps of the work and the status of each. Each call replaces the whole plan. Not in plan mode. */
-export const updatePlan: Tool = {
-  spec: {
+export const updatePlan: Tool = checkedTool(
+  {
     type: 'function',
     name: 'update_plan',
     description:
@@ -35,30 +37,23 @@ export const updatePlan: Tool = {
     },
   },
 
-  async prepare(args, { threadId, turnId, settings }) {
+  (args, { threadId, turnId, settings }) => {
     if (settings.collaborationMode.mode === 'plan')
       return failed('update_plan is unavailable in plan mode: it shows the progress of work. Write the plan in a <proposed_plan> block.');
-    const plan = planSteps(args);
-    if (typeof plan === 'string') return failed(plan);
-    const explanation = isObject(args) && typeof args.explanation === 'string' ? args.explanation : null;
+    const fields = requireObject(args, 'plan');
+    const plan = objectListField(fields, 'plan', [0, STEPS_MAX]).map(planStep);
+    const explanation = stringField(fields, 'explanation');
     return plainAction(async ({ emit }) => {
       await emit({ method: 'turn/plan/updated', params: { threadId, turnId, explanation, plan } });
       return { output: 'The plan is updated.', success: true };
     });
   },
-};
+);
 
-/** Returns the steps, or the reason why they are invalid. */
-function planSteps(args: JsonValue): TurnPlanStep[] | string {
-  if (!isObject(args) || !Array.isArray(args.plan)) return 'update_plan needs `plan`: a list of {step, status}.';
-  const steps: TurnPlanStep[] = [];
-  for (const [index, entry] of args.plan.entries()) {
-    const step = isObject(entry) ? entry.step : undefined;
-    const status = isObject(entry) && typeof entry.status === 'string' ? STATUSES.get(entry.status) : undefined;
-    if (typeof step !== 'string' || status === undefined) {
-      return `update_plan: plan[${index}] needs a \`step\` (a string) and a \`status\` (${[...STATUSES.keys()].join(', ')}).`;
-    }
-    steps.push({ step, status });
-  }
-  return steps;
+function planStep(fields: JsonObject): TurnPlanStep {
+  const step = stringField(fields, 'step');
+  const status = STATUSES.get(stringField(fields, 'status') ?? '');
+  if (step === null || status === undefined)
+    throw new BadArguments(`each step of \`plan\` needs a \`step\` and a \`status\`: ${[...STATUSES.keys()].join(', ')}.`);
+  return { step, status };
 }

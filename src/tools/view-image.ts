@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
 import type { Env } from '../base/env.ts';
 import { readRegularFile } from '../base/files/read-regular-file.ts';
-import { isObject, type JsonValue } from '../base/json-value.ts';
 import { encodeBase64 } from '../base/text/encode-base64.ts';
 import { IMAGE_BYTES_MAX, imageType } from '../files/image-type.ts';
 import { failed, plainAction } from './action.ts';
+import { checkedTool, requireObject, requireText } from './bad-arguments.ts';
 import { mayRead } from './may-read.ts';
 import { threadBounds } from './thread-bounds.ts';
 import type { CallContext, Tool } from './tool.ts';
@@ -18,8 +18,8 @@ interface ViewImageDeps {
 
 /** `view_image`: shows the model an image file on the machine, if its commands could also read it. */
 export function viewImage(deps: ViewImageDeps): Tool {
-  return {
-    spec: {
+  return checkedTool(
+    {
       type: 'function',
       name: 'view_image',
       description:
@@ -31,10 +31,8 @@ export function viewImage(deps: ViewImageDeps): Tool {
         additionalProperties: false,
       },
     },
-
-    async prepare(args, context) {
-      const given = pathIn(args);
-      if (given === null) return failed('view_image needs `path`: the path of an image file.');
+    async (args, context) => {
+      const given = requireText(requireObject(args, 'path'), 'path', 'the path of an image file');
       const path = resolve(context.settings.cwd, given);
       const image = await imageAt(path, deps, context);
       if (typeof image === 'string') return failed(image);
@@ -42,11 +40,7 @@ export function viewImage(deps: ViewImageDeps): Tool {
       const output = [{ type: 'input_image' as const, image_url: image.url, detail: 'high' as const }];
       return { ...plainAction(() => ({ output, success: true, item })), item };
     },
-  };
-}
-
-function pathIn(args: JsonValue): string | null {
-  return isObject(args) && typeof args.path === 'string' && args.path !== '' ? args.path : null;
+  );
 }
 
 /** Returns the image as a data URL, or the reason for the model why it cannot be shown. */

@@ -101,3 +101,18 @@ test('`[features] default_mode_request_user_input` lets the model ask the user o
   const tool = model.request(1).tools.find((spec) => 'name' in spec && spec.name === 'request_user_input');
   expect(JSON.stringify(tool)).not.toContain('Available only in plan mode');
 });
+
+test('plan_mode_reasoning_effort is the effort of plan mode, unless the client names one, and only there', async () => {
+  const model = new TestModel(...Array.from({ length: 6 }, () => response(message('ok'))));
+  const { client } = await startServer({ model, overrides: ['plan_mode_reasoning_effort="xhigh"', 'model_reasoning_effort="low"'] });
+  const threadId = idOf(1);
+  await client.request('thread/start', {});
+  const without = { collaborationMode: { mode: 'plan' as const, settings: { model: 'test-model' } } };
+  await client.turn(threadId, 'a');
+  await client.turn(threadId, 'b', without);
+  await client.turn(threadId, 'c');
+  await client.turn(threadId, 'd', { collaborationMode: { mode: 'default', settings: { model: 'test-model' } } });
+  await client.turn(threadId, 'e', mode('plan', { reasoning_effort: 'medium' }));
+  await client.turn(threadId, 'f');
+  expect(model.requests.map(({ effort }) => effort)).toEqual(['low', 'xhigh', 'xhigh', 'low', 'medium', 'medium']);
+});

@@ -84,7 +84,7 @@ test('invalid calls tell the model why, and change nothing', async () => {
   ]);
   expect(outputs).toEqual([
     'This thread has no goal.',
-    'create_goal needs `objective`: a string.',
+    'create_goal: `objective` is missing: pass the goal as a string.',
     'The arguments of create_goal are not valid JSON.',
     'goal objective must not be empty',
     'goal objective must be at most 4000 characters, not 4001',
@@ -104,12 +104,12 @@ test('the model cannot replace a goal that is not complete, nor set every status
     ['update_goal', { status: 'budgetLimited' }],
     ['update_goal', []],
   ]);
-  const wrong = 'update_goal needs `status`: complete, blocked, paused. You cannot set any other status.';
+  const wrong = 'update_goal: `status` must be one of complete, blocked, paused. You cannot set any other status.';
   expect(outputs).toEqual([
     'The thread already has a goal that is not complete. Complete it first, or let the user clear it.',
     wrong,
     wrong,
-    wrong,
+    'update_goal: expected an object with `status`.',
   ]);
   expect((await server.client.request('thread/goal/get', { threadId })).goal).toMatchObject({
     objective: 'theirs',

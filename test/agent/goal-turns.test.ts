@@ -250,6 +250,18 @@ describe('it stops', () => {
     await goalIs(client, 'complete');
   });
 
+  test('but not after the interrupt of a review, which is not work for the goal', async () => {
+    const server = await goalOn([new Gate()], [new Gate()], [new Gate()]);
+    await server.model.asked(1);
+    const { turn } = await server.client.request('review/start', { threadId, target: { type: 'custom', instructions: 'Look.' } });
+    await server.model.asked(2);
+    await server.client.request('turn/interrupt', { threadId, turnId: turn.id });
+    await server.client.turnCompleted(turn.id);
+    expect((await server.store.getThread(threadId))?.goal).toMatchObject({ status: 'active', awaitsUser: false });
+    await server.model.asked(3);
+    await server.client.request('turn/interrupt', { threadId, turnId: '' });
+  });
+
   test('after an interrupt, until a client sets the goal to active', async () => {
     const server = await goalOn(response([new Gate()]), response(COMPLETE), response(message('done')));
     const { turn } = await server.client.waitFor('turn/started');

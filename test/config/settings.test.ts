@@ -185,6 +185,8 @@ test('without settings, the defaults apply', async () => {
     instructions: null,
     model: null,
     model_auto_compact_token_limit: null,
+    model_auto_compact_token_limit_scope: 'total',
+    plan_mode_reasoning_effort: null,
     model_context_window: null,
     model_provider: null,
     model_reasoning_effort: null,

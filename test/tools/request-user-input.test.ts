@@ -79,13 +79,13 @@ test('a secret question is shown to clients as secret', async () => {
 
 test.each<[string, object, object, RegExp]>([
   ['in default mode', QUESTIONS, {}, /^request_user_input is unavailable in default mode/],
-  ['without questions', { questions: [] }, PLAN_MODE, /a list of one to 3/],
-  ['with no list', {}, PLAN_MODE, /a list of one to 3/],
-  ['with four', { questions: ['a', 'b', 'c', 'd'].map((id) => ({ ...ONE, id })) }, PLAN_MODE, /a list of one to 3/],
-  ['with two of one id', { questions: [ONE, ONE] }, PLAN_MODE, /questions\[1\] repeats one/],
-  ['with no options', { questions: [{ ...ONE, options: [] }] }, PLAN_MODE, /questions\[0\] to have `options`: a list of one to 10/],
-  ['with a bare option', { questions: [{ ...ONE, options: ['A'] }] }, PLAN_MODE, /a `label` and a `description`/],
-  ['with a blank header', { questions: [{ ...ONE, header: ' ' }] }, PLAN_MODE, /`id`, `header` and `question`/],
+  ['without questions', { questions: [] }, PLAN_MODE, /`questions` must be a list of 1 to 3/],
+  ['with no list', {}, PLAN_MODE, /`questions` must be a list of 1 to 3/],
+  ['with four', { questions: ['a', 'b', 'c', 'd'].map((id) => ({ ...ONE, id })) }, PLAN_MODE, /`questions` must be a list of 1 to 3/],
+  ['with two of one id', { questions: [ONE, ONE] }, PLAN_MODE, /each question needs an `id` of its own/],
+  ['with no options', { questions: [{ ...ONE, options: [] }] }, PLAN_MODE, /`options` must be a list of 1 to 10/],
+  ['with a bare option', { questions: [{ ...ONE, options: ['A'] }] }, PLAN_MODE, /`options` must be a list of 1 to 10 objects/],
+  ['with a blank header', { questions: [{ ...ONE, header: ' ' }] }, PLAN_MODE, /`header` must be a non-empty string/],
 ])('%s nobody is asked: the model is told what is wrong', async (_, args, overrides, problem) => {
   const server = await asking(args, overrides);
   expect((await server.client.turnCompleted(server.turnId)).status).toBe('completed');

@@ -64,9 +64,9 @@ test.each([
   ['a device', { path: '/dev/zero' }, /is not a regular file/],
   ['a picture that is too large', { path: 'large.png' }, /large\.png: it has 20971521 bytes, and the limit is 20971520/],
   ['a path with a NUL byte', { path: 'a\0b' }, /unable to show/],
-  ['no path', {}, /needs `path`/],
-  ['a path that is none', { path: 5 }, /needs `path`/],
-  ['an empty path', { path: '' }, /needs `path`/],
+  ['no path', {}, /`path` is missing/],
+  ['a path that is none', { path: 5 }, /`path` must be a string/],
+  ['an empty path', { path: '' }, /`path` must be a non-empty string/],
 ])('%s is told to the model, and the turn goes on', async (_, args, text) => {
   const { server, output } = await viewing(args, {
     prepare: ({ cwd }) => {

@@ -42,8 +42,9 @@ export class PromptLimit {
 
   /** The length of a prompt, in tokens, from which it is compacted. */
   limit(model: string): number {
-    const { contextWindow, compactionLimit } = this.#deps.configuration();
-    const limit = Math.min(compactionLimit ?? Number.POSITIVE_INFINITY, contextWindow(model).tokens * WINDOW_SHARE, this.room(model));
+    const { contextWindow, compactionLimit, limitsBody } = this.#deps.configuration();
+    const configured = limitsBody ? null : compactionLimit;
+    const limit = Math.min(configured ?? Number.POSITIVE_INFINITY, contextWindow(model).tokens * WINDOW_SHARE, this.room(model));
     return Math.floor(limit);
   }
 
@@ -67,7 +68,12 @@ export class PromptLimit {
     const tokens = this.tokens(prompt);
     const isLarge = prompt.isShrunk || prompt.bytes >= this.#deps.promptBudget.promptBytesMax * BYTES_SHARE;
     const isPaused = this.#pause !== null && (this.#pause.turnId ?? id) === id && tokens < this.#pause.tokens;
-    return { isReached: (tokens >= limit || isLarge) && (!isPaused || this.isTooLong(model, tokens)), warning };
+    return { isReached: (tokens >= limit || isLarge || this.#isBodyLong(prompt)) && (!isPaused || this.isTooLong(model, tokens)), warning };
+  }
+
+  #isBodyLong({ tokens, tokensOfPrefix }: Prompt): boolean {
+    const { compactionLimit, limitsBody } = this.#deps.configuration();
+    return limitsBody && compactionLimit !== null && tokens - tokensOfPrefix >= compactionLimit;
   }
 
   /** The prompt was replaced by a shorter one. */

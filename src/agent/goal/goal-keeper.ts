@@ -54,6 +54,8 @@ export class GoalKeeper implements GoalAccess, TurnPart {
     await this.#deps.turnBegun();
     const before = this.#charged();
     const goal = changedGoal(before, change, this.#now());
+    if (before === null || before.status !== 'active' || goal.objective !== before.objective)
+      this.#deps.agents.usage.forgetUntold(this.#threadId);
     if (before !== null && goal.objective !== before.objective) this.#unreported.add('edited');
     if (change.objective !== null || change.status !== null) this.#startOver();
     await this.#store({ ...previewPatch(this.#deps.record(), change), goal });
@@ -87,8 +89,9 @@ export class GoalKeeper implements GoalAccess, TurnPart {
     if (problem !== null) return { refused: problem.message };
     const before = this.#goal;
     if (before !== null && before.status !== 'complete') return { refused: UNFINISHED };
-    // The turn's time so far is not charged to the new goal.
+    // The turn's time so far is not charged to the new goal, nor are the tokens of agents.
     this.#charged();
+    this.#deps.agents.usage.forgetUntold(this.#threadId);
     return this.#change(changedGoal(null, change, this.#now()), turnId);
   }
 
@@ -175,7 +178,7 @@ export class GoalKeeper implements GoalAccess, TurnPart {
     let warning: string | null = null;
     if (status === 'failed' && kind !== 'compact' && kind !== 'review') {
       goal = { ...goal, status: error?.codexErrorInfo === 'usageLimitExceeded' ? 'usageLimited' : 'blocked' };
-    } else if (status === 'interrupted') {
+    } else if (status === 'interrupted' && kind !== 'review') {
       // If the server interrupts the turn, for example to archive the thread, the goal stays as it is.
       goal = { ...goal, awaitsUser: cause === 'user' || cause === 'guardian' || cause === 'parent' };
     } else if (isUnprompted) {

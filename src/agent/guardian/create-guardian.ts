@@ -1,6 +1,7 @@
 import type { TurnPartDeps } from '../turn/turn-part.ts';
 import { Guardian } from './guardian.ts';
 import { Judge } from './judge.ts';
+import { isUsers } from './said-in.ts';
 
 /** Creates the guardian of a loaded thread. */
 export function createGuardian(deps: TurnPartDeps): Guardian {
@@ -21,7 +22,11 @@ export function createGuardian(deps: TurnPartDeps): Guardian {
     ownWindow: (model) => deps.configuration().contextWindow(model),
     history: async () => {
       const history = await own();
-      return history === null ? null : [...(await deps.agents.saidAbove(threadId)), ...history];
+      if (history === null) return null;
+      // An agent that was started with fork_context has read what was said above until then.
+      const said = new Set(history.filter(isUsers).map(({ item }) => JSON.stringify(item)));
+      const above = (await deps.agents.saidAbove(threadId)).filter(({ item }) => !said.has(JSON.stringify(item)));
+      return [...above, ...history];
     },
     goal: () => {
       const { goal } = deps.record();

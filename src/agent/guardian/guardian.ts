@@ -5,7 +5,6 @@ import { jsonWeight } from '../../base/json-pieces.ts';
 import type { JsonObject } from '../../base/json-value.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { ItemApprovalReview, ResponseItem } from '../../protocol/generated/types.ts';
-import { authorOf } from '../../rollout/author-of.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
 import type { OpenItem, PlannedAction, Verdict } from '../../tools/action.ts';
 import type { ActionQuestion, Reviewer } from '../calls/reviewer.ts';
@@ -15,6 +14,7 @@ import type { TurnContext, TurnPart } from '../turn/turn-part.ts';
 import { actionHash } from './action-hash.ts';
 import { ABORTED, type Judge, type Judged } from './judge.ts';
 import { type LoggedReview, ReviewLog } from './review-log.ts';
+import { isUsers } from './said-in.ts';
 import { shownAction } from './shown-action.ts';
 
 /** How many denials in a row interrupt a turn. */
@@ -47,14 +47,19 @@ export class Guardian implements TurnPart, Reviewer<ActionQuestion> {
     this.#deps = deps;
   }
 
-  /** The messages of users in this thread, for the guardians of the agents that it has started. */
+  /** What users have said and approved in this thread, for the guardians of the agents that it has started. */
   async userMessages(): Promise<AuthoredItem[]> {
-    return ((await this.#deps.history()) ?? []).filter((read) => authorOf(read) === 'user');
+    return ((await this.#deps.history()) ?? []).filter(isUsers);
   }
 
   turnBegan({ kind }: TurnContext): Record<string, never> {
     this.#denialsInARow = 0;
     if (isOfAgent(kind)) this.log.turnBegan();
+    return {};
+  }
+
+  beforeRequest({ kind, settings }: TurnContext): Record<string, never> {
+    if (isOfAgent(kind) && settings.approvalsReviewer !== 'user') void this.#deps.judge.prepare();
     return {};
   }
 

@@ -90,6 +90,19 @@ export class Judge {
     this.#answers = new GuardianAnswers({ ...deps, mask: () => this.#mask(), breaks: this.#breaks });
   }
 
+  /**
+   * Makes the parts of a review that do not depend on its action, so that the next one does not wait for them. Call it while the thread's
+   * model works. Never rejects.
+   */
+  async prepare(): Promise<void> {
+    try {
+      const history = await this.#deps.history();
+      if (history !== null) await transcript(history, { ...this.#transcriptOptions(), charsMax: TRANSCRIPT_CHARS_MAX });
+    } catch {
+      // The review itself then fails with the same error, and says why.
+    }
+  }
+
   /** Never rejects, except with the store's error: whatever goes wrong is a denial. */
   async judge(planned: JsonObject, turn: TurnContext): Promise<Judged> {
     try {
@@ -142,10 +155,13 @@ export class Judge {
   }
 
   async #request({ history, planned, policy }: Subject, { name, effort, serviceTier }: GuardianModel, charsMax: number) {
-    const options = { masks: this.#mask(), charsMax, goal: this.#deps.goal(), known: this.#known, breaks: this.#breaks };
-    const shown = await transcript(history, options);
+    const shown = await transcript(history, { ...this.#transcriptOptions(), charsMax });
     const { threadId } = this.#deps;
     return reviewRequest({ threadId, name, effort, serviceTier, policy, transcript: shown, planned, tools: [READ_FILE] });
+  }
+
+  #transcriptOptions() {
+    return { masks: this.#mask(), goal: this.#deps.goal(), known: this.#known, breaks: this.#breaks };
   }
 
   /** Asks until the answer can be read. */

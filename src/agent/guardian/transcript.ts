@@ -1,6 +1,6 @@
 import type { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { isObject, type JsonObject } from '../../base/json-value.ts';
-import { cutText } from '../../base/text/cut-text.ts';
+import { withoutMiddle } from '../../base/text/without-middle.ts';
 import { messageText, outputText } from '../../model/message-text.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
 import { authorOf } from '../../rollout/author-of.ts';
@@ -12,10 +12,10 @@ const USER_SHARE = 0.4;
 /** The most characters of one entry, and the part of the room for its kind that it takes at most. Longer ones lose their middle. */
 const ENTRY_CHARS_MAX = { user: 8_000, other: 4_000 };
 const ENTRY_SHARE = 0.5;
-/** The characters beside a cut that are read to recognize secrets at the cut, such as a private key. */
-const MARGIN_CHARS = 16_000;
+/** The characters beside a cut that are read to recognize secrets at the cut, such as a token. */
+const MARGIN_CHARS = 2_000;
 /** The rest of a private key or a token at the start of a text that was cut off before. */
-const KEY_REST = /^[\w+/=.-]{40,}(?:(?:\\[rn]|\s)+[\w+/=-]{16,})*/;
+const KEY_REST = /^(?:[\w+/=.-]{40,}|[^\n\\]{0,80}(?:\\[rn]|[\r\n])+[\w+/=-]{40,})(?:(?:\\[rn]|\s)+[\w+/=-]{16,})*/;
 
 /** Hides the secrets in a text. `data`: in a text that somebody wrote or a tool returned. `code`: in one that is executed. */
 export interface SecretMasks {
@@ -152,11 +152,6 @@ function shortened(text: string, charsMax: number, mask: (text: string) => strin
   }
   const end = mask(text.slice(-part)).replace(KEY_REST, HIDDEN);
   return withoutMiddle(mask(text.slice(0, part)), end, { charsMax, length: text.length });
-}
-
-function withoutMiddle(start: string, end: string, { charsMax, length }: { charsMax: number; length: number }): string {
-  const half = Math.floor(charsMax / 2);
-  return `${cutText(start, half)} [… ${length - 2 * half} characters left out …] ${end.slice(-half).replace(/^[\uDC00-\uDFFF]/, '')}`;
 }
 
 /** Whether an item has an entry. */

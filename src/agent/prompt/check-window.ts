@@ -2,11 +2,17 @@ import type { ContextWindow } from '../../config/providers/context-window.ts';
 import type { TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
 import type { Prompt } from './ordered-prompt.ts';
 
+/** The tokens that the provider counted for the thread's last response that it counted. */
+export interface LastUsage extends TokenUsageBreakdown {
+  /** The part of the prompt that they count, in estimated tokens; null: all up to the last item that the model made. */
+  promptTokens: number | null;
+}
+
 interface Window {
   model: string;
   contextWindow: ContextWindow;
   /** The tokens that the provider counted for the thread's last response; null: unknown. */
-  last: TokenUsageBreakdown | null;
+  last: LastUsage | null;
 }
 
 const ADVICE =
@@ -28,9 +34,11 @@ export function promptTooLarge(bytesMax: number): TurnError {
  * The approximate length of the next request. The last usage counts what the model had read and written by its last item, with the
  * instructions and tools. Only what came after that is estimated.
  */
-export function estimatedTokens({ tokens, tokensOfModel }: Prompt, last: TokenUsageBreakdown | null): number {
+export function estimatedTokens({ tokens, tokensOfModel }: Prompt, last: LastUsage | null): number {
   if (last === null || tokensOfModel === 0) return tokens;
-  return last.inputTokens + last.outputTokens - last.reasoningOutputTokens + tokens - tokensOfModel;
+  // Responses that were stopped are not counted.
+  const counted = Math.min(last.promptTokens ?? tokensOfModel, tokensOfModel);
+  return last.inputTokens + last.outputTokens - last.reasoningOutputTokens + tokens - counted;
 }
 
 function exceeded(reason: string): TurnError {

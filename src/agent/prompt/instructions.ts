@@ -144,14 +144,18 @@ export class Instructions {
     return this.#withheldNames;
   }
 
-  /** The messages with the skills that the input names. If a skill cannot be read, its message gives the reason. */
-  async skillsNamedIn(input: readonly UserInput[], cwd: string): Promise<ResponseItem[]> {
+  /**
+   * The messages with the skills that the input names. If a skill cannot be read, its message gives the reason. The real path of one that
+   * is not known must satisfy `mayLieAt`.
+   */
+  async skillsNamedIn(input: readonly UserInput[], cwd: string, mayLieAt: (real: string) => boolean): Promise<ResponseItem[]> {
     const { skills } = await this.#at(cwd);
     const { root } = projectFolders(cwd);
-    const isProjects = (path: string) => skills.some((known) => known.path === path && known.scope === 'repo');
+    const scopeOf = (path: string) => skills.find((known) => known.path === path)?.scope ?? null;
+    const isAllowed = { user: () => true, repo: (real: string) => isBelow(real, root), other: mayLieAt };
     const messages: ResponseItem[] = [];
     for (const skill of skillsUsed(input, skills)) {
-      const body = await skillBody(skill, (real) => !isProjects(skill.path) || isBelow(real, root));
+      const body = await skillBody(skill, isAllowed[scopeOf(skill.path) ?? 'other']);
       messages.push('message' in body ? body.message : contextMessage('user', [`<skill>\n${body.warning}\n</skill>`]));
     }
     return messages;

@@ -1,6 +1,7 @@
 import type { ModelRequest } from '../../model/model.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
 import { offeredSpecs, type Tool } from '../../tools/tool.ts';
+import { effortOf } from '../settings/resolve-settings.ts';
 import type { ThreadConfiguration } from '../settings/thread-configuration.ts';
 import type { ActiveTurn } from '../turn/active-turn.ts';
 
@@ -23,7 +24,7 @@ export function modelRequest(
     instructions: configuration.instructions.base(settings),
     input,
     tools: offeredSpecs(tools),
-    effort: settings.effort,
+    effort: effortOf(settings),
     summary: settings.summary,
     outputSchema,
     serviceTier: settings.serviceTier,

@@ -11,6 +11,8 @@ export interface Prompt {
   tokens: number;
   /** The tokens up to the last item that the model made. */
   tokensOfModel: number;
+  /** The tokens before the first item that the model made, such as those of the context and of a summary. */
+  tokensOfPrefix: number;
   /** Whether the history was too large, and is here without its images and huge outputs. */
   isShrunk: boolean;
   /** Whether an earlier part of the history is not here: it was compacted, or was too large. */
@@ -48,7 +50,8 @@ export class OrderedPrompt {
     for (const { item } of deferred) all.add(item);
     const isShrunk = this.#shrunkBytes !== null;
     const isPart = this.isCut || this.replaced > 0;
-    return { items: all.list(), bytes: all.bytes, tokens: all.tokens, tokensOfModel: all.tokensOfModel, isShrunk, isPart };
+    const { bytes, tokens, tokensOfModel, tokensOfPrefix } = all;
+    return { items: all.list(), bytes, tokens, tokensOfModel, tokensOfPrefix, isShrunk, isPart };
   }
 
   #take(read: ReadItem): void {

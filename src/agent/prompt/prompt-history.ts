@@ -41,6 +41,8 @@ export class PromptHistory implements KeptPrompt {
   #kept: OrderedPrompt | null = null;
   /** Whether the history is known to be larger than any prompt can be. It is then read without images and huge outputs. */
   #isTooLarge = false;
+  /** The read of the whole history that is in progress. */
+  #loading: Promise<OrderedPrompt | null> | null = null;
   /** How many times entries were stored. Shows whether some were stored during a read. */
   #appends = 0;
   /** How many times the history was cut. */
@@ -104,7 +106,7 @@ export class PromptHistory implements KeptPrompt {
     const { budget } = this.#deps;
     const fits = (prompt: OrderedPrompt | null) => prompt !== null && prompt.items.bytes <= budget.promptBytesMax;
     if (!fits(this.#kept)) this.drop();
-    let kept = this.#kept ?? (this.#isTooLarge ? null : await budget.reading(() => this.#load(null)));
+    let kept = this.#kept ?? (this.#isTooLarge ? null : await this.#loaded());
     if (kept === null) {
       this.#isTooLarge = true;
       kept = await budget.reading(() => this.#load(Math.floor(budget.promptBytesMax * SHRUNK_SHARE)));
@@ -112,6 +114,16 @@ export class PromptHistory implements KeptPrompt {
     if (kept === null) return null;
     budget.used(this);
     return kept;
+  }
+
+  /** Reads the whole history, once for all who need it now. */
+  #loaded(): Promise<OrderedPrompt | null> {
+    this.#loading ??= this.#deps.budget
+      .reading(() => this.#load(null))
+      .finally(() => {
+        this.#loading = null;
+      });
+    return this.#loading;
   }
 
   /**

@@ -23,6 +23,8 @@ export class PromptItems {
   #bytes = 0;
   #tokens = 0;
   #tokensOfModel = 0;
+  /** Null: the model has made no item yet. */
+  #tokensOfPrefix: number | null = null;
 
   /** The approximate size of the prompt's JSON in bytes. */
   get bytes(): number {
@@ -39,10 +41,16 @@ export class PromptItems {
     return this.#tokensOfModel;
   }
 
+  /** The approximate number of tokens before the first item that the model made. */
+  get tokensOfPrefix(): number {
+    return this.#tokensOfPrefix ?? this.#tokens;
+  }
+
   /** Adds items that stand for an earlier part of the history, which the model did not make as they are. Call it first. */
   begin(items: readonly ResponseItem[]): void {
     for (const item of items) this.add(item);
     this.#tokensOfModel = 0;
+    this.#tokensOfPrefix = null;
   }
 
   /** Adds the next item of the history. */
@@ -71,11 +79,13 @@ export class PromptItems {
     for (const id of this.#madeTogether) copy.#madeTogether.add(id);
     copy.#reasoning = [...this.#reasoning];
     [copy.#bytes, copy.#tokens, copy.#tokensOfModel] = [this.#bytes, this.#tokens, this.#tokensOfModel];
+    copy.#tokensOfPrefix = this.#tokensOfPrefix;
     return copy;
   }
 
   #push(item: ResponseItem): number {
     const isModels = isOfModel(item);
+    if (isModels) this.#tokensOfPrefix ??= this.#tokens;
     if (isModels) for (const thought of this.#reasoning) this.#append(thought);
     this.#reasoning = [];
     const index = this.#append(item);

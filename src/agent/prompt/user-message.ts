@@ -36,8 +36,11 @@ export function additionalContext(context: Record<string, AdditionalContextEntry
   );
 }
 
-/** The message for the model; null if the input has nothing for it. Local images are read now and stored in the message. */
-export async function userMessage(input: readonly UserInput[]): Promise<ResponseItem | null> {
+/**
+ * The message for the model; null if the input has nothing for it. Local images whose real paths satisfy `mayLieAt` are read now and
+ * stored in the message.
+ */
+export async function userMessage(input: readonly UserInput[], mayLieAt: (real: string) => boolean): Promise<ResponseItem | null> {
   let imageBytesLeft = IMAGES_BYTES_MAX;
   const content: ContentItem[] = [];
   for (const part of input) {
@@ -45,7 +48,7 @@ export async function userMessage(input: readonly UserInput[]): Promise<Response
       content.push(...contentOf(part));
       continue;
     }
-    const image = await localImage(part, Math.min(IMAGE_BYTES_MAX, imageBytesLeft));
+    const image = await localImage(part, { bytesMax: Math.min(IMAGE_BYTES_MAX, imageBytesLeft), mayLieAt });
     imageBytesLeft -= image.bytes;
     content.push(image.content);
   }
@@ -80,9 +83,12 @@ function detailOf(detail: ImageDetail | null | undefined): { detail?: ImageDetai
 }
 
 /** An image as a data URL, and its size in bytes. If it cannot be read, a text says why, and the turn goes on. */
-async function localImage({ path, detail }: LocalImage, bytesMax: number): Promise<{ content: ContentItem; bytes: number }> {
+async function localImage(
+  { path, detail }: LocalImage,
+  limits: { bytesMax: number; mayLieAt(real: string): boolean },
+): Promise<{ content: ContentItem; bytes: number }> {
   try {
-    const file = await readRegularFile(path, { bytesMax });
+    const file = await readRegularFile(path, limits);
     if (file === null) return missing(path, 'the file does not exist');
     const type = imageType(file.bytes);
     if (type === null) return missing(path, 'it is not a PNG, JPEG, GIF, WebP or BMP file');

@@ -79,9 +79,7 @@ export class ReviewConversation implements Conversation, KeptPrompt {
     return this.#deps.parts.get(BuiltInTools).readingTools().map(readOnlyTool);
   }
 
-  async beforeRequest(): Promise<readonly ResponseItem[]> {
-    return [];
-  }
+  async beforeRequest(): Promise<void> {}
 
   /** If the provider refused the prompt as too long, the model is asked again with about half of it, as long as it can be shortened. */
   requestFailed({ codexErrorInfo }: TurnError): boolean {

@@ -1,12 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
+import { isWithin } from '../../base/paths/is-within.ts';
 import type { InheritedLimits } from '../../config/inherited-limits.ts';
+import { AGENT_PLAN_MODE, isAgentPlanMode } from '../../instructions/collaboration-mode-text.ts';
 import { networkLimits } from '../../policy/network/network-limits.ts';
 import { narrowerSandbox } from '../../policy/permissions/narrower-sandbox.ts';
+import { isProtectedName } from '../../policy/permissions/sandbox-bounds.ts';
 import { stricterApprovals } from '../../policy/permissions/stricter-approvals.ts';
+import type { CollaborationMode, SandboxPolicy } from '../../protocol/generated/types.ts';
 import type { ThreadSettings } from '../../store/thread-store.ts';
 import type { ThreadConfiguration } from './thread-configuration.ts';
 
-type Confinement = Pick<ThreadSettings, 'sandboxPolicy' | 'approvalPolicy' | 'approvalsReviewer'> &
+type Confinement = Pick<ThreadSettings, 'sandboxPolicy' | 'approvalPolicy' | 'approvalsReviewer' | 'cwd' | 'collaborationMode'> &
   Pick<ThreadSettings, 'permissionProfile' | 'workspaceRoots' | 'limits'>;
 
 /** The settings of a thread, and its configuration, which has the limits that the settings only name. */
@@ -15,15 +19,20 @@ export interface ConfiguredSettings {
   configuration: Pick<ThreadConfiguration, 'commands'>;
 }
 
-/** The sandbox and the approvals of an agent: what both its own settings and `owner`, those of the thread that it works for, allow. */
+/**
+ * The sandbox and the approvals of an agent: what both its own settings and `owner`, those of the thread that it works for, allow. It works
+ * in its own folder, unless the sandbox would then allow more than that of the thread does. It is in plan mode while the thread is.
+ */
 export function confinedSettings(agent: ConfiguredSettings, owner: ConfiguredSettings): Confinement {
   const { settings: own } = owner;
   const { permissionProfile = null, workspaceRoots = [] } = own;
   const sandboxPolicy = narrowerSandbox(agent.settings.sandboxPolicy, own.sandboxPolicy, [own.cwd, ...workspaceRoots]);
+  const isNarrower = sandboxPolicy.type !== own.sandboxPolicy.type;
   const sandbox = {
     sandboxPolicy,
-    // Paths of the profile are in the policy already. Its other limits are those of the thread, or in `limits`.
-    permissionProfile: sandboxPolicy.type === own.sandboxPolicy.type ? permissionProfile : null,
+    cwd: mayWorkIn(agent.settings.cwd, { sandboxPolicy, own }) ? agent.settings.cwd : own.cwd,
+    // A profile also decides about unix sockets and hosts, so the agent keeps that of the thread. A built-in one only names a sandbox.
+    permissionProfile: isNarrower && permissionProfile?.id.startsWith(':') ? null : permissionProfile,
   };
   const { networks, unixSockets } = joined(limitsOf(agent), limitsOf(owner));
   const without = limitsOf({ configuration: agent.configuration, settings: { ...agent.settings, ...sandbox, limits: null } });
@@ -34,6 +43,7 @@ export function confinedSettings(agent: ConfiguredSettings, owner: ConfiguredSet
     ...(more.length > 0 || (without.unixSockets && !unixSockets) ? { limits: { networks: more, unixSockets } } : noLimits(agent.settings)),
     approvalPolicy: stricterApprovals(agent.settings.approvalPolicy, own.approvalPolicy),
     approvalsReviewer: own.approvalsReviewer,
+    collaborationMode: confinedMode(agent.settings.collaborationMode, own.collaborationMode),
   };
 }
 
@@ -70,4 +80,41 @@ function joined(one: InheritedLimits, other: InheritedLimits): InheritedLimits {
 
 function includes(networks: InheritedLimits['networks'], network: InheritedLimits['networks'][number]): boolean {
   return networks.some((each) => isDeepStrictEqual(each, network));
+}
+
+function confinedMode(agent: CollaborationMode, own: CollaborationMode): CollaborationMode {
+  const withInstructions = (mode: CollaborationMode['mode'], instructions: string | null): CollaborationMode => ({
+    mode,
+    settings: { ...agent.settings, developer_instructions: instructions },
+  });
+  if (own.mode === 'plan' && agent.mode !== 'plan') return withInstructions('plan', AGENT_PLAN_MODE);
+  return own.mode !== 'plan' && isAgentPlanMode(agent) ? withInstructions('default', null) : agent;
+}
+
+/** Whether a process in this folder may do no more than one of the thread: a sandbox opens the folder that it works in. */
+function mayWorkIn(cwd: string, { sandboxPolicy: policy, own }: { sandboxPolicy: SandboxPolicy; own: ThreadSettings }): boolean {
+  const workspace = [own.cwd, ...(own.workspaceRoots ?? [])];
+  const writable = writableRoots(own.sandboxPolicy);
+  const readable = readableRoots(own.sandboxPolicy);
+  const isWritable = policy.type !== 'workspaceWrite' || isInside(cwd, writable, workspace);
+  return isWritable && (readableRoots(policy) === null || isInside(cwd, readable, workspace));
+}
+
+/** Whether the folder is in one of the roots, and not in a protected part of it. Null: every folder is. */
+function isInside(folder: string, roots: readonly string[] | null, workspace: readonly string[]): boolean {
+  const isOpen = (root: string) => isWithin(folder, root) && !folder.slice(root.length).split('/').some(isProtectedName);
+  return roots === null || [...workspace, ...roots].some(isOpen);
+}
+
+/** The folders beside the workspace that can be written. Null: all. */
+function writableRoots(policy: SandboxPolicy): readonly string[] | null {
+  if (policy.type === 'readOnly') return [];
+  return policy.type === 'workspaceWrite' ? (policy.writableRoots ?? []) : null;
+}
+
+/** The folders beside the workspace that can be read. Null: all. */
+function readableRoots(policy: SandboxPolicy): readonly string[] | null {
+  if (policy.type === 'dangerFullAccess' || policy.type === 'externalSandbox') return null;
+  const access = policy.type === 'readOnly' ? policy.access : policy.readOnlyAccess;
+  return access?.type === 'restricted' ? (access.readableRoots ?? []) : null;
 }

@@ -83,7 +83,11 @@ export function resolveSettings(sources: SettingsSources): {
       summary: kept('summary', 'model_reasoning_summary') ?? config.get('model_reasoning_summary'),
       personality: overrides.personality ?? kept('personality', 'personality') ?? config.get('personality'),
       serviceTier: overrides.serviceTier ?? keptOr(kept('serviceTier', 'service_tier'), config.get('service_tier')),
-      collaborationMode: collaboration(mode, { model, effort, instructions: modeSettings?.developer_instructions ?? null }),
+      collaborationMode: collaboration(mode, {
+        model,
+        effort: mode === 'plan' ? (modeSettings?.reasoning_effort ?? effort) : effort,
+        instructions: modeSettings?.developer_instructions ?? null,
+      }),
       ...withMode(overrides.multiAgentMode ?? last.multiAgentMode),
       baseInstructions: overrides.baseInstructions ?? kept('baseInstructions', 'instructions') ?? config.get('instructions'),
       developerInstructions:
@@ -142,9 +146,31 @@ export function withTurnOverrides(
     personality: params.personality ?? settings.personality,
     // Null removes the tier, as clients expect.
     serviceTier: params.serviceTier === undefined ? settings.serviceTier : params.serviceTier,
-    collaborationMode: collaboration((mode ?? settings.collaborationMode).mode, { model, effort, instructions }),
+    collaborationMode: collaboration((mode ?? settings.collaborationMode).mode, {
+      model,
+      effort: modeEffort(settings, params, { effort, config }),
+      instructions,
+    }),
     ...withMode(params.multiAgentMode ?? settings.multiAgentMode),
   };
+}
+
+/** The effort of the mode: in plan mode, if the client names none, the one that the configuration has for it. */
+function modeEffort(
+  { collaborationMode }: ThreadSettings,
+  params: TurnOverrides,
+  { effort, config }: { effort: string | null; config: Config },
+): string | null {
+  const named = params.collaborationMode?.settings.reasoning_effort ?? params.effort ?? null;
+  const mode = params.collaborationMode ?? null;
+  if (named !== null || (mode ?? collaborationMode).mode !== 'plan') return effort;
+  const configured = config.get('plan_mode_reasoning_effort');
+  return mode === null ? (collaborationMode.settings.reasoning_effort ?? effort) : (configured ?? effort);
+}
+
+/** The effort of the next model request. */
+export function effortOf({ effort, collaborationMode }: ThreadSettings): string | null {
+  return collaborationMode.mode === 'plan' ? (collaborationMode.settings.reasoning_effort ?? effort) : effort;
 }
 
 function withMode(multiAgentMode: MultiAgentMode | undefined): Pick<ThreadSettings, 'multiAgentMode'> {

@@ -19,6 +19,8 @@ export interface AgentSettings {
   /** For agents whose model and effort nobody chose; null: those of the thread that starts them. */
   model: string | null;
   effort: string | null;
+  /** The efforts that the models of the provider may have. */
+  efforts: readonly string[];
   /** The roles that the configuration defines. */
   roles: AgentRoles;
 }
@@ -64,6 +66,8 @@ export interface ThreadConfiguration {
   learnContextWindows(): Promise<void>;
   /** The length of a prompt, in tokens, from which the thread is compacted; null: a part of the context window. */
   compactionLimit: number | null;
+  /** Whether this counts only what has come after the prefix of the prompt: after its context, or after a summary, and the input there. */
+  limitsBody: boolean;
   /** The user's own prompt for summaries; null: the server's. */
   compactPrompt: string | null;
 }

@@ -8,7 +8,8 @@ interface Asked {
   effort: string | null;
 }
 
-interface ChoiceSources {
+/** The sources of an agent's model and effort beside the call. */
+export interface ChoiceSources {
   role: AgentRole | null;
   settings: AgentSettings;
   /** The settings of the turn that starts the agent. */
@@ -30,7 +31,7 @@ export function agentChoices(
     ...(asked.model === null || asked.model === model ? [] : [`the model ${model}`]),
     ...(asked.effort === null || asked.effort === effort ? [] : [`the reasoning effort ${effort}`]),
   ];
-  const note = overruled.length === 0 ? null : `The user's configuration of the role ${role?.name} sets ${overruled.join(' and ')}.`;
+  const note = overruled.length === 0 ? null : `The configuration of the role ${role?.name} sets ${overruled.join(' and ')}.`;
   return { model, effort, note };
 }
 

@@ -1,6 +1,21 @@
 import type { JsonValue } from '../../base/json-value.ts';
+import { withoutMiddle } from '../../base/text/without-middle.ts';
 import type { CollabAgentState } from '../../protocol/generated/types.ts';
 import type { StoredTurn } from '../../store/thread-store.ts';
+
+/** The most characters of an agent's message that items show, and that its parent's model reads. */
+const SHOWN_CHARS_MAX = 1_000;
+const READ_CHARS_MAX = 10_000;
+/** Less of a message is not worth reading. */
+const READ_CHARS_MIN = 200;
+
+/** The state of an agent, with its whole message. */
+export interface AgentState extends CollabAgentState {
+  /** The id of the agent's last turn; null: it has none. */
+  turnId: string | null;
+  /** Whether another process runs the agent. */
+  isElsewhere: boolean;
+}
 
 /** The facts that the state of an agent follows from. */
 export interface AgentFacts {
@@ -8,11 +23,21 @@ export interface AgentFacts {
   /** Whether a turn of the agent runs or is being begun in this process. */
   isRunning: boolean;
   /** With its last message, if it has one. Null: the agent has no turn yet. */
-  lastTurn: Pick<StoredTurn, 'status' | 'error' | 'items'> | null;
+  lastTurn: Pick<StoredTurn, 'id' | 'status' | 'error' | 'items'> | null;
 }
 
-/** The state of an agent as clients see it. Null facts: there is no such agent. */
-export function agentState(facts: AgentFacts | null): CollabAgentState {
+/** The state of an agent. Null facts: there is no such agent. */
+export function agentState(facts: AgentFacts | null): AgentState {
+  const isElsewhere = facts?.closedAtMs === null && !facts.isRunning && facts.lastTurn?.status === 'inProgress';
+  return { ...stateOf(facts), turnId: facts?.lastTurn?.id ?? null, isElsewhere };
+}
+
+/** The state as clients see it in items. */
+export function shownState({ status, message = null }: AgentState): CollabAgentState {
+  return { status, message: message === null ? null : shortened(message, SHOWN_CHARS_MAX) };
+}
+
+function stateOf(facts: AgentFacts | null): CollabAgentState {
   if (facts === null) return { status: 'notFound', message: null };
   const { closedAtMs, isRunning, lastTurn } = facts;
   if (closedAtMs !== null) return { status: 'shutdown', message: null };
@@ -37,17 +62,23 @@ export function isAtRest({ status }: CollabAgentState): boolean {
   return status !== 'running';
 }
 
-/** The state in the form that models know. */
-export function stateForModel({ status, message = null }: CollabAgentState): JsonValue {
+/** The state in the form that models know. `charsMax`: for the message; if that is too little for one, there is only the status. */
+export function stateForModel({ status, message = null }: AgentState, charsMax = READ_CHARS_MAX): JsonValue {
+  const text = message === null || charsMax < READ_CHARS_MIN ? null : shortened(message, Math.min(charsMax, READ_CHARS_MAX));
+  if (message !== null && text === null) return statusForModel(status);
+  if (status === 'completed') return { completed: text };
+  return status === 'errored' ? { errored: text ?? 'The agent failed without a message.' } : statusForModel(status);
+}
+
+/** The status in the form that models know. */
+export function statusForModel(status: AgentState['status']): string {
   switch (status) {
-    case 'completed':
-      return { completed: message };
-    case 'errored':
-      return { errored: message ?? 'The agent failed without a message.' };
     case 'pendingInit':
       return 'pending_init';
     case 'notFound':
       return 'not_found';
+    case 'completed':
+    case 'errored':
     case 'running':
     case 'interrupted':
     case 'shutdown':
@@ -55,6 +86,10 @@ export function stateForModel({ status, message = null }: CollabAgentState): Jso
     default:
       return status satisfies never;
   }
+}
+
+function shortened(text: string, charsMax: number): string {
+  return text.length <= charsMax ? text : withoutMiddle(text, text, { charsMax, length: text.length });
 }
 
 function lastMessage({ items }: Pick<StoredTurn, 'items'>): string | null {

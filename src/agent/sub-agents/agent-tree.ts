@@ -1,8 +1,9 @@
 import type { JsonObject } from '../../base/json-value.ts';
-import type { CollabAgentState, TokenUsageBreakdown, UserInput } from '../../protocol/generated/types.ts';
+import type { TokenUsageBreakdown, UserInput } from '../../protocol/generated/types.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
 import type { ThreadSettings } from '../../store/thread-store.ts';
 import type { InterruptCause } from '../../tools/denial.ts';
+import type { AgentState } from './agent-state.ts';
 
 /** An agent that a thread starts. */
 export interface NewAgent {
@@ -63,16 +64,23 @@ export interface AgentTree {
   close(ownerId: string, agentId: string): Promise<void>;
   /** Interrupts the turns of all agents below a thread. Resolves when they have ended. */
   interruptBelow(ownerId: string, cause: InterruptCause): Promise<void>;
+  /** Interrupts the turn of the thread that started an agent. Does not wait for its end. */
+  interruptAbove(agentId: string, cause: InterruptCause): void;
   /** The ids of the agents that a thread itself has started and that are open, oldest first. */
   openAgents(ownerId: string): Promise<string[]>;
   /** The states of agents, now, by their ids in this order. */
-  states(ownerId: string, agentIds: readonly string[]): Promise<Map<string, CollabAgentState>>;
+  states(ownerId: string, agentIds: readonly string[]): Promise<Map<string, AgentState>>;
   /** Resolves when one of the agents has ended a turn or is closed, or when the signal aborts. */
   changed(agentIds: readonly string[], signal: AbortSignal): Promise<void>;
-  /** The messages that users wrote in the loaded threads above an agent, those of the uppermost thread first. */
+  /** What users have said and approved in the threads above an agent, that of the uppermost thread first. */
   saidAbove(agentId: string): Promise<AuthoredItem[]>;
   /** The tokens that threads and the agents below them have used. */
-  readonly usage: { used(threadId: string, tokens: TokenUsageBreakdown): void; below(threadId: string): TokenUsageBreakdown | null };
+  readonly usage: {
+    used(threadId: string, tokens: TokenUsageBreakdown): void;
+    below(threadId: string): TokenUsageBreakdown | null;
+    /** What agents have used so far does not count for what the thread begins now, such as a goal. */
+    forgetUntold(threadId: string): void;
+  };
   /** A number that grows whenever an agent that the thread itself started ends a turn. */
   version(ownerId: string): number;
 }

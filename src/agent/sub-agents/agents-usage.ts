@@ -18,6 +18,8 @@ export class AgentsUsage {
   readonly #below = new Map<string, TokenUsageBreakdown>();
   /** The part of it that the thread has not been told. */
   readonly #untold = new Map<string, TokenUsageBreakdown>();
+  /** Grows when agents have used tokens, and when threads are unloaded. */
+  #uses = 0;
 
   constructor(deps: AgentsUsageDeps) {
     this.#deps = deps;
@@ -30,11 +32,18 @@ export class AgentsUsage {
 
   /** A thread has used tokens. If it is an agent, they count for the threads above it. */
   used(threadId: string, tokens: TokenUsageBreakdown): void {
-    for (const id of this.#deps.above(threadId)) {
+    const above = this.#deps.above(threadId);
+    if (above.length > 0) this.#uses++;
+    for (const id of above) {
       if (this.#deps.loaded(id) === null) continue;
       this.#below.set(id, addUsage(this.below(id), tokens));
       this.#untold.set(id, addUsage(this.#untold.get(id) ?? null, tokens));
     }
+  }
+
+  /** What agents have used so far does not count for what the thread begins now. */
+  forgetUntold(threadId: string): void {
+    this.#untold.delete(threadId);
   }
 
   /** A turn of a thread has ended. */
@@ -49,7 +58,13 @@ export class AgentsUsage {
   /** Counts the agents below these threads anew, from the store. Call it when a thread has been loaded, and when agents are deleted. */
   async count(threadIds: readonly string[]): Promise<void> {
     for (const threadId of threadIds) {
-      const agents = await this.#deps.store.listAgents(threadId);
+      let uses: number;
+      let agents: AgentRecord[];
+      // What is used during the read may be in the rows or not.
+      do {
+        uses = this.#uses;
+        agents = await this.#deps.store.listAgents(threadId);
+      } while (uses !== this.#uses);
       // Without a wait in between: what is used from now on is added to the sum.
       const sum = agents.map((agent) => this.#total(agent)).reduce(addTotals, null);
       if (sum === null || this.#deps.loaded(threadId) === null) this.forget(threadId);
@@ -64,6 +79,7 @@ export class AgentsUsage {
 
   /** The thread is not loaded any more. */
   forget(threadId: string): void {
+    this.#uses++;
     this.#below.delete(threadId);
     this.#untold.delete(threadId);
   }

@@ -1,10 +1,11 @@
-import type { CollabAgentState, ResponseItem } from '../../protocol/generated/types.ts';
+import type { ResponseItem } from '../../protocol/generated/types.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
 import { spawnSource } from '../../store/spawn-source.ts';
 import type { Tool } from '../../tools/tool.ts';
-import type { TurnContext, TurnPart, TurnPartDeps } from '../turn/turn-part.ts';
-import { isAtRest } from './agent-state.ts';
-import { agentsMessage } from './agents-message.ts';
+import { authored } from '../turn/turn-input.ts';
+import type { TurnContext, TurnOutcome, TurnPart, TurnPartDeps } from '../turn/turn-part.ts';
+import { type AgentState, isAtRest } from './agent-state.ts';
+import { agentsMessage, knownAgentsMessage } from './agents-message.ts';
 import { usageWithAgents } from './agents-usage.ts';
 import type { AgentToolDeps } from './tools/agent-tool-deps.ts';
 import { closeAgent } from './tools/close-agent.ts';
@@ -15,14 +16,26 @@ import { waitAgent } from './tools/wait-agent.ts';
 
 /** How many agents of a session may be open. */
 const OPEN_AGENTS_MAX = 200;
+/** The most characters of agents' messages that one message to the model has, or one output of wait_agent. */
+const TOLD_CHARS_MAX = 20_000;
+const WAIT_CHARS_MAX = 40_000;
+/** The parts of the context window for these. */
+const TOLD_SHARE = 0.05;
+const WAIT_SHARE = 0.2;
+/** A cautious estimate. */
+const CHARS_PER_TOKEN = 3;
+
+type KnownState = Pick<AgentState, 'status' | 'turnId'>;
 
 /** Lets the model start agents. Tells it how they ended, and ends their turns when its own is interrupted. */
 export class SubAgents implements TurnPart {
   readonly #deps: TurnPartDeps;
-  /** By agent: the state that the model knows, as JSON. */
-  readonly #known = new Map<string, string>();
+  /** By agent: the state that the model knows. */
+  readonly #known = new Map<string, KnownState>();
   /** The version of the tree at which the model was last told. Null: not since the thread was loaded. */
   #toldVersion: number | null = null;
+  /** The agents whose states are in outputs of calls that may not be stored yet. */
+  readonly #unstored = new Set<string>();
 
   constructor(deps: TurnPartDeps) {
     this.#deps = deps;
@@ -34,32 +47,53 @@ export class SubAgents implements TurnPart {
   }
 
   /** Tells the model of agents that have ended since it was last told, and of all open ones if it does not know them. */
-  async beforeRequest(): Promise<{ tell?: ResponseItem[] }> {
+  async beforeRequest({ settings }: TurnContext): Promise<{ tell?: ResponseItem[]; told?(): void }> {
+    // The outputs of the calls before this request.
+    this.#unstored.clear();
     const { agents, threadId } = this.#deps;
     const version = agents.version(threadId);
     const knowsAgents = this.#toldVersion !== null;
     if (version === this.#toldVersion) return {};
     const open = await agents.openAgents(threadId);
-    this.#toldVersion = version;
-    if (open.length === 0) return {};
-    const states = await agents.states(threadId, open);
-    const isNew = ([id, state]: [string, CollabAgentState]) => this.#known.get(id) !== JSON.stringify(state);
-    const news = new Map([...states].filter((each) => isNew(each) && (isAtRest(each[1]) || !knowsAgents)));
-    this.#learned(news);
-    return news.size === 0 ? {} : { tell: [agentsMessage(news)] };
+    const states = open.length === 0 ? [] : [...(await agents.states(threadId, open))];
+    const news = new Map(states.filter(([id, state]) => !this.#knows(id, state) && (isAtRest(state) || !knowsAgents)));
+    const told = () => {
+      this.#toldVersion = version;
+      this.#learned(news);
+    };
+    if (news.size > 0) return { tell: [agentsMessage(news, this.#chars(settings.model, TOLD_SHARE, TOLD_CHARS_MAX))], told };
+    told();
+    return {};
   }
 
-  /** The model is told again of all open agents, with the next request. */
+  /** The model reads again what it knew, but not the messages of the agents: they may be what was too long. */
   compacted(): AuthoredItem[] {
+    const open = [...this.#known].filter(([, { status }]) => status !== 'shutdown' && status !== 'notFound');
+    return open.length === 0 ? [] : authored('context', [knownAgentsMessage(new Map(open))]);
+  }
+
+  turnEnded(_turn: TurnContext, { status }: TurnOutcome): Record<string, never> {
+    if (status === 'failed' && this.#unstored.size > 0) {
+      for (const id of this.#unstored) this.#known.delete(id);
+      this.#toldVersion = null;
+    }
+    this.#unstored.clear();
+    return {};
+  }
+
+  /** The thread is reverted or closed. The model may no longer have read what it was told. */
+  async endWork(): Promise<void> {
     this.#toldVersion = null;
     this.#known.clear();
-    return [];
   }
 
   async cleanUp({ signal, interruptCause }: TurnContext): Promise<void> {
     if (!signal.aborted) return;
-    const isByUser = interruptCause === null || interruptCause === 'user' || interruptCause === 'guardian';
-    await this.#deps.agents.interruptBelow(this.#deps.threadId, isByUser ? 'parent' : interruptCause);
+    const { agents, threadId } = this.#deps;
+    // It must not go on with another agent, whose denials are counted anew.
+    if (interruptCause === 'guardian') agents.interruptAbove(threadId, interruptCause);
+    const endsServer = interruptCause === 'close' || interruptCause === 'clientGone' || interruptCause === 'shutdown';
+    await agents.interruptBelow(threadId, endsServer ? interruptCause : 'parent');
   }
 
   /** Agents that work for the thread have used tokens. Tells clients, once the thread itself has a turn that used some. */
@@ -72,8 +106,20 @@ export class SubAgents implements TurnPart {
     void outbox.announce([{ method: 'thread/tokenUsage/updated', params }]);
   }
 
-  #learned(states: ReadonlyMap<string, CollabAgentState>): void {
-    for (const [id, state] of states) this.#known.set(id, JSON.stringify(state));
+  /** Two turns that end alike are two states. */
+  #knows(id: string, { status, turnId }: KnownState): boolean {
+    const known = this.#known.get(id);
+    return known?.status === status && known.turnId === turnId;
+  }
+
+  #learned(states: ReadonlyMap<string, KnownState>): void {
+    for (const [id, { status, turnId }] of states) this.#known.set(id, { status, turnId });
+  }
+
+  /** The characters in this part of the model's context window. */
+  #chars(model: string, share: number, charsMax: number): number {
+    const { tokens } = this.#deps.configuration().contextWindow(model);
+    return Math.min(charsMax, Math.floor(tokens * CHARS_PER_TOKEN * share));
   }
 
   /** Null: the model cannot start agents. */
@@ -84,12 +130,15 @@ export class SubAgents implements TurnPart {
     if (settings === null || depth >= settings.depth) return null;
     return {
       threadId,
-      sessionId: record().sessionId,
       clock,
       tree: agents,
       settings,
       limits: { running: settings.running, open: OPEN_AGENTS_MAX },
-      told: (states) => this.#learned(states),
+      told: (states) => {
+        this.#learned(states);
+        for (const id of states.keys()) this.#unstored.add(id);
+      },
+      charsMax: (model) => this.#chars(model, WAIT_SHARE, WAIT_CHARS_MAX),
     };
   }
 }

@@ -1,6 +1,6 @@
 import type { Log } from '../../base/log.ts';
-import { spawnSource } from '../../store/spawn-source.ts';
 import type { AgentRecord, ThreadStore } from '../../store/thread-store.ts';
+import { parentOf } from './parent-of.ts';
 
 interface SweepDeps {
   store: Pick<ThreadStore, 'listAgents' | 'deleteThread'>;
@@ -10,7 +10,7 @@ interface SweepDeps {
 
 /** Deletes agents of a thread that a killed server has left without a turn. Call it when the thread has been loaded. Never rejects. */
 export async function sweepAgents(ownerId: string, { store, log, isLoaded }: SweepDeps): Promise<void> {
-  const isLeft = ({ id, listed, source }: AgentRecord) => !listed && spawnSource(source)?.parent_thread_id === ownerId && !isLoaded(id);
+  const isLeft = ({ id, listed, source }: AgentRecord) => !listed && parentOf({ source }) === ownerId && !isLoaded(id);
   try {
     const left = (await store.listAgents(ownerId)).filter(isLeft);
     for (const { id } of left) await store.deleteThread(id);

@@ -19,8 +19,8 @@ export interface PreparedRequest {
 export interface Conversation {
   /** The tools for the next request. */
   tools(turn: ActiveTurn): Promise<readonly Tool[]>;
-  /** The messages that the model reads with its next request. */
-  beforeRequest(turn: ActiveTurn): Promise<readonly ResponseItem[]>;
+  /** Prepares the next request. `tell` stores messages that the model reads with it. */
+  beforeRequest(turn: ActiveTurn, tell: (messages: readonly ResponseItem[]) => Promise<void>): Promise<void>;
   /** Builds the next request with these tools. Returns the error if it is too large. */
   request(turn: ActiveTurn, tools: readonly Tool[]): Promise<PreparedRequest | TurnError>;
   /** A request has failed for good. Returns whether the model is asked again. */
@@ -37,7 +37,7 @@ export interface Conversation {
 export function threadConversation({ parts, request }: { parts: TurnParts; request: Conversation['request'] }): Conversation {
   return {
     tools: ({ signal }) => parts.tools(signal),
-    beforeRequest: (turn) => parts.beforeRequest(turn),
+    beforeRequest: (turn, tell) => parts.beforeRequest(turn, tell),
     request,
     requestFailed: (error, turn) => parts.requestFailed(error, turn),
     withoutOwn: (entries) => entries,

@@ -94,7 +94,7 @@ async function step(run: RunningTurn): Promise<Ending | null> {
   const { deps, turn, conversation } = run;
   await announceInputs(run, await turn.takeInputs());
   if (turn.signal.aborted) return { status: 'interrupted' };
-  await record(run, modelEntries(turn.id, await conversation.beforeRequest(turn), 'server'));
+  await conversation.beforeRequest(turn, (messages) => record(run, modelEntries(turn.id, messages, 'server')));
   const tools = await conversation.tools(turn);
   if (turn.signal.aborted) return { status: 'interrupted' };
   const response = await askModel(run, tools);

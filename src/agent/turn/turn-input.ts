@@ -1,7 +1,11 @@
+import type { Env } from '../../base/env.ts';
 import type { Ids } from '../../base/ids.ts';
+import { sandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import type { ResponseItem, TurnStartParams, TurnSteerParams } from '../../protocol/generated/types.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
 import type { Author, LogEntry, ThreadSettings } from '../../store/thread-store.ts';
+import { mayRead } from '../../tools/may-read.ts';
+import { sandboxFolders } from '../../tools/sandbox-folders.ts';
 import type { Instructions } from '../prompt/instructions.ts';
 import { toolOutputItems } from '../prompt/tool-output-items.ts';
 import { additionalContext, userMessage, userMessageItem } from '../prompt/user-message.ts';
@@ -9,6 +13,10 @@ import type { TurnInput } from './active-turn.ts';
 
 interface TurnInputDeps {
   settings: ThreadSettings;
+  /** Absolute: heddle's home. */
+  home: string;
+  /** The server's own environment. */
+  env: Env;
   instructions: Instructions;
   ids: Ids;
   atMs: number;
@@ -26,18 +34,21 @@ export type InputAuthor = 'user' | 'parent';
 /** The input of a request, for clients and for the model; null if the request has none. */
 export async function turnInput(
   { params, author }: TurnMessage,
-  { settings, instructions, ids, atMs }: TurnInputDeps,
+  { settings, home, env, instructions, ids, atMs }: TurnInputDeps,
 ): Promise<TurnInput | null> {
   const context = authored('server', additionalContext(params.additionalContext ?? null));
   if ('toolOutput' in params && params.toolOutput) {
     const { item, model } = toolOutputItems(params.toolOutput, ids);
     return { item, model: [...context, ...authored(null, model)], atMs };
   }
-  const message = await userMessage(params.input);
+  // Files that a model names must be ones that the commands of this thread could read.
+  const bounds = author === 'parent' ? sandboxBounds(settings.sandboxPolicy, sandboxFolders(settings, { home, env })) : null;
+  const mayLieAt = (real: string) => mayRead(bounds, real);
+  const message = await userMessage(params.input, mayLieAt);
   const model = [
     ...context,
     ...authored(author, message === null ? [] : [message]),
-    ...authored('server', await instructions.skillsNamedIn(params.input, settings.cwd)),
+    ...authored('server', await instructions.skillsNamedIn(params.input, settings.cwd, mayLieAt)),
   ];
   if (params.input.length === 0 && model.length === 0) return null;
   return { item: userMessageItem(ids.next(), params.input, params.clientUserMessageId ?? null), model, atMs };

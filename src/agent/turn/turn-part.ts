@@ -17,6 +17,7 @@ import type { CommandProxies } from '../../tools/command/network/command-proxies
 import type { InterruptCause } from '../../tools/denial.ts';
 import type { Tool } from '../../tools/tool.ts';
 import type { Outbox } from '../outbox.ts';
+import type { LastUsage } from '../prompt/check-window.ts';
 import type { PromptBudget } from '../prompt/prompt-budget.ts';
 import type { PromptHistory } from '../prompt/prompt-history.ts';
 import type { ThreadConfiguration } from '../settings/thread-configuration.ts';
@@ -96,8 +97,11 @@ export interface TurnPart {
   /** The turn ends. Called again, with the status `failed`, if the end could not be stored. */
   turnEnded?(turn: TurnContext, outcome: TurnOutcome): StepAddition;
 
-  /** Before each model request. `tell`: messages that the model reads with it. */
-  beforeRequest?(turn: TurnContext): Awaitable<{ tell?: ResponseItem[] }>;
+  /**
+   * Before each model request. `tell`: messages that the model reads with it. They are stored before the next part acts; then `told` is
+   * called.
+   */
+  beforeRequest?(turn: TurnContext): Awaitable<{ tell?: ResponseItem[]; told?(): void }>;
   /** A model request has failed for good. `again`: the part has an answer to the failure, and the model is asked again. */
   requestFailed?(error: TurnError, turn: TurnContext): { again?: boolean };
   /** The model forgets what it has read so far. Returns what it must read again for this turn. */
@@ -141,7 +145,7 @@ export interface TurnPartDeps {
   /** The permissions that users have granted for the session. */
   granted(): readonly GrantedPermissions[];
   /** The tokens that the provider counted for the thread's last response; null: unknown. */
-  lastUsage(): TokenUsageBreakdown | null;
+  lastUsage(): LastUsage | null;
   /** Adds the usage of a request aside to the thread's token usage at once, and returns the step that stores and announces it. */
   tokensStep(turn: TurnContext, usage: TokenUsageBreakdown): StepAddition;
   /** Notes at once how many tokens the thread's prompt has now, and returns the step that stores and announces it. */

@@ -89,14 +89,14 @@ export class TurnParts {
     return this.#merged((part) => part.turnEnded?.(turn, outcome));
   }
 
-  /** The messages that the model reads with its next request. */
-  async beforeRequest(turn: TurnContext): Promise<ResponseItem[]> {
-    const messages: ResponseItem[] = [];
+  /** Prepares the next request. `tell` stores messages that the model reads with it. */
+  async beforeRequest(turn: TurnContext, tell: (messages: readonly ResponseItem[]) => Promise<void>): Promise<void> {
     for (const part of this.#parts) {
-      const told = await returned(part.beforeRequest?.(turn) ?? {}, turn.signal);
-      messages.push(...(told?.tell ?? []));
+      const before = await returned(part.beforeRequest?.(turn) ?? {}, turn.signal);
+      if (before?.tell === undefined || before.tell.length === 0) continue;
+      await tell(before.tell);
+      before.told?.();
     }
-    return messages;
   }
 
   /** Whether a part has an answer to the failure of a model request, so that the model is asked again. */

@@ -45,6 +45,7 @@ export class TurnRunner {
     const error = checkWindow(prompt, { model, contextWindow, last });
     if (error !== null) return error;
     this.calls.know(prompt);
+    this.#deps.state.noteRequest(prompt.tokensOfModel);
     const end = await promptBudget.requesting(history, turn.signal);
     return { request: modelRequest(turn, { threadId: id, configuration, input: prompt.items, tools }), end };
   }

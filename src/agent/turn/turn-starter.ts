@@ -69,7 +69,7 @@ export class TurnStarter {
     const change = this.#settingsChange(settings);
     const { instructions } = state.configuration;
     const { told, messages } = await instructions.contextUpdate({ settings, granted: this.#deps.granted(), told: state.record.told, now });
-    const input = await turnInput({ params, author }, { settings, instructions, ids, atMs: now });
+    const input = await turnInput({ params, author }, { settings, ...agent, instructions, atMs: now });
     const patch: ThreadPatch = { listed: true, updatedAtMs: now, recencyAtMs: now, told, ...change.patch };
     if (state.record.preview === '') patch.preview = threadPreview(params.input);
     const start: StepAddition = {
@@ -125,11 +125,14 @@ export class TurnStarter {
     { params, settings, author = 'user' }: Omit<TurnMessage, 'author'> & { settings: ThreadSettings; author?: InputAuthor },
   ): Promise<Joined> {
     const { state, outbox, parts, agent } = this.#deps;
-    const { clock, ids } = agent;
+    const { clock } = agent;
     const change = this.#settingsChange(settings);
     let input: TurnInput | null;
     try {
-      input = await turnInput({ params, author }, { settings, instructions: state.configuration.instructions, ids, atMs: clock.now() });
+      input = await turnInput(
+        { params, author },
+        { settings, ...agent, instructions: state.configuration.instructions, atMs: clock.now() },
+      );
       // The reservation has stopped the response, so the model reads deferred items now, before the new input.
       const deferred: LogEntry[] = turn.hasDeferred ? [{ kind: 'deferredRead', turnId: turn.id }] : [];
       const step = { entries: [...deferred, ...inputEntries(turn.id, input)], patch: change.patch };

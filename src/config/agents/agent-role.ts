@@ -8,7 +8,7 @@ export interface AgentRole {
   description: string;
   /** Names for agents of the role; empty: the server's own. */
   nicknames: readonly string[];
-  /** The configuration of its agents. It can only make the sandbox and the approvals stricter. */
+  /** The configuration of its agents, which allows no more than that of the thread: see `confinedRole` and `confinedSettings`. */
   config: JsonObject;
 }
 

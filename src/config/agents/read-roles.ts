@@ -1,11 +1,11 @@
-import type { Env } from '../../base/env.ts';
 import { Config } from '../config.ts';
 import { ConfigError } from '../config-error.ts';
-import { emptyTable, mergeTables } from '../layers/config-table.ts';
+import { emptyTable, mergeTables, valueAt } from '../layers/config-table.ts';
 import type { Layer } from '../layers/layer.ts';
 import { SETTING_NAMES } from '../settings.ts';
 import { KNOWN_KEYS, suggestKey } from '../suggest-key.ts';
 import type { AgentRole, AgentRoles, RoleProblem } from './agent-role.ts';
+import { confinedRole } from './confined-role.ts';
 import { ownParts, pick, projectParts, type RolePart, type RoleSources, UNUSABLE } from './role-part.ts';
 import { ROLE_SETTINGS } from './role-settings.ts';
 
@@ -13,9 +13,10 @@ const KNOWN_ROLE_KEYS = [...KNOWN_KEYS, ...Object.keys(ROLE_SETTINGS)];
 
 /**
  * Reads the roles of agents: `[agents.NAME]` of all layers, and the files of `agents/` in the home and in trusted projects. A role of a
- * project sets only what a project can set, and cannot replace a role of the user. Never throws a ConfigError: it becomes a problem.
+ * project sets only what a project can set, and cannot replace a role of the user. No role gives its agents more than the configuration
+ * `own` gives. Never throws a ConfigError: it becomes a problem.
  */
-export function readRoles(sources: RoleSources & { env: Env }): AgentRoles {
+export function readRoles(sources: RoleSources & { own: Config }): AgentRoles {
   const own = ownParts(sources);
   const projects = projectParts(sources);
   const problems = [...own.problems, ...projects.problems];
@@ -32,7 +33,10 @@ export function readRoles(sources: RoleSources & { env: Env }): AgentRoles {
     problems.push(...likelyTypos(parts));
     const role = broken.has(name) ? null : readRole(name, parts, sources);
     if (role !== null && 'problem' in role) problems.push(role.problem);
-    else if (role !== null) roles.push(role);
+    else if (role !== null) {
+      roles.push(role.role);
+      problems.push(...role.dropped);
+    }
   }
   return { roles, problems };
 }
@@ -46,28 +50,41 @@ function nameOf({ role, layer }: RolePart): string {
 function readRole(
   name: string,
   parts: readonly RolePart[],
-  { home, env }: RoleSources & { env: Env },
-): AgentRole | { problem: RoleProblem } {
+  { home, own }: RoleSources & { own: Config },
+): { role: AgentRole; dropped: RoleProblem[] } | { problem: RoleProblem } {
   const layers = parts.map(({ layer }) => layer);
   const values = layers.map(({ config }) => config).reduce(mergeTables, emptyTable());
-  const config = new Config({ home, env, modelGiven: true, layers, values });
+  const config = new Config({ home, env: own.env, modelGiven: true, layers, values });
+  const isProjects = parts.some((part) => part.isProjects);
   try {
     checkName(name, layers);
     config.read(['name'], ROLE_SETTINGS.name);
     // An invalid setting would refuse each agent of the role.
     for (const setting of SETTING_NAMES) config.get(setting);
     checkModel(config);
-    return {
+    const confined = confinedRole(
+      pick(values, (key) => !Object.hasOwn(ROLE_SETTINGS, key)),
+      own,
+    );
+    const role = {
       name,
       description: config.read(['description'], ROLE_SETTINGS.description) ?? '',
       nicknames: config.read(['nickname_candidates'], ROLE_SETTINGS.nickname_candidates),
-      config: pick(values, (key) => !Object.hasOwn(ROLE_SETTINGS, key)),
+      config: confined.config,
     };
+    return { role, dropped: confined.dropped.map((path) => ({ ...withoutEffect(name, path, layers), isProjects })) };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    const isProjects = parts.some((part) => part.isProjects);
     return { problem: { role: name, summary: error.message, details: UNUSABLE, location: error.location, isProjects } };
   }
+}
+
+/** A setting with which the agents of a role could do more than the thread that starts them. */
+function withoutEffect(name: string, path: readonly string[], layers: readonly Layer[]): Omit<RoleProblem, 'isProjects'> {
+  const location = layers.findLast(({ config }) => valueAt(config, path) !== undefined)?.locate(path);
+  const problem = new ConfigError(`${path.join('.')} has no effect in the role ${name}`, location);
+  const details = 'With it, an agent of the role could do more than the thread that starts it.';
+  return { role: null, summary: problem.message, details, location: problem.location };
 }
 
 /** Checks the name of a table or of a file, which is not a value of a setting. */

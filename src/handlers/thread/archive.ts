@@ -1,6 +1,7 @@
 import { noRolloutFound, threadEphemeral } from '../../protocol/rpc-error.ts';
+import type { AgentRecord } from '../../store/thread-store.ts';
 import { type MethodTable, perThread } from '../method.ts';
-import { announceThreadGone } from '../thread-changes/announce-thread-gone.ts';
+import { retireAnnounced } from '../thread-changes/retire-announced.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 
 export function archiveMethods(deps: ThreadDeps) {
@@ -8,19 +9,14 @@ export function archiveMethods(deps: ThreadDeps) {
   return {
     'thread/archive': {
       queue: perThread,
-      async handle({ threadId }, { after }) {
+      async handle({ threadId }, context) {
         const { ephemeral } = await threads.record(threadId, noRolloutFound);
         if (ephemeral) throw threadEphemeral(threadId);
         // The same time for all, by which thread/unarchive knows the agents that were archived with their thread.
         const atMs = clock.now();
-        const archived = await threads.agents.retire(
-          threadId,
-          (id) => store.archiveThread(id, atMs),
-          ({ archivedAtMs }) => archivedAtMs === null,
-        );
-        after(() => {
-          for (const gone of archived) announceThreadGone(deps, 'thread/archived', gone);
-        });
+        const change = (id: string) => store.archiveThread(id, atMs);
+        const takes = ({ archivedAtMs }: Pick<AgentRecord, 'archivedAtMs'>) => archivedAtMs === null;
+        await retireAnnounced(deps, { threadId, method: 'thread/archived', change, takes }, context);
         return {};
       },
     },

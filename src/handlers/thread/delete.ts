@@ -1,6 +1,6 @@
 import { noRolloutFound } from '../../protocol/rpc-error.ts';
 import { type MethodTable, perThread } from '../method.ts';
-import { announceThreadGone } from '../thread-changes/announce-thread-gone.ts';
+import { retireAnnounced } from '../thread-changes/retire-announced.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 
 export function deleteMethods(deps: ThreadDeps) {
@@ -8,16 +8,10 @@ export function deleteMethods(deps: ThreadDeps) {
   return {
     'thread/delete': {
       queue: perThread,
-      async handle({ threadId }, { after }) {
+      async handle({ threadId }, context) {
         await threads.record(threadId, noRolloutFound);
-        const deleted = await threads.agents.retire(
-          threadId,
-          (id) => store.deleteThread(id),
-          () => true,
-        );
-        after(() => {
-          for (const gone of deleted) announceThreadGone(deps, 'thread/deleted', gone);
-        });
+        const change = (id: string) => store.deleteThread(id);
+        await retireAnnounced(deps, { threadId, method: 'thread/deleted', change, takes: () => true }, context);
         return {};
       },
     },

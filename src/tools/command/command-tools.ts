@@ -1,8 +1,9 @@
 import type { JsonValue } from '../../base/json-value.ts';
-import { type Action, type ActionOutcome, failed } from '../action.ts';
+import type { Action, ActionOutcome } from '../action.ts';
+import { checkedTool } from '../bad-arguments.ts';
 import type { CallContext, Tool } from '../tool.ts';
 import type { CommandCall } from './call/command-call.ts';
-import { type ArgumentDeps, ArgumentProblem, execArguments, shellArguments } from './call/exec-arguments.ts';
+import { type ArgumentDeps, execArguments, shellArguments } from './call/exec-arguments.ts';
 import { execCommandSpec, writeStdinSpec } from './call/exec-command-spec.ts';
 import type { CommandDeps } from './command-deps.ts';
 import { prepareStdin } from './prepare-stdin.ts';
@@ -13,20 +14,10 @@ const OTHER_NAMES = ['shell_command', 'shell', 'container.exec', 'local_shell'];
 /** The tools that run commands: `exec_command`, `write_stdin`, and the other names that models may use instead. */
 export function commandTools(deps: CommandDeps): Tool[] {
   const spec = execCommandSpec(deps.limits);
-  const exec: Tool = {
-    spec,
-    prepare: (args, context) => prepare('exec_command', { read: execArguments, args }, { context, deps }),
-  };
-  const write: Tool = {
-    spec: writeStdinSpec(deps.limits),
-    prepare: (args, context) => prepareStdin(args, context, deps),
-  };
-  const others = OTHER_NAMES.map(
-    (name): Tool => ({
-      spec: { ...spec, name },
-      offered: false,
-      prepare: (args, context) => prepare(name, { read: shellArguments, args }, { context, deps }),
-    }),
+  const exec = checkedTool(spec, (args, context) => prepare({ read: execArguments, args }, { context, deps }));
+  const write = checkedTool(writeStdinSpec(deps.limits), (args, context) => prepareStdin(args, context, deps));
+  const others = OTHER_NAMES.map((name) =>
+    checkedTool({ ...spec, name }, (args, context) => prepare({ read: shellArguments, args }, { context, deps }), { offered: false }),
   );
   return [exec, write, ...others];
 }
@@ -37,17 +28,10 @@ interface Reading {
 }
 
 async function prepare(
-  name: string,
   { read, args }: Reading,
   { context, deps }: { context: CallContext; deps: CommandDeps },
 ): Promise<Action | ActionOutcome> {
-  let call: CommandCall;
-  try {
-    call = read(args, { cwd: context.settings.cwd, env: deps.env, home: deps.home, limits: deps.limits });
-  } catch (error) {
-    if (error instanceof ArgumentProblem) return failed(`${name}: ${error.message}`);
-    throw error;
-  }
+  const call = read(args, { cwd: context.settings.cwd, env: deps.env, home: deps.home, limits: deps.limits });
   const { prepareCommand } = await import('./prepare-command.ts');
   return prepareCommand(call, context, deps);
 }

@@ -7,7 +7,7 @@ import { strictRule } from '../../policy/rules/strict-rule.ts';
 import { type Action, type ActionHost, type ActionOutcome, type Ask, failed, UNCONFINED } from '../action.ts';
 import { refusalText } from '../denial.ts';
 import type { CallContext } from '../tool.ts';
-import { ArgumentProblem, writeArguments } from './call/exec-arguments.ts';
+import { writeArguments } from './call/exec-arguments.ts';
 import type { CommandDeps } from './command-deps.ts';
 import { commandReport } from './command-report.ts';
 import type { CommandSession } from './sessions/command-session.ts';
@@ -17,15 +17,9 @@ const INTERRUPT = '\u0003';
 
 type StdinRequest = ReturnType<typeof writeArguments>;
 
-/** Prepares `write_stdin`: writes to a command in the background, waits for it, and reports the output since the last report. */
+/** Prepares `write_stdin`: writes to a command in the background, waits for it, and reports the output since the last report. Rejects with BadArguments. */
 export async function prepareStdin(args: JsonValue, context: CallContext, deps: CommandDeps): Promise<Action | ActionOutcome> {
-  let request: StdinRequest;
-  try {
-    request = writeArguments(args, deps.limits);
-  } catch (error) {
-    if (error instanceof ArgumentProblem) return failed(`write_stdin: ${error.message}`);
-    throw error;
-  }
+  const request = writeArguments(args, deps.limits);
   const session = deps.sessions.find(request.number);
   const isReached = session !== null && (deps.ownTurnOnly !== true || session.turnId === context.turnId);
   if (!isReached) return failed(`write_stdin: session ${request.number} does not exist, or has ended.`);

@@ -30,6 +30,11 @@ export async function withAgents(
   return { ...server, agents };
 }
 
+/** The ids of the agents in the order in which they were announced. */
+export function agentIds({ client }: Pick<TestServer, 'client'>): string[] {
+  return client.notifications('thread/started').flatMap(({ thread }) => (thread.parentThreadId === null ? [] : [thread.id]));
+}
+
 /** The completed items of calls that concern agents. */
 export function collabs({ client }: TestServer) {
   return client.notifications('item/completed').flatMap(({ item }) => (item.type === 'collabAgentToolCall' ? [item] : []));

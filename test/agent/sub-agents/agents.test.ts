@@ -85,3 +85,16 @@ test('agents cannot start agents by default, and unknown agents are not found', 
   expect(collabs(server).slice(1)).toMatchObject([notFound, notFound]);
   expect(server.agents.of('child')[0]?.tools.map(({ name }) => name)).not.toContain('spawn_agent');
 });
+
+test('an agent that begins with the history of the thread is told that it is an agent, and whose turn was cut off', async () => {
+  const server = await withAgents({
+    root: [spawn({ message: 'your task', fork_context: true }), (request) => wait(request), done],
+  });
+  await server.client.turn(threadId, 'root: go');
+  // The agent has the history of the root, and so its script.
+  const own = server.agents.requests.map(({ request }) => JSON.stringify(request.input)).find((input) => input.includes('"your task"'));
+  expect(own).toContain('<copied_history>\\nYou are an agent.');
+  expect(own).not.toContain('<turn_interrupted>');
+  const [copied, task] = ['<copied_history>', '"your task"'].map((each) => own?.indexOf(each) ?? -1);
+  expect(copied).toBeLessThan(task ?? -1);
+});

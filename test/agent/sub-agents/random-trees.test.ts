@@ -5,7 +5,7 @@ import { tempFolder } from '../../config/temp-folder.ts';
 import { Random } from '../../process/hostile/random.ts';
 import { CountingIds } from '../../support/counting-ids.ts';
 import { Gate } from '../../support/gate.ts';
-import { taken } from '../../support/settled.ts';
+import { settled, taken } from '../../support/settled.ts';
 import { text } from '../../support/test-client.ts';
 import { functionCall, message, response } from '../../support/test-model.ts';
 import { startServer, type TestServer, type TestServerOptions } from '../../support/test-server.ts';
@@ -85,7 +85,12 @@ class Tree {
   }
 
   async #restarted(server: TestServer): Promise<TestServer> {
-    if (this.#random.chance(0.5)) await calm(shown(server));
+    if (this.#random.chance(0.5)) {
+      await calm(shown(server));
+      // As it was summed up while the agents worked.
+      await server.client.request('thread/resume', { threadId: ROOT });
+      await expectSum(server);
+    }
     await server.close();
     const announced = this.#ledger.announced(server.client);
     const next = await this.#start({ folder: server.folder, clock: server.clock });
@@ -131,8 +136,10 @@ async function expectSum({ client, store }: TestServer): Promise<void> {
   if (own === 0) return;
   const ofAgents = (await store.listAgents(ROOT)).map(({ tokenUsage }) => tokenUsage?.usage.total.totalTokens ?? 0);
   const sum = ofAgents.reduce((total, tokens) => total + tokens, own);
-  const { tokenUsage } = await client.waitFor('thread/tokenUsage/updated', ({ threadId }) => threadId === ROOT);
-  expect((tokenUsage.withAgents ?? tokenUsage.total).totalTokens).toBe(sum);
+  await client.waitFor('thread/tokenUsage/updated', ({ threadId }) => threadId === ROOT);
+  await settled(client, ROOT);
+  const last = client.notifications('thread/tokenUsage/updated', ({ threadId }) => threadId === ROOT).at(-1)?.tokenUsage;
+  expect((last?.withAgents ?? last?.total)?.totalTokens).toBe(sum);
 }
 
 for (let first = FIRST_SEED; first < FIRST_SEED + TREES; first += TREES_A_TEST) {

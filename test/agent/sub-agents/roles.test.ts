@@ -89,7 +89,7 @@ test('a role overrules the model and the effort of the call, and says so', async
   expect(output).toEqual({
     agent_id: id,
     nickname: 'Ann',
-    note: "The user's configuration of the role reviewer sets the model large and the reasoning effort high.",
+    note: 'The configuration of the role reviewer sets the model large and the reasoning effort high.',
   });
   expect(collabs(server)[0]).toMatchObject({ model: 'large', reasoningEffort: 'high' });
 });
@@ -106,9 +106,9 @@ test('the model is told the roles, and cannot choose one that is unknown or not 
   expect(parameters).toContain('- reviewer: Finds faults.');
   expect(parameters).toContain('- explorer: ');
   expect(last && outputs(last)).toEqual({
-    spawn: 'spawn_agent needs `agent_type` to be one of default, worker, explorer, free, reviewer.',
+    spawn: 'spawn_agent: `agent_type` must be one of default, worker, explorer, free, reviewer.',
     second: expect.stringMatching(
-      /^spawn_agent cannot start an agent of the role broken: invalid config: .*model: expected a non-empty string, found 5\.$/,
+      /^spawn_agent: there is no agent of the role broken: invalid config: .*model: expected a non-empty string, found 5\.$/,
     ),
   });
   expect(collabs(server)).toEqual([]);

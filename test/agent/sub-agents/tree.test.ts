@@ -7,15 +7,10 @@ import { text } from '../../support/test-client.ts';
 import { functionCall, message, response } from '../../support/test-model.ts';
 import { afterDeathOf } from '../after-death-of.ts';
 import { type AgentResponse, AgentsModel, outputs } from './agents-model.ts';
-import { type AgentsServer, collabs, configWith, done, ROOT, spawn, wait, withAgents } from './agents-server.ts';
+import { type AgentsServer, agentIds, collabs, configWith, done, ROOT, spawn, wait, withAgents } from './agents-server.ts';
 
 const NESTED = configWith('[agents]\nmax_depth = 3\n');
 const forever = () => [new Gate()];
-
-/** The ids of the agents in the order in which they were announced. */
-function agentIds({ client }: Pick<AgentsServer, 'client'>): string[] {
-  return client.notifications('thread/started').flatMap(({ thread }) => (thread.parentThreadId === null ? [] : [thread.id]));
-}
 
 /** The ends of turns in their order: the number of the agent, 0 for the root, and the status. */
 function ends(server: Pick<AgentsServer, 'client'>): [number, string][] {
@@ -65,22 +60,39 @@ test('the turns of a tree end from its leaves to its root', async () => {
 });
 
 test('a thread between two that is not loaded does not hide the agents below it', async () => {
-  const server = await withAgents(nested([done], [done]), { config: NESTED });
-  const { client, agents } = server;
-  await client.turn(ROOT, 'root: go');
-  await grandchildRuns(server);
-  const [child = '', grandchild = ''] = agentIds(server);
-  await client.waitFor('turn/completed', ({ threadId }) => threadId === child);
-  await client.request('thread/unsubscribe', { threadId: child });
-  server.clock.advance(31 * 60 * 1000);
-  await client.waitFor('thread/closed', ({ threadId }) => threadId === child);
+  const first = await withAgents({ ...nested([done], [done]), grandchild: [response(message('one'))] }, { config: NESTED });
+  await first.client.turn(ROOT, 'root: go');
+  await first.client.waitFor('turn/completed', ({ threadId }) => threadId === agentIds(first)[1]);
+  const [child = '', grandchild = ''] = agentIds(first);
+  await first.client.waitFor('turn/completed', ({ threadId }) => threadId === child);
+  const agents = new AgentsModel({ root: [], grandchild: [[new Gate()]] });
+  const server = await first.restart({ otherModel: agents, config: NESTED });
+  const { client } = server;
+  await client.request('thread/resume', { threadId: grandchild });
+  const { turn } = await client.request('turn/start', { threadId: grandchild, input: text('again') });
+  await client.request('thread/resume', { threadId: ROOT });
   agents.push('root', response(functionCall('close_agent', { target: child }, { callId: 'close' })), done);
   await client.turn(ROOT, 'close it');
   const last = agents.of('root').at(-1);
   expect(last && outputs(last).close).toEqual({ previous_status: { completed: 'done' } });
-  expect(ends(server)).toContainEqual([2, 'interrupted']);
+  expect((await client.turnCompleted(turn.id)).status).toBe('interrupted');
   const { data } = await client.request('thread/loaded/list', {});
-  expect(data).not.toContain(grandchild);
+  expect(data).toEqual([ROOT]);
+});
+
+test('a thread is not unloaded while an agent below it works', async () => {
+  const works = new Gate();
+  const server = await withAgents({ root: [spawn({ message: 'child: x' }), done], child: [[works, ...response(message('one'))]] });
+  const { client, clock } = server;
+  await client.turn(ROOT, 'root: go');
+  await works.reached;
+  await client.request('thread/unsubscribe', { threadId: ROOT });
+  clock.advance(31 * 60 * 1000);
+  expect((await client.request('thread/loaded/list', {})).data).toContain(ROOT);
+  works.open();
+  await client.waitFor('turn/completed', ({ threadId }) => threadId !== ROOT);
+  clock.advance(31 * 60 * 1000);
+  await client.waitFor('thread/closed', ({ threadId }) => threadId === ROOT);
 });
 
 test('the questions of an agent reach the clients of the root, though a thread between them is not loaded', async () => {
@@ -116,7 +128,7 @@ test('agents that are started side by side have different nicknames, and do not 
   );
   expect(new Set(nicknames).size).toBe(5);
   expect(told.filter((output) => typeof output === 'string')).toEqual(
-    Array.from({ length: 3 }, () => expect.stringMatching(/^The limit of 5 running agents is reached \(agents\.max_threads\)/)),
+    Array.from({ length: 3 }, () => expect.stringMatching(/^The limit of 5 agents that work at a time is reached \(max_threads /)),
   );
   await server.client.request('turn/interrupt', { threadId: ROOT, turnId: '' });
   await server.client.count(Number.POSITIVE_INFINITY, () => ends(server).length === 6);

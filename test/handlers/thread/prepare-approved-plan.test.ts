@@ -15,7 +15,7 @@ test('thread/prepareApprovedPlan gives the model the plan, once and after a rest
   await client.request('thread/resume', { threadId: idOf(1) });
   await client.turn(idOf(1), prompt);
   const plan = `<approved_plan>
-The user has approved this plan. It replaces all plans that were approved before:
+The user has approved this plan for the next turn, which asks for it. If the user asks for something else first, it is no longer approved. It replaces all plans that were approved before:
 
 # Plan
 - one

@@ -1,16 +1,17 @@
 import type { Clock } from '../../../base/clock.ts';
-import type { CollabAgentState } from '../../../protocol/generated/types.ts';
 import type { AgentSettings } from '../../settings/thread-configuration.ts';
+import type { AgentState } from '../agent-state.ts';
 import type { AgentLimits, AgentTree } from '../agent-tree.ts';
 
 /** The collaborators of the tools that start and reach agents. */
 export interface AgentToolDeps {
   threadId: string;
-  sessionId: string;
   clock: Clock;
   tree: AgentTree;
   settings: AgentSettings;
   limits: AgentLimits;
   /** The model reads these states: it need not be told of them again. */
-  told(states: ReadonlyMap<string, CollabAgentState>): void;
+  told(states: ReadonlyMap<string, Pick<AgentState, 'status' | 'turnId'>>): void;
+  /** The most characters of agents' messages that an output may have, for this model. */
+  charsMax(model: string): number;
 }

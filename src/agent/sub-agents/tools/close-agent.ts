@@ -1,12 +1,13 @@
+import { checkedTool, requireObject } from '../../../tools/bad-arguments.ts';
 import type { Tool } from '../../../tools/tool.ts';
-import { stateForModel } from '../agent-state.ts';
+import { agentState, stateForModel } from '../agent-state.ts';
+import { agentId } from './agent-id.ts';
 import type { AgentToolDeps } from './agent-tool-deps.ts';
-import { agentId, fields } from './bad-arguments.ts';
-import { agentTool, collabAction } from './collab-action.ts';
+import { collabAction } from './collab-action.ts';
 
 /** `close_agent`: ends an agent and all agents below it. */
 export function closeAgent({ tree, threadId, told }: AgentToolDeps): Tool {
-  return agentTool(
+  return checkedTool(
     {
       type: 'function',
       name: 'close_agent',
@@ -20,14 +21,14 @@ export function closeAgent({ tree, threadId, told }: AgentToolDeps): Tool {
       },
     },
     (given, context) => {
-      const target = agentId(fields(given), ['target', 'id']);
+      const target = agentId(requireObject(given, 'target'), ['target', 'id']);
       const statesOf = (ids: readonly string[]) => tree.states(threadId, ids);
       return collabAction(context, { tool: 'closeAgent', receiverThreadIds: [target], statesOf }, async () => {
         const before = await tree.states(threadId, [target]);
         await tree.close(threadId, target);
         const states = await tree.states(threadId, [target]);
         told(states);
-        return { output: { previous_status: stateForModel(before.get(target) ?? { status: 'notFound' }) }, states };
+        return { output: { previous_status: stateForModel(before.get(target) ?? agentState(null)) }, states };
       });
     },
   );

@@ -1,13 +1,13 @@
 import type { JsonValue } from '../../../base/json-value.ts';
 import { ConfigError } from '../../../config/config-error.ts';
-import type { CollabAgentState, ThreadItem } from '../../../protocol/generated/types.ts';
+import type { ThreadItem } from '../../../protocol/generated/types.ts';
 import { RpcError } from '../../../protocol/rpc-error.ts';
 import { StoreError } from '../../../store/store-error.ts';
 import { type Action, type ActionHost, type ActionOutcome, failed, UNCONFINED } from '../../../tools/action.ts';
 import { refusalText } from '../../../tools/denial.ts';
-import type { CallContext, Tool } from '../../../tools/tool.ts';
+import type { CallContext } from '../../../tools/tool.ts';
+import { type AgentState, shownState } from '../agent-state.ts';
 import { AgentRefused } from '../agent-tree.ts';
-import { BadArguments } from './bad-arguments.ts';
 
 export type CollabItem = Extract<ThreadItem, { type: 'collabAgentToolCall' }>;
 
@@ -15,14 +15,14 @@ export type CollabItem = Extract<ThreadItem, { type: 'collabAgentToolCall' }>;
 type Shown = Pick<CollabItem, 'tool'> & Partial<Pick<CollabItem, 'receiverThreadIds' | 'prompt' | 'model' | 'reasoningEffort'>>;
 
 /** The states of agents now, by their ids. */
-type States = (agentIds: readonly string[]) => Promise<ReadonlyMap<string, CollabAgentState>>;
+type States = (agentIds: readonly string[]) => Promise<ReadonlyMap<string, AgentState>>;
 
 /** The result of such a call. */
 export interface Collaborated {
   output: JsonValue;
   /** The fields of the item that are known now. */
   shown?: Partial<Pick<CollabItem, 'receiverThreadIds' | 'model' | 'reasoningEffort'>>;
-  states?: ReadonlyMap<string, CollabAgentState>;
+  states?: ReadonlyMap<string, AgentState>;
   /** Whether the item shows a failure, though the model gets the output. Default: false. */
   isFailed?: boolean;
 }
@@ -53,31 +53,20 @@ export function collabAction(
     perform: async (_permit, _open, host) => {
       try {
         const { output, shown: known, states, isFailed = false } = await work(host);
-        const agentsStates = Object.fromEntries(states ?? []);
+        const agentsStates = shownStates(states ?? null);
         const status = isFailed ? 'failed' : 'completed';
         return { output: JSON.stringify(output), success: true, item: { ...item, ...known, status, agentsStates } };
       } catch (error) {
         const isExpected = [AgentRefused, ConfigError, RpcError, StoreError].some((kind) => error instanceof kind);
         if (!isExpected || !(error instanceof Error)) throw error;
         const states = await statesOf?.(item.receiverThreadIds).catch(() => null);
-        return { ...failed(error.message), item: { ...item, status: 'failed', agentsStates: Object.fromEntries(states ?? []) } };
+        return { ...failed(error.message), item: { ...item, status: 'failed', agentsStates: shownStates(states ?? null) } };
       }
     },
     refused: (denial) => unsuccessful(refusalText(denial)),
   };
 }
 
-/** A tool whose `prepare` throws BadArguments for arguments that the model must correct. */
-export function agentTool(spec: Tool['spec'], prepare: (args: JsonValue, context: CallContext) => Action): Tool {
-  return {
-    spec,
-    async prepare(args, context) {
-      try {
-        return prepare(args, context);
-      } catch (error) {
-        if (error instanceof BadArguments) return failed(`${spec.name} ${error.message}.`);
-        throw error;
-      }
-    },
-  };
+function shownStates(states: ReadonlyMap<string, AgentState> | null): CollabItem['agentsStates'] {
+  return Object.fromEntries([...(states ?? [])].map(([id, state]) => [id, shownState(state)]));
 }

@@ -1,12 +1,13 @@
+import { checkedTool, requireObject } from '../../../tools/bad-arguments.ts';
 import type { Tool } from '../../../tools/tool.ts';
-import { stateForModel } from '../agent-state.ts';
+import { agentState, stateForModel } from '../agent-state.ts';
+import { agentId } from './agent-id.ts';
 import type { AgentToolDeps } from './agent-tool-deps.ts';
-import { agentId, fields } from './bad-arguments.ts';
-import { agentTool, collabAction } from './collab-action.ts';
+import { collabAction } from './collab-action.ts';
 
 /** `resume_agent`: opens an agent again that was closed. */
-export function resumeAgent({ tree, threadId, limits }: AgentToolDeps): Tool {
-  return agentTool(
+export function resumeAgent({ tree, threadId, limits, told }: AgentToolDeps): Tool {
+  return checkedTool(
     {
       type: 'function',
       name: 'resume_agent',
@@ -20,12 +21,13 @@ export function resumeAgent({ tree, threadId, limits }: AgentToolDeps): Tool {
       },
     },
     (given, context) => {
-      const id = agentId(fields(given), ['id', 'target']);
+      const id = agentId(requireObject(given, 'id'), ['id', 'target']);
       const statesOf = (ids: readonly string[]) => tree.states(threadId, ids);
       return collabAction(context, { tool: 'resumeAgent', receiverThreadIds: [id], statesOf }, async () => {
         await tree.reopen(threadId, id, limits);
         const states = await tree.states(threadId, [id]);
-        return { output: { status: stateForModel(states.get(id) ?? { status: 'notFound' }) }, states };
+        told(states);
+        return { output: { status: stateForModel(states.get(id) ?? agentState(null)) }, states };
       });
     },
   );

@@ -1,28 +1,30 @@
 import type { Clock } from '../../../base/clock.ts';
-import { isUuid } from '../../../base/ids.ts';
 import type { JsonObject } from '../../../base/json-value.ts';
-import type { CollabAgentState } from '../../../protocol/generated/types.ts';
+import { BadArguments, checkedTool, numberField, requireObject, stringListField } from '../../../tools/bad-arguments.ts';
+import { refusalText } from '../../../tools/denial.ts';
 import type { Tool } from '../../../tools/tool.ts';
-import { isAtRest, stateForModel } from '../agent-state.ts';
+import { type AgentState, isAtRest, stateForModel } from '../agent-state.ts';
 import { AgentRefused, type AgentTree } from '../agent-tree.ts';
+import { isAgentId } from './agent-id.ts';
 import type { AgentToolDeps } from './agent-tool-deps.ts';
-import { BadArguments, fields } from './bad-arguments.ts';
-import { agentTool, collabAction } from './collab-action.ts';
+import { collabAction } from './collab-action.ts';
 
 /** Each wait that ends without a result costs a model request with the whole prompt, so waits are long. */
 const WAIT_MS_DEFAULT = 10 * 60 * 1000;
 const WAIT_MS_MIN = 10_000;
 const WAIT_MS_MAX = 60 * 60 * 1000;
 const TARGETS_MAX = 64;
+/** How often the store is read for an agent that another process runs. */
+const ELSEWHERE_MS = 2_000;
 
 /** `wait_agent`: waits until one of the agents is at rest, the time is over, or the user adds input. */
-export function waitAgent({ tree, threadId, clock, told }: AgentToolDeps): Tool {
-  return agentTool(
+export function waitAgent({ tree, threadId, clock, told, charsMax }: AgentToolDeps): Tool {
+  return checkedTool(
     {
       type: 'function',
       name: 'wait_agent',
       description:
-        'Waits until at least one of these agents has finished, and returns the final states of those that have. Wait only when you cannot continue without a result, and prefer one long wait to several short ones.',
+        'Waits until at least one of these agents has finished, and returns the final states of those that have. Wait only when you cannot continue without a result, and prefer one long wait to several short ones. A wait ends early if the user says something.',
       parameters: {
         type: 'object',
         properties: {
@@ -41,16 +43,20 @@ export function waitAgent({ tree, threadId, clock, told }: AgentToolDeps): Tool 
       },
     },
     (given, context) => {
-      const args = fields(given);
+      const args = requireObject(given, 'targets');
       const named = targetsOf(args);
       const ms = timeout(args);
-      return collabAction(context, { tool: 'wait', receiverThreadIds: named ?? [] }, async ({ signal, newInput }) => {
+      return collabAction(context, { tool: 'wait', receiverThreadIds: named ?? [] }, async ({ signal, newInput, interruptCause }) => {
         const targets = named ?? (await workingAgents({ tree, threadId }));
         const { states, timedOut } = await waitFor(targets, { tree, threadId, clock, ms, signal: AbortSignal.any([signal, newInput]) });
+        if (signal.aborted) throw new AgentRefused(refusalText({ by: 'interrupted', cause: interruptCause ?? 'user' }));
         told(states);
-        const status = Object.fromEntries([...states].map(([id, state]) => [id, stateForModel(state)]));
+        const charsEach = Math.floor(charsMax(context.settings.model) / Math.max(1, states.size));
+        const status = Object.fromEntries([...states].map(([id, state]) => [id, stateForModel(state, charsEach)]));
         const isFailed = [...states.values()].some((state) => state.status === 'notFound');
-        return { output: { status, timed_out: timedOut }, shown: { receiverThreadIds: [...targets] }, states, isFailed };
+        const isCut = states.size === 0 && !timedOut;
+        const note = isCut ? { note: 'The user has said something, so the wait has ended. The agents go on.' } : {};
+        return { output: { status, timed_out: timedOut, ...note }, shown: { receiverThreadIds: [...targets] }, states, isFailed };
       });
     },
   );
@@ -68,16 +74,19 @@ interface WaitOptions {
 async function waitFor(
   targets: readonly string[],
   { tree, threadId, clock, ms, signal }: WaitOptions,
-): Promise<{ states: Map<string, CollabAgentState>; timedOut: boolean }> {
+): Promise<{ states: Map<string, AgentState>; timedOut: boolean }> {
   const deadline = new AbortController();
   const timer = clock.setTimer(() => deadline.abort(), ms);
   const until = AbortSignal.any([signal, deadline.signal]);
   try {
     for (;;) {
       const change = tree.changed(targets, until);
-      const states = new Map([...(await tree.states(threadId, targets))].filter(([, state]) => isAtRest(state)));
+      const all = await tree.states(threadId, targets);
+      const states = new Map([...all].filter(([, state]) => isAtRest(state)));
       if (states.size > 0 || until.aborted) return { states, timedOut: states.size === 0 && deadline.signal.aborted };
-      await change;
+      // The store tells nobody what another process writes.
+      const isElsewhere = [...all.values()].some((state) => state.isElsewhere);
+      await (isElsewhere ? Promise.race([change, after(ELSEWHERE_MS, clock, until)]) : change);
     }
   } finally {
     timer.clear();
@@ -85,31 +94,40 @@ async function waitFor(
   }
 }
 
+/** Resolves after this time, or when the signal aborts. */
+function after(ms: number, clock: Clock, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      timer.clear();
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = clock.setTimer(end, ms);
+    signal.addEventListener('abort', end);
+  });
+}
+
 /** The agents that the thread has started and that are working; all that are open if none is. */
 async function workingAgents({ tree, threadId }: Pick<WaitOptions, 'tree' | 'threadId'>): Promise<string[]> {
   const open = await tree.openAgents(threadId);
   if (open.length === 0) throw new AgentRefused('There is no agent that you have started and that is open.');
   const states = await tree.states(threadId, open);
-  const working = open.filter((id) => !isAtRest(states.get(id) ?? { status: 'notFound' }));
+  const working = open.filter((id) => states.get(id)?.status === 'running');
   return (working.length > 0 ? working : open).slice(0, TARGETS_MAX);
 }
 
 /** Null: the call names none. */
 function targetsOf(args: JsonObject): string[] | null {
-  const targets = args.targets ?? args.ids ?? null;
-  if (targets === null) return null;
-  const isValid = Array.isArray(targets) && targets.length > 0 && targets.length <= TARGETS_MAX;
-  if (!isValid) throw new BadArguments(`needs \`targets\`: a list of one to ${TARGETS_MAX} ids of agents`);
-  const ids = targets.map((target) => {
-    if (typeof target !== 'string' || !isUuid(target)) throw new BadArguments('needs each of its `targets` to be the id of an agent');
-    return target.toLowerCase();
-  });
-  return [...new Set(ids)];
+  const ids = stringListField(args, 'targets') ?? stringListField(args, 'ids');
+  if (ids === null) return null;
+  if (ids.length === 0 || ids.length > TARGETS_MAX || !ids.every(isAgentId))
+    throw new BadArguments(`\`targets\` must be a list of one to ${TARGETS_MAX} ids of agents.`);
+  return [...new Set(ids.map((id) => id.toLowerCase()))];
 }
 
-function timeout({ timeout_ms: ms = null }: JsonObject): number {
+function timeout(args: JsonObject): number {
+  const ms = numberField(args, 'timeout_ms');
   if (ms === null) return WAIT_MS_DEFAULT;
-  if (typeof ms !== 'number' || !Number.isFinite(ms) || ms <= 0)
-    throw new BadArguments('needs `timeout_ms` to be a number of milliseconds above 0');
+  if (ms <= 0) throw new BadArguments('`timeout_ms` must be above 0.');
   return Math.min(Math.max(ms, WAIT_MS_MIN), WAIT_MS_MAX);
 }

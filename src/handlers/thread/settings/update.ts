@@ -10,8 +10,8 @@ export function settingsMethods({ threads, clients }: ThreadDeps) {
       async handle({ threadId, ...overrides }, { after }) {
         const thread = threads.require(threadId);
         checkRequestedSandbox(overrides, 'sandboxPolicy');
-        const news = await thread.changeSettings((settings) =>
-          thread.overridden(settings, { ...overrides, model: requestedModel(overrides) }),
+        const news = await thread.settingsChanges.change((settings) =>
+          thread.settingsChanges.overridden(settings, { ...overrides, model: requestedModel(overrides) }),
         );
         after(() => {
           for (const { method, params } of news) clients.publish({ threadId }, method, params);

@@ -15,26 +15,28 @@ export interface HistoryCut {
 
 /**
  * Returns a thread's history up to a point. A turn that is cut through ends there. Logs are shared up to the first one for
- * which `isShared` is false; that one and all later ones are copied. Throws `turn_not_found`.
+ * which `isShared` is false; that one and all later ones are copied. `isForAgent`: the history is for an agent that the thread has started.
+ * Throws `turn_not_found`.
  */
 export function cutHistory(
   connection: StoreConnection,
-  { id, point }: { id: string; point: ForkPoint },
+  { id, point, isForAgent = false }: { id: string; point: ForkPoint; isForAgent?: boolean },
   isShared: (logId: number) => boolean,
 ): HistoryCut {
   const { database, history, tip } = loadHistory(connection, id);
   const end = endOfCut(history, id, point);
   const turn = openTurn(history, end);
-  const cut = connection.isLive(id) ? 'forked' : 'killed';
+  const copied = isForAgent ? 'agent' : 'forked';
+  const cut = connection.isLive(id) ? copied : 'killed';
   const settling = turn === null ? [] : settlingEntries(turn, database.partials.list(id), { lastWriteMs: tip.writtenAtMs, cut });
   const slices = history.slices(history.start, end);
   const firstCopied = slices.findIndex(({ logId }) => !isShared(logId));
   const shared = firstCopied === -1 ? slices : slices.slice(0, firstCopied);
-  const copied = slices
+  const copies = slices
     .slice(shared.length)
     .flatMap(({ logId, last }) => history.entries({ logId, ordinal: 1 }, { logId, ordinal: last + 1 }, 'everything')) as LogEntry[];
   const late = lateItemsBehind(history, end);
-  return { segments: shared.map(({ logId, last }) => ({ logId, last })), entries: [...copied, ...settling, ...late] };
+  return { segments: shared.map(({ logId, last }) => ({ logId, last })), entries: [...copies, ...settling, ...late] };
 }
 
 /** The entries behind a position that end items of turns before it. */

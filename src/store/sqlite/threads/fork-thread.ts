@@ -1,3 +1,4 @@
+import { spawnSource } from '../../spawn-source.ts';
 import { StoreError } from '../../store-error.ts';
 import type { ForkPoint, ThreadRecord } from '../../thread-store.ts';
 import { cutHistory } from '../history/cut-history.ts';
@@ -9,7 +10,8 @@ import { beginWithHistory } from './begin-thread.ts';
  * Stores a fork, takes it and makes its writer. The source is read in the same transaction. Otherwise another process could
  * delete it in between, and with it its logs.
  */
-export function forkThread(connection: StoreConnection, source: { id: string; point: ForkPoint }, record: ThreadRecord): SqliteWriter {
+export function forkThread(connection: StoreConnection, from: { id: string; point: ForkPoint }, record: ThreadRecord): SqliteWriter {
+  const source = { ...from, isForAgent: parentIsSource(record, from.id) };
   // A fork in the file cannot share logs in memory.
   if (!record.ephemeral) return beginWithHistory(connection, record, () => cutHistory(connection, source, (logId) => logId > 0));
   try {
@@ -18,6 +20,11 @@ export function forkThread(connection: StoreConnection, source: { id: string; po
     if (!isUnwritable(error)) throw error;
     return beginWithHistory(connection, record, () => connection.disk.read(() => cutHistory(connection, source, () => false)));
   }
+}
+
+/** Whether the fork is the thread of an agent that its source has started. */
+function parentIsSource({ source }: ThreadRecord, sourceId: string): boolean {
+  return spawnSource(source)?.parent_thread_id === sourceId;
 }
 
 /** Whether the file cannot record which logs an ephemeral thread holds: then the thread gets a copy of them. */

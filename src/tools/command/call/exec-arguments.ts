@@ -1,9 +1,10 @@
 import { resolve } from 'node:path';
 import type { Env } from '../../../base/env.ts';
-import { isObject, type JsonObject, type JsonValue } from '../../../base/json-value.ts';
+import type { JsonObject, JsonValue } from '../../../base/json-value.ts';
 import { isFolder } from '../../../base/paths/is-folder.ts';
 import { cutText } from '../../../base/text/cut-text.ts';
 import type { GrantedPermissions } from '../../../policy/permissions/sandbox-bounds.ts';
+import { BadArguments, booleanField, numberField, requireObject, stringField, stringListField } from '../../bad-arguments.ts';
 import { wantedPermissions } from '../../wanted-permissions.ts';
 import { OUTPUT_TOKENS_DEFAULT } from '../command-report.ts';
 import type { CommandLimits } from '../command-settings.ts';
@@ -30,14 +31,11 @@ export interface ArgumentDeps {
   limits: CommandLimits;
 }
 
-/** Arguments of a call are invalid. The message is for the model. */
-export class ArgumentProblem extends Error {}
-
-/** Reads the arguments of `exec_command`. Throws an ArgumentProblem. */
+/** Reads the arguments of `exec_command`. Throws BadArguments. */
 export function execArguments(args: JsonValue, deps: ArgumentDeps): CommandCall {
   const fields = requireObject(args, 'cmd');
   const script = stringField(fields, 'cmd');
-  if (script === null) throw new ArgumentProblem('`cmd` is missing: pass the command as a string.');
+  if (script === null) throw new BadArguments('`cmd` is missing: pass the command as a string.');
   return {
     argv: scriptArgv(fields, script, deps),
     script,
@@ -48,12 +46,12 @@ export function execArguments(args: JsonValue, deps: ArgumentDeps): CommandCall 
   };
 }
 
-/** Reads the arguments of `shell_command` and `shell`, whose command is a string or a list of strings. Throws an ArgumentProblem. */
+/** Reads the arguments of `shell_command` and `shell`, whose command is a string or a list of strings. Throws BadArguments. */
 export function shellArguments(args: JsonValue, deps: ArgumentDeps): CommandCall {
   const fields = requireObject(args, 'command');
   const { command } = fields;
   const argv = typeof command === 'string' ? scriptArgv(fields, command, deps) : stringListField(fields, 'command');
-  if (argv === null || argv.length === 0) throw new ArgumentProblem('`command` is missing: pass a string or a list of strings.');
+  if (argv === null || argv.length === 0) throw new BadArguments('`command` is missing: pass a string or a list of strings.');
   checkNoNul(argv);
   return {
     argv,
@@ -65,14 +63,14 @@ export function shellArguments(args: JsonValue, deps: ArgumentDeps): CommandCall
   };
 }
 
-/** Reads the arguments of `write_stdin`. Throws an ArgumentProblem. */
+/** Reads the arguments of `write_stdin`. Throws BadArguments. */
 export function writeArguments(
   args: JsonValue,
   { tokensMax, pollMsMax }: { tokensMax: number; pollMsMax: number },
 ): { number: number; chars: string; waitMs: number; tokensMax: number } {
   const fields = requireObject(args, 'session_id');
   const session = numberField(fields, 'session_id');
-  if (session === null) throw new ArgumentProblem('`session_id` is missing: pass the number that exec_command returned.');
+  if (session === null) throw new BadArguments('`session_id` is missing: pass the number that exec_command returned.');
   const chars = stringField(fields, 'chars') ?? '';
   const waitMs = numberField(fields, 'yield_time_ms');
   return {
@@ -107,10 +105,9 @@ function commonArguments(fields: JsonObject, deps: ArgumentDeps) {
 function scriptArgv(fields: JsonObject, script: string, { env, limits: { loginShell } }: ArgumentDeps): string[] {
   const wanted = stringField(fields, 'shell');
   const shell = wanted === null ? userShell(env) : findShell(wanted, env);
-  if (shell === null) throw new ArgumentProblem(`\`shell\`: ${wanted} is not available; use bash, zsh or sh.`);
+  if (shell === null) throw new BadArguments(`\`shell\`: ${wanted} is not available; use bash, zsh or sh.`);
   const login = booleanField(fields, 'login');
-  if (login === true && !loginShell)
-    throw new ArgumentProblem('`login`: the configuration does not allow login shells (allow_login_shell).');
+  if (login === true && !loginShell) throw new BadArguments('`login`: the configuration does not allow login shells (allow_login_shell).');
   const argv = shellArgv(shell, script, { login: login ?? loginShell });
   checkNoNul(argv);
   return argv;
@@ -120,11 +117,9 @@ function workdir(fields: JsonObject, cwd: string): string {
   const folder = resolve(cwd, stringField(fields, 'workdir') ?? stringField(fields, 'working_directory') ?? '');
   checkNoNul([folder]);
   if (folder.split('/').length - 1 > WORKDIR_LEVELS_MAX) {
-    throw new ArgumentProblem(
-      `\`workdir\` has more than ${WORKDIR_LEVELS_MAX} levels: use a folder above it, and change the folder with cd.`,
-    );
+    throw new BadArguments(`\`workdir\` has more than ${WORKDIR_LEVELS_MAX} levels: use a folder above it, and change the folder with cd.`);
   }
-  if (!isFolder(folder)) throw new ArgumentProblem(`\`workdir\`: ${folder} is not an existing directory.`);
+  if (!isFolder(folder)) throw new BadArguments(`\`workdir\`: ${folder} is not an existing directory.`);
   return folder;
 }
 
@@ -141,18 +136,18 @@ function sandboxRequest(fields: JsonObject, deps: ArgumentDeps): Pick<CommandCal
       return { escalates: false, permissions: wanted === null ? null : additionalPermissions(wanted, deps) };
     default: {
       const others = deps.limits.permissions ? '"use_default", "with_additional_permissions"' : '"use_default"';
-      throw new ArgumentProblem(`\`sandbox_permissions\` must be ${others} or "require_escalated".`);
+      throw new BadArguments(`\`sandbox_permissions\` must be ${others} or "require_escalated".`);
     }
   }
 }
 
 function additionalPermissions(wanted: JsonValue, { cwd, env, home, limits }: ArgumentDeps): GrantedPermissions {
   if (!limits.permissions)
-    throw new ArgumentProblem(
+    throw new BadArguments(
       'you cannot ask for permissions for a single command: the configuration does not allow it (features.exec_permission_approvals).',
     );
   const permissions = wantedPermissions(wanted, { cwd, home, userHome: env.HOME ?? null });
-  if (typeof permissions === 'string') throw new ArgumentProblem(`\`additional_permissions\` ${permissions}.`);
+  if (typeof permissions === 'string') throw new BadArguments(`\`additional_permissions\` ${permissions}.`);
   return permissions;
 }
 
@@ -161,40 +156,9 @@ function outputTokens(fields: JsonObject, tokensMax: number): number {
 }
 
 function checkNoNul(texts: readonly string[]): void {
-  if (texts.some((one) => one.includes('\0'))) throw new ArgumentProblem('the command and `workdir` must not contain NUL characters.');
+  if (texts.some((one) => one.includes('\0'))) throw new BadArguments('the command and `workdir` must not contain NUL characters.');
 }
 
 function clamp(value: number, min: number, max: number): number {
   return Math.min(Math.max(Math.round(value), min), max);
-}
-
-function requireObject(args: JsonValue, needed: string): JsonObject {
-  if (!isObject(args)) throw new ArgumentProblem(`expected an object with \`${needed}\`.`);
-  return args;
-}
-
-function stringField(fields: JsonObject, name: string): string | null {
-  const { [name]: value = null } = fields;
-  if (value !== null && typeof value !== 'string') throw new ArgumentProblem(`\`${name}\` must be a string.`);
-  return value;
-}
-
-function numberField(fields: JsonObject, name: string): number | null {
-  const { [name]: value = null } = fields;
-  if (value !== null && (typeof value !== 'number' || !Number.isFinite(value))) throw new ArgumentProblem(`\`${name}\` must be a number.`);
-  return value;
-}
-
-function booleanField(fields: JsonObject, name: string): boolean | null {
-  const { [name]: value = null } = fields;
-  if (value !== null && typeof value !== 'boolean') throw new ArgumentProblem(`\`${name}\` must be true or false.`);
-  return value;
-}
-
-function stringListField(fields: JsonObject, name: string): string[] | null {
-  const { [name]: value = null } = fields;
-  if (value === null) return null;
-  const texts = Array.isArray(value) ? value.filter((word) => typeof word === 'string') : [];
-  if (!Array.isArray(value) || texts.length !== value.length) throw new ArgumentProblem(`\`${name}\` must be a list of strings.`);
-  return texts;
 }

@@ -1,0 +1,77 @@
+import type { Announcement } from '../../protocol/announcement.ts';
+import type { ThreadPatch, ThreadSettings } from '../../store/thread-store.ts';
+import type { ThreadState } from '../thread-state.ts';
+import type { TurnBeginnings } from '../turn/turn-beginnings.ts';
+import { type ConfiguredSettings, confined } from './confined-settings.ts';
+import { type TurnOverrides, withTurnOverrides } from './resolve-settings.ts';
+import { settingsChange } from './settings-change.ts';
+import type { ThreadConfiguration } from './thread-configuration.ts';
+
+interface SettingsChangesDeps {
+  state: ThreadState;
+  beginnings: TurnBeginnings;
+  /** The working directory of the server. */
+  serverCwd: string;
+  /** Stores changes of the record, and keeps them. */
+  update(patch: ThreadPatch): Promise<void>;
+}
+
+/** The changes of a loaded thread's settings. */
+export class SettingsChanges {
+  readonly #deps: SettingsChangesDeps;
+
+  constructor(deps: SettingsChangesDeps) {
+    this.#deps = deps;
+  }
+
+  /** The settings with a client's changes. */
+  overridden(settings: ThreadSettings, overrides: TurnOverrides): ThreadSettings {
+    const { serverCwd, state } = this.#deps;
+    return withTurnOverrides(settings, overrides, { serverCwd, config: state.configuration.config });
+  }
+
+  /** Replaces the settings and the configuration, unless a turn runs. */
+  reconfigure(
+    configure: (last: ThreadSettings) => Promise<{ settings: ThreadSettings; configuration: ThreadConfiguration }>,
+  ): Promise<void> {
+    const { beginnings, state, update } = this.#deps;
+    return beginnings.change(async () => {
+      if (state.turn !== null) return;
+      const { settings, configuration } = await configure(state.settings);
+      await update({ settings });
+      state.configuration = configuration;
+    });
+  }
+
+  /** Changes the settings of the next turn; a running turn keeps its own. Returns the announcements of the change. */
+  change(changed: (settings: ThreadSettings) => ThreadSettings): Promise<Announcement[]> {
+    return this.#deps.beginnings.change(() => this.#change(changed));
+  }
+
+  /** Sees to it that the thread is allowed no more than `owner`: its next turn, and from now on its running one. */
+  confine(owner: ConfiguredSettings): Promise<Announcement[]> {
+    const { beginnings, state } = this.#deps;
+    return beginnings.change(() => {
+      const { turn, configuration } = state;
+      if (turn !== null) turn.settings = confined({ settings: turn.settings, configuration }, owner);
+      return this.#change((settings) => confined({ settings, configuration }, owner));
+    });
+  }
+
+  /** Changes the settings of a running turn's next model requests. Returns false if it does not run, or is a review. */
+  changeTurn(turnId: string, overrides: TurnOverrides): boolean {
+    const { turn } = this.#deps.state;
+    if (turn?.id !== turnId || turn.kind === 'review') return false;
+    turn.settings = this.overridden(turn.settings, overrides);
+    turn.changes.push(overrides);
+    return true;
+  }
+
+  async #change(changed: (settings: ThreadSettings) => ThreadSettings): Promise<Announcement[]> {
+    const { state, update } = this.#deps;
+    const settings = changed(state.settings);
+    const announcements = settingsChange(state.id, state.settings, settings);
+    if (announcements.length > 0) await update({ settings });
+    return announcements;
+  }
+}

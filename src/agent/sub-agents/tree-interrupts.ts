@@ -1,0 +1,57 @@
+import type { InterruptCause } from '../../tools/denial.ts';
+import type { ActiveTurn } from '../turn/active-turn.ts';
+
+interface TreeInterruptsDeps {
+  /** A loaded thread; null if it is not loaded. */
+  find(threadId: string): { readonly turn: ActiveTurn | null; interruptAndWait(cause: InterruptCause): Promise<void> } | null;
+  /** The ids of the loaded agents below a thread. */
+  below(threadId: string): string[];
+  /** The thread that has started an agent, if it is loaded. */
+  ownerOf(agentId: string): string | null;
+}
+
+/** Interrupts the turns of threads and of the agents below them. */
+export class TreeInterrupts {
+  readonly #deps: TreeInterruptsDeps;
+  /** By agent: the turn that was interrupted together with one above, until that has ended. */
+  readonly #interrupted = new Map<string, ActiveTurn>();
+
+  constructor(deps: TreeInterruptsDeps) {
+    this.#deps = deps;
+  }
+
+  /** Interrupts the turns of all agents below a thread. Resolves when they have ended. */
+  async below(ownerId: string, cause: InterruptCause): Promise<void> {
+    const { find, below } = this.#deps;
+    await Promise.all(below(ownerId).map(async (id) => this.#interrupted.get(id)?.finished ?? find(id)?.interruptAndWait(cause)));
+  }
+
+  /** Interrupts the turn of the thread that started an agent. Does not wait for its end. */
+  above(agentId: string, cause: InterruptCause): void {
+    const ownerId = this.#deps.ownerOf(agentId);
+    const turn = ownerId === null ? null : (this.#deps.find(ownerId)?.turn ?? null);
+    turn?.refuseInput();
+    turn?.interrupt(cause);
+  }
+
+  /**
+   * For the user: closes the turns of all agents below a thread to input, and returns the function that interrupts them. Input that a client
+   * sends to an agent after that begins a turn that goes on. `ownerTurn`: the turn of the thread, which is interrupted with them; null:
+   * none runs.
+   */
+  withTurn(ownerId: string, ownerTurn: ActiveTurn | null): () => void {
+    const turns: ActiveTurn[] = [];
+    for (const id of this.#deps.below(ownerId)) {
+      const turn = this.#deps.find(id)?.turn ?? null;
+      if (turn === null) continue;
+      turn.refuseInput();
+      turns.push(turn);
+      if (ownerTurn === null) continue;
+      this.#interrupted.set(id, turn);
+      void ownerTurn.finished.then(() => this.#interrupted.delete(id));
+    }
+    return () => {
+      for (const turn of turns) turn.interrupt('parent');
+    };
+  }
+}

@@ -1,0 +1,35 @@
+import type { RetireOptions } from '../../agent/sub-agents/retire-tree.ts';
+import type { CallContext } from '../method.ts';
+import type { ThreadDeps } from '../thread-deps.ts';
+
+type GoneMethod = 'thread/archived' | 'thread/deleted';
+
+/** Retires a thread and agents below it, and announces those that are gone, also if one of them could not be retired. */
+export async function retireAnnounced(
+  deps: ThreadDeps,
+  { threadId, method, ...options }: { threadId: string; method: GoneMethod } & Omit<RetireOptions, 'retired'>,
+  { after }: Pick<CallContext, 'after'>,
+): Promise<void> {
+  const gone: Parameters<RetireOptions['retired']>[0][] = [];
+  const announce = () => {
+    for (const each of gone) announceThreadGone(deps, method, each);
+  };
+  try {
+    await deps.threads.agents.retire(threadId, { ...options, retired: (thread) => gone.push(thread) });
+  } catch (error) {
+    announce();
+    throw error;
+  }
+  after(announce);
+}
+
+/** Announces to everyone that a thread is archived or deleted. If it was loaded, its followers first get the status `notLoaded`. */
+function announceThreadGone(
+  { clients, followers }: ThreadDeps,
+  method: GoneMethod,
+  { threadId, wasLoaded }: { threadId: string; wasLoaded: boolean },
+): void {
+  if (wasLoaded) clients.publish({ threadId }, 'thread/status/changed', { threadId, status: { type: 'notLoaded' } });
+  followers.unsubscribeAll(threadId);
+  clients.publish('everyone', method, { threadId });
+}
