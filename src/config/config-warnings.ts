@@ -12,7 +12,8 @@ import { chooseProvider } from './providers/choose-provider.ts';
 import { modelAdvice } from './providers/stand-in-warning.ts';
 import { KNOWN_KEYS, suggestKey } from './suggest-key.ts';
 
-const REFUSED = 'The server refuses threads that need it until you correct it. Everything else works.';
+/** The details of a warning about a value that threads cannot do without. */
+export const REFUSED = 'The server refuses threads that need it until you correct it. Everything else works.';
 
 /**
  * Returns the warnings that a client gets after `initialize`: a source that cannot be read, invalid values, ignored keys,
@@ -65,7 +66,8 @@ function loginWarnings(config: Config): ConfigWarningNotification[] {
   return [{ summary: 'heddle does not use the ChatGPT login in auth.json: it supports API keys', details: null, path, range: null }];
 }
 
-function embeddedDefault(config: Config): ConfigWarningNotification[] {
+/** The warning that no provider is configured; none if one is. */
+export function embeddedDefault(config: Config): ConfigWarningNotification[] {
   if (errorOf(() => chooseProvider(config, null)) !== null || !chooseProvider(config, null).embeddedDefault) return [];
   return [
     {

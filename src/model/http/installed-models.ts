@@ -41,6 +41,22 @@ export async function installedModels(provider: ProviderConfig, deps: ListingDep
 }
 
 /**
+ * Asks a provider for its models, to see whether it can be reached and takes the key. Returns the problem as sentences without secrets, or
+ * null. Never rejects, and takes five seconds at most.
+ */
+export async function providerProblem(provider: ProviderConfig, deps: ListingDeps): Promise<string | null> {
+  const listing = await askListing(provider, deps, { msMax: WINDOWS_MS_MAX, charsMax: LISTING_CHARS_MAX });
+  if (!('problem' in listing)) return null;
+  const { problem, status } = listing;
+  // A provider need not have a list.
+  return status === null || REFUSED_KEY.has(status) || status >= SERVER_ERROR ? problem : null;
+}
+
+/** The statuses of a key that is missing or wrong. */
+const REFUSED_KEY = new Set([401, 403]);
+const SERVER_ERROR = 500;
+
+/**
  * Asks a provider for the context windows of its models, in tokens, by their ids. Not every provider lists them. Null: it did not answer
  * with a list, and may do so later. Never rejects.
  */
@@ -63,7 +79,8 @@ export async function listedWindows(provider: ProviderConfig, deps: ListingDeps)
 /** The fields in which providers list context windows. */
 const WINDOW_FIELDS = ['context_length', 'max_model_len', 'context_window', 'max_context_length'] as const;
 
-type Listing = { endpoint: Endpoint; body: string } | { problem: string };
+/** `status`: the HTTP status of an answer that is no success; null: there was no answer. */
+type Listing = { endpoint: Endpoint; body: string } | { problem: string; status: number | null };
 
 interface ListingLimits {
   msMax: number;
@@ -72,7 +89,7 @@ interface ListingLimits {
 
 async function askListing(provider: ProviderConfig, deps: ListingDeps, limits: ListingLimits): Promise<Listing> {
   const endpoint = resolveEndpoint(provider, 'models', deps);
-  if ('message' in endpoint) return { problem: endpoint.message };
+  if ('message' in endpoint) return { problem: endpoint.message, status: null };
   const { url, headers } = endpoint;
   const tooLate = new AbortController();
   const timer = deps.clock.setTimer(() => tooLate.abort(), limits.msMax);
@@ -99,9 +116,11 @@ async function readListing(
   { now, ...limits }: ListingLimits & { now: number },
 ): Promise<Listing> {
   const head = await exchange.head();
-  if ('broken' in head) return { problem: unansweredText(endpoint, head, limits) };
+  if ('broken' in head) return { problem: unansweredText(endpoint, head, limits), status: null };
   const body = await wholeBody(exchange, limits);
-  if (head.status !== SUCCESS) return { problem: httpFailure(endpoint, { ...head, body, model: 'NAME', now }).error.message };
+  if (head.status !== SUCCESS) {
+    return { problem: httpFailure(endpoint, { ...head, body, model: 'NAME', now }).error.message, status: head.status };
+  }
   return { endpoint, body };
 }
 
