@@ -89,6 +89,8 @@ export interface AppParts {
   partKinds?: readonly TurnPartKind[];
   /** Sees every message of every connection. */
   tap?: WireTap;
+  /** The absolute path of the folder with the configuration and the requirements for all users. By default there is none. */
+  systemDir?: string | null;
   /** Edits the text of config.toml. By default in this thread. */
   editToml?: EditToml;
   /** Orders what happens at the same time. By default everything happens at once. */
@@ -146,7 +148,16 @@ export function createApp(options: AppParts): App {
     storedKey: () => readStoredLogin(home).apiKey,
   });
   const trustedFiles = new TrustedFiles({ home, writes: options.recordsTrust ?? true });
-  const sources = { home, cwd, env, overrides, trustedFiles, modelGiven: options.model !== undefined, features: {} };
+  const sources = {
+    home,
+    cwd,
+    env,
+    overrides,
+    trustedFiles,
+    modelGiven: options.model !== undefined,
+    features: {},
+    systemDir: options.systemDir ?? null,
+  };
   const config = (folder: string | null = null, request: JsonObject | null = null): Promise<Config> =>
     loadConfig({ ...sources, cwd: folder ?? cwd, request });
   const onHandshake = (connection: number) => {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type App, type AppParts, createApp } from './app.ts';
@@ -37,6 +37,8 @@ const MIGRATIONS = join(__dirname, '..', 'migrations');
 
 const INSTALLATION = { manifest: join(__dirname, '..', 'package.json'), executable: process.execPath };
 
+const SYSTEM_DIRS = ['/etc/heddle', '/etc/codex'];
+
 const SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
 
 const GENERATORS: Record<Generator, () => Promise<(options: { schemaDir: string; outDir: string; experimental: boolean }) => void>> = {
@@ -46,6 +48,11 @@ const GENERATORS: Record<Generator, () => Promise<(options: { schemaDir: string;
 
 function homeFolder(): string {
   return resolve(process.env.HEDDLE_HOME || process.env.CODEX_HOME || join(homedir(), '.heddle'));
+}
+
+/** The folder that an administrator sets limits in. Null: there is none. */
+function systemDir(): string | null {
+  return SYSTEM_DIRS.find((path) => existsSync(path)) ?? null;
 }
 
 function homeSource(): string {
@@ -87,6 +94,7 @@ async function start(options: ServeOptions, log: Log): Promise<Service> {
     sendSignal: (pid, signal) => process.kill(pid, signal),
     residentMemoryBytes: () => process.memoryUsage.rss(),
     installation: INSTALLATION,
+    systemDir: systemDir(),
     ...(wireLog === null ? {} : { tap: wireLog }),
   };
   const service = await (options.deterministic ? startDeterministic : startPlain)(parts, options);
@@ -262,6 +270,7 @@ async function doctor({ overrides, json }: Extract<Command, { run: 'doctor' }>):
       platform: process.platform,
       nodeVersions: process.versions,
       installation: INSTALLATION,
+      systemDir: systemDir(),
     },
     (text) => process.stdout.write(text),
   );

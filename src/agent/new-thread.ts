@@ -101,7 +101,7 @@ export async function configureThread(
   const cwd = threadCwd(overrides.cwd ?? last.cwd, deps.cwd);
   const request = inherited === null ? requested : mergeTables(inherited, requested ?? {});
   const config = await deps.loadConfig(cwd, request);
-  const { settings, provider } = await resolveOrAdvise(deps, { overrides, requested: requested ?? {}, last, config, cwd });
+  const { settings, provider, notAllowed } = await resolveOrAdvise(deps, { overrides, requested: requested ?? {}, last, config, cwd });
   const instructions = await Instructions.load(config, cwd);
   const configured = config.get('model_context_window');
   const isLocal = provider.localServer !== null;
@@ -112,7 +112,7 @@ export async function configureThread(
       config,
       requested: request === null ? null : requestLayer(request).config,
       model: await modelFor(provider),
-      standIn: standInWarning(config, { provider, wanted: overrides.model ?? config.get('model') ?? last.model ?? null }),
+      warnings: threadWarnings(config, { provider, wanted: overrides.model ?? config.get('model') ?? last.model ?? null, notAllowed }),
       instructions,
       commands: commandSettings(config),
       goals: config.get('features.goals'),
@@ -132,6 +132,14 @@ export async function configureThread(
       compactPrompt: config.get('compact_prompt'),
     },
   };
+}
+
+function threadWarnings(
+  config: Config,
+  { notAllowed, ...model }: Parameters<typeof standInWarning>[1] & { notAllowed: string | null },
+): string[] {
+  const limited = notAllowed === null ? null : `${notAllowed}. The thread has an allowed value in its place.`;
+  return [standInWarning(config, model), limited].filter((warning) => warning !== null);
 }
 
 function viewsImages(config: Config): boolean {

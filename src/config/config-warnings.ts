@@ -10,6 +10,7 @@ import { type ConfigSources, loadConfig } from './load-config.ts';
 import { AUTH_FILE } from './login/stored-login.ts';
 import { chooseProvider } from './providers/choose-provider.ts';
 import { modelAdvice } from './providers/stand-in-warning.ts';
+import { requirementWarnings } from './requirements/requirement-warnings.ts';
 import { KNOWN_KEYS, suggestKey } from './suggest-key.ts';
 
 /** The details of a warning about a value that threads cannot do without. */
@@ -30,7 +31,12 @@ export async function configWarnings(sources: ConfigSources, further: ConfigRead
   }
   const { problem, path } = sources.trustedFiles;
   const ofTrust = problem === null ? [] : [{ summary: problem.message, details: null, path, range: null }];
-  const ofLayers = [...projectWarnings(config), ...config.layers.flatMap(keyWarnings), ...agentWarnings(config)];
+  const ofLayers = [
+    ...projectWarnings(config),
+    ...config.layers.flatMap(keyWarnings),
+    ...requirementWarnings(config),
+    ...agentWarnings(config),
+  ];
   return [...badValues(config, further), ...ofTrust, ...ofLayers, ...loginWarnings(config), ...embeddedDefault(config)];
 }
 

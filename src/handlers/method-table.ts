@@ -112,7 +112,7 @@ export function methodTable(parts: Omit<MethodDeps, 'answers'>): MethodTable {
     ...permissionProfileMethods(deps),
     ...accountMethods(deps),
     ...configMethods(deps),
-    ...configRequirementsMethods(),
+    ...configRequirementsMethods(deps),
     ...experimentalFeatureMethods(deps),
     ...fsMethods(deps),
     ...serverMethods(deps.diagnostics),

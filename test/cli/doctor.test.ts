@@ -19,6 +19,7 @@ async function doctor(files: Record<string, string>, options: Partial<DoctorOpti
       cwd: home,
       env: { PATH: '/usr/bin:/bin' },
       overrides: [],
+      systemDir: null,
       json: true,
       version: '0.0.1',
       platform: process.platform,

@@ -41,6 +41,8 @@ export interface TestServerOptions {
   residentMemoryBytes?: () => number;
   env?: Env;
   overrides?: string[];
+  /** Files of the folder for all users of the machine. Absent: there is no such folder. */
+  system?: Record<string, string>;
   /** Connects the proxies of commands to hosts. */
   dial?: Dial;
   /** Further parts of every thread's turns. */
@@ -106,6 +108,7 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
     clock,
     ids,
     ...(options.dial && { dial: options.dial }),
+    ...(options.system && { systemDir: tempFolder(options.system) }),
     ...(serverModel === null ? {} : { model: serverModel }),
   });
   const clients: TestClient[] = [];

@@ -1,7 +1,10 @@
 import { resolve } from 'node:path';
 import type { Config } from '../../config/config.ts';
+import { configuredSandboxPolicy } from '../../config/configured-sandbox-policy.ts';
 import { answeringModel, chooseModel, chooseProvider } from '../../config/providers/choose-provider.ts';
 import type { ProviderConfig } from '../../config/providers/provider-config.ts';
+import { allowedValue } from '../../config/requirements/requirements.ts';
+import { checkRequired, notAllowed } from '../../policy/permissions/check-required.ts';
 import { completeApprovalPolicy } from '../../policy/permissions/complete-approval-policy.ts';
 import type { ApprovalsReviewer, AskForApproval, MultiAgentMode, Personality, TurnStartParams } from '../../protocol/generated/types.ts';
 import type { ThreadSettings } from '../../store/thread-store.ts';
@@ -60,6 +63,8 @@ export interface SettingsSources extends SandboxSources {
 export function resolveSettings(sources: SettingsSources): {
   settings: ThreadSettings;
   provider: ProviderConfig;
+  /** What the administrator does not allow in the request or the kept settings; null: nothing. The settings have allowed values. */
+  notAllowed: string | null;
 } {
   const { overrides, requested, last, config, cwd } = sources;
   const kept = <Name extends keyof ThreadSettings>(name: Name, configKey: string): ThreadSettings[Name] | undefined =>
@@ -68,17 +73,21 @@ export function resolveSettings(sources: SettingsSources): {
   const model = chooseModel(config, provider, overrides.model ?? kept('model', 'model') ?? null);
   const effort = keptOr(kept('effort', 'model_reasoning_effort'), config.get('model_reasoning_effort'));
   const { mode, settings: modeSettings } = last.collaborationMode ?? { mode: 'default' as const, settings: null };
+  const wanted = {
+    approvalPolicy: completeApprovalPolicy(
+      overrides.approvalPolicy ?? kept('approvalPolicy', 'approval_policy') ?? config.get('approval_policy'),
+    ),
+    approvalsReviewer: overrides.approvalsReviewer ?? kept('approvalsReviewer', 'approvals_reviewer') ?? config.get('approvals_reviewer'),
+    ...threadSandbox(sources),
+  };
   return {
     provider,
+    notAllowed: notAllowed(config, wanted),
     settings: {
       model,
       modelProvider: provider.id,
       cwd,
-      approvalPolicy: completeApprovalPolicy(
-        overrides.approvalPolicy ?? kept('approvalPolicy', 'approval_policy') ?? config.get('approval_policy'),
-      ),
-      approvalsReviewer: overrides.approvalsReviewer ?? kept('approvalsReviewer', 'approvals_reviewer') ?? config.get('approvals_reviewer'),
-      ...threadSandbox(sources),
+      ...requiredSettings(config, wanted),
       effort,
       summary: kept('summary', 'model_reasoning_summary') ?? config.get('model_reasoning_summary'),
       personality: overrides.personality ?? kept('personality', 'personality') ?? config.get('personality'),
@@ -89,6 +98,20 @@ export function resolveSettings(sources: SettingsSources): {
       developerInstructions:
         overrides.developerInstructions ?? kept('developerInstructions', 'developer_instructions') ?? config.get('developer_instructions'),
     },
+  };
+}
+
+type Limited = Pick<ThreadSettings, 'approvalPolicy' | 'approvalsReviewer' | 'sandboxPolicy' | 'permissionProfile' | 'workspaceRoots'>;
+
+/** The settings with values that the administrator allows. */
+function requiredSettings(config: Config, { approvalPolicy, approvalsReviewer, ...sandbox }: Limited): Limited {
+  const { approvalPolicies, reviewers } = config.requirements;
+  const isBounded = notAllowed(config, { sandboxPolicy: sandbox.sandboxPolicy }) === null;
+  return {
+    approvalPolicy: completeApprovalPolicy(allowedValue(approvalPolicy, approvalPolicies)),
+    approvalsReviewer: allowedValue(approvalsReviewer, reviewers),
+    ...sandbox,
+    ...(isBounded ? {} : { sandboxPolicy: configuredSandboxPolicy(config), permissionProfile: null }),
   };
 }
 
@@ -125,6 +148,9 @@ export function withTurnOverrides(
   { serverCwd, config }: { serverCwd: string; config: Config },
 ): ThreadSettings {
   const { approvalPolicy } = params;
+  const sandbox = turnSandbox(settings, params, config);
+  const completePolicy = approvalPolicy ? completeApprovalPolicy(approvalPolicy) : null;
+  checkRequired(config, { ...params, ...sandbox, approvalPolicy: completePolicy });
   const mode = params.collaborationMode ?? null;
   const model = answeringModel(config, settings.modelProvider, mode?.settings.model ?? params.model ?? settings.model);
   // A mode with the effort null removes the effort; a mode without an effort leaves it.
@@ -135,9 +161,9 @@ export function withTurnOverrides(
     model,
     effort,
     cwd: params.cwd ? resolve(serverCwd, params.cwd) : settings.cwd,
-    approvalPolicy: approvalPolicy ? completeApprovalPolicy(approvalPolicy) : settings.approvalPolicy,
+    approvalPolicy: completePolicy ?? settings.approvalPolicy,
     approvalsReviewer: params.approvalsReviewer ?? settings.approvalsReviewer,
-    ...turnSandbox(settings, params, config),
+    ...sandbox,
     summary: params.summary ?? settings.summary,
     personality: params.personality ?? settings.personality,
     // Null removes the tier, as clients expect.

@@ -27,6 +27,7 @@ export interface DoctorOptions {
   platform: NodeJS.Platform;
   nodeVersions: NodeVersions;
   installation: Installation;
+  systemDir: string | null;
 }
 
 /**
@@ -42,10 +43,10 @@ export async function runDoctor(options: DoctorOptions, print: (text: string) =>
 }
 
 async function allChecks({ home, homeSource, cwd, env, overrides, ...machine }: DoctorOptions): Promise<DoctorCheck[]> {
-  const { platform, installation, version, nodeVersions } = machine;
+  const { platform, installation, version, nodeVersions, systemDir } = machine;
   // The doctor records nothing.
   const trustedFiles = new TrustedFiles({ home, writes: false });
-  const { check, config } = await checkConfig({ home, cwd, env, overrides, trustedFiles });
+  const { check, config } = await checkConfig({ home, cwd, env, overrides, trustedFiles, systemDir });
   const deps = { platform, arch: arch(), home, storeDir: home, clock: systemClock, installation, userHome: env.HOME ?? null };
   const sandbox = createSandbox(deps);
   try {

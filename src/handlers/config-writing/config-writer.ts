@@ -10,6 +10,7 @@ import { type ConfigReads, configErrors } from '../../config/config-errors.ts';
 import { isTable, valueAt } from '../../config/layers/config-table.ts';
 import { CONFIG_BYTES_MAX, type Layer, layerVersion, readConfigText } from '../../config/layers/layer.ts';
 import { splitKey } from '../../config/layers/split-key.ts';
+import { limitedSettings } from '../../config/requirements/requirement-warnings.ts';
 import type { EditToml, TomlEdit } from '../../config/writing/toml-edit.ts';
 import { writeText } from '../../files/write-all.ts';
 import { writeFile } from '../../files/write-file.ts';
@@ -109,8 +110,9 @@ export class ConfigWriter {
 
   /** Returns what the write leaves incomplete: a client may add it with its next write. Throws if the write makes a value invalid. */
   #requireValid(before: Config, after: Config): readonly ConfigError[] {
-    const known = new Set(configErrors(before, this.#deps.further).map(({ problem }) => problem));
-    const added = configErrors(after, this.#deps.further).filter(({ problem }) => !known.has(problem));
+    const errors = (config: Config) => [...configErrors(config, this.#deps.further), ...limitedSettings(config)];
+    const known = new Set(errors(before).map(({ problem }) => problem));
+    const added = errors(after).filter(({ problem }) => !known.has(problem));
     const bad = added.find((error) => !(error instanceof IncompleteConfigError));
     if (bad !== undefined) throw invalid(`${bad.problem}. config.toml was not changed.`);
     return added;
