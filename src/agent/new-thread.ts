@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { JsonObject } from '../base/json-value.ts';
 import { mayStartAgents } from '../config/agents/may-start-agents.ts';
 import type { Config } from '../config/config.ts';
+import { ConfigError } from '../config/config-error.ts';
 import { mergeTables } from '../config/layers/config-table.ts';
 import { requestLayer } from '../config/layers/request-layer.ts';
 import { NoModelError } from '../config/providers/choose-provider.ts';
@@ -103,6 +104,7 @@ export async function configureThread(
   const config = await deps.loadConfig(cwd, request);
   const { settings, provider, notAllowed } = await resolveOrAdvise(deps, { overrides, requested: requested ?? {}, last, config, cwd });
   const instructions = await Instructions.load(config, cwd);
+  const agents = agentSettings(config);
   const configured = config.get('model_context_window');
   const isLocal = provider.localServer !== null;
   let listed: ReadonlyMap<string, number> = new Map();
@@ -112,14 +114,22 @@ export async function configureThread(
       config,
       requested: request === null ? null : requestLayer(request).config,
       model: await modelFor(provider),
-      warnings: threadWarnings(config, { provider, wanted: overrides.model ?? config.get('model') ?? last.model ?? null, notAllowed }),
+      warnings: threadWarnings(config, {
+        provider,
+        wanted: overrides.model ?? config.get('model') ?? last.model ?? null,
+        notAllowed,
+        agents,
+      }),
       instructions,
       commands: commandSettings(config),
       goals: config.get('features.goals'),
-      agents: agentSettings(config),
+      agents: 'problem' in agents ? null : agents.settings,
       asksForPermissions: config.get('features.request_permissions_tool'),
       asksInDefaultMode: config.get('features.default_mode_request_user_input'),
-      reviewModel: config.get('review_model'),
+      // Only reviews need it.
+      get reviewModel() {
+        return config.get('review_model');
+      },
       approvalTimeoutMs: config.get('approval_timeout_ms'),
       viewImage: viewsImages(config),
       shownReasoning: shownReasoning(config),
@@ -136,19 +146,32 @@ export async function configureThread(
 
 function threadWarnings(
   config: Config,
-  { notAllowed, ...model }: Parameters<typeof standInWarning>[1] & { notAllowed: string | null },
+  {
+    notAllowed,
+    agents,
+    ...model
+  }: Parameters<typeof standInWarning>[1] & { notAllowed: string | null; agents: ReturnType<typeof agentSettings> },
 ): string[] {
   const limited = notAllowed === null ? null : `${notAllowed}. The thread has an allowed value in its place.`;
-  return [standInWarning(config, model), limited].filter((warning) => warning !== null);
+  const withoutAgents = 'problem' in agents ? `The model cannot start agents in this thread: ${agents.problem}` : null;
+  return [standInWarning(config, model), limited, withoutAgents].filter((warning) => warning !== null);
 }
 
 function viewsImages(config: Config): boolean {
   return (['tools.view_image', 'features.view_image', 'features.view_image_tool'] as const).every((name) => config.get(name));
 }
 
-/** Returns null if the model cannot start agents. */
-function agentSettings(config: Config): AgentSettings | null {
-  if (!mayStartAgents(config)) return null;
+/** Null: the model cannot start agents. An invalid setting of agents takes only the agents away. */
+function agentSettings(config: Config): { settings: AgentSettings | null } | { problem: string } {
+  try {
+    return { settings: mayStartAgents(config) ? readAgentSettings(config) : null };
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return { problem: error.message };
+  }
+}
+
+function readAgentSettings(config: Config): AgentSettings {
   return {
     running: config.get('agents.max_concurrent_threads_per_session') ?? config.get('agents.max_threads'),
     depth: config.get('agents.max_depth'),

@@ -71,7 +71,7 @@ export function resolveSettings(sources: SettingsSources): {
     Object.hasOwn(requested, configKey) ? undefined : last[name];
   const { provider } = chooseProvider(config, overrides.modelProvider ?? kept('modelProvider', 'model_provider') ?? null);
   const model = chooseModel(config, provider, overrides.model ?? kept('model', 'model') ?? null);
-  const effort = keptOr(kept('effort', 'model_reasoning_effort'), config.get('model_reasoning_effort'));
+  const effort = keptOr(kept('effort', 'model_reasoning_effort'), () => config.get('model_reasoning_effort'));
   const { mode, settings: modeSettings } = last.collaborationMode ?? { mode: 'default' as const, settings: null };
   const wanted = {
     approvalPolicy: completeApprovalPolicy(
@@ -91,7 +91,7 @@ export function resolveSettings(sources: SettingsSources): {
       effort,
       summary: kept('summary', 'model_reasoning_summary') ?? config.get('model_reasoning_summary'),
       personality: overrides.personality ?? kept('personality', 'personality') ?? config.get('personality'),
-      serviceTier: overrides.serviceTier ?? keptOr(kept('serviceTier', 'service_tier'), config.get('service_tier')),
+      serviceTier: overrides.serviceTier ?? keptOr(kept('serviceTier', 'service_tier'), () => config.get('service_tier')),
       collaborationMode: collaboration(mode, { model, effort, instructions: modeSettings?.developer_instructions ?? null }),
       ...withMode(overrides.multiAgentMode ?? last.multiAgentMode),
       baseInstructions: overrides.baseInstructions ?? kept('baseInstructions', 'instructions') ?? config.get('instructions'),
@@ -116,8 +116,8 @@ function requiredSettings(config: Config, { approvalPolicy, approvalsReviewer, .
 }
 
 /** The kept value, even if it is null: null was chosen. */
-function keptOr<T>(kept: T | undefined, configured: T): T {
-  return kept === undefined ? configured : kept;
+function keptOr<T>(kept: T | undefined, configured: () => T): T {
+  return kept === undefined ? configured() : kept;
 }
 
 /** The settings that a client can change at a turn's start or between turns. Null and absent are the same, except for `serviceTier`. */
