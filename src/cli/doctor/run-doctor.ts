@@ -50,16 +50,14 @@ async function allChecks({ home, homeSource, cwd, env, overrides, ...machine }: 
   const deps = { platform, arch: arch(), home, storeDir: home, clock: systemClock, installation, userHome: env.HOME ?? null };
   const sandbox = createSandbox(deps);
   try {
-    return await Promise.all([
-      checkHome(home, homeSource),
-      check,
+    const [provider, store, bounds, git, mcpServers] = await Promise.all([
       checkProvider(config, { env, clock: systemClock, log: silent, userAgent: `heddle/${version}` }),
       checkStore(home, nodeVersions),
       checkSandbox(sandbox),
       checkGit(cwd, env),
       checkMcpServers(config, { cwd, env }),
-      checkProxies(env),
     ]);
+    return [checkHome(home, homeSource), check, provider, store, bounds, git, mcpServers, checkProxies(env)];
   } finally {
     await sandbox.close();
   }

@@ -1,5 +1,6 @@
 import { dirname, join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import type { JsonObject, JsonValue } from '../../base/json-value.ts';
 import { KeyedQueue } from '../../base/keyed-queue.ts';
 import { makeFolderSync } from '../../base/paths/make-folder.ts';
@@ -52,6 +53,8 @@ export class ConfigWriter {
   readonly #deps: ConfigWriterDeps;
   readonly #file: string;
   readonly #queue = new KeyedQueue();
+  /** The largest file takes some milliseconds at each step. */
+  readonly #breaks = new EventLoopYield();
 
   constructor(deps: ConfigWriterDeps) {
     this.#deps = deps;
@@ -73,7 +76,9 @@ export class ConfigWriter {
     const edited = await this.#deps.editToml(text, edits);
     if ('problem' in edited) throw invalid(edited.problem);
     if (Buffer.byteLength(edited.text) > CONFIG_BYTES_MAX) throw invalid(`config.toml would be larger than ${CONFIG_BYTES_MAX} bytes`);
+    await this.#breaks.yielded();
     const config = await this.#load(edited.text);
+    await this.#breaks.yielded();
     const incomplete = this.#requireValid(before, config);
     if (edited.text !== text) {
       if (this.#read() !== text) throw changedMeanwhile(this.#file);
