@@ -32,7 +32,7 @@ export type InstalledModels = string[] | { problem: string };
 /** Asks a provider which models it has, and leaves out embedding models. Never rejects. */
 export async function installedModels(provider: ProviderConfig, deps: ListingDeps): Promise<InstalledModels> {
   const listing = await askListing(provider, deps, { msMax: LISTING_MS_MAX, charsMax: LISTING_CHARS_MAX });
-  if ('problem' in listing) return listing;
+  if ('problem' in listing) return { problem: listing.problem };
   const { endpoint, body } = listing;
   const ids = modelIds(parsedJson(body));
   if (ids !== null) return ids.map((id) => redact(id, endpoint.secrets));
