@@ -6,6 +6,7 @@ import { ConfigError, type ConfigLocation, IncompleteConfigError } from './confi
 import { isTable, valueAt } from './layers/config-table.ts';
 import type { Layer } from './layers/layer.ts';
 import { NO_LOGIN, type StoredLogin } from './login/stored-login.ts';
+import { NO_REQUIREMENTS, type Requirements, requiredValue } from './requirements/requirements.ts';
 import { SETTINGS, type Setting, type SettingName, type SettingValue } from './settings.ts';
 
 interface ConfigParts {
@@ -15,6 +16,7 @@ interface ConfigParts {
   layers: Layer[];
   values: JsonObject;
   login?: StoredLogin;
+  requirements?: Requirements;
   agentRoles?: AgentRoles;
 }
 
@@ -35,20 +37,32 @@ export class Config {
   readonly login: StoredLogin;
   /** The roles that agents can have, beside the built-in ones. */
   readonly agentRoles: AgentRoles;
+  /** What the administrator allows. */
+  readonly requirements: Requirements;
 
-  constructor({ home, env, modelGiven, layers, values, login = NO_LOGIN, agentRoles = { roles: [], problems: [] } }: ConfigParts) {
+  constructor({
+    home,
+    env,
+    modelGiven,
+    layers,
+    values,
+    login = NO_LOGIN,
+    requirements = NO_REQUIREMENTS,
+    agentRoles = { roles: [], problems: [] },
+  }: ConfigParts) {
     this.home = home;
     this.env = env;
     this.modelGiven = modelGiven;
     this.layers = layers;
     this.values = values;
     this.login = login;
+    this.requirements = requirements;
     this.agentRoles = agentRoles;
   }
 
-  /** Returns the value of a setting, or its default if no layer sets it. */
+  /** Returns the value of a setting, or its default if no layer sets it; if the administrator does not allow it, one that is allowed. */
   get<N extends SettingName>(name: N): SettingValue<N> {
-    return this.read(name.split('.'), SETTINGS[name]);
+    return requiredValue(name, this.read(name.split('.'), SETTINGS[name]), this.requirements);
   }
 
   /** Like `get`, for a key that is not in SETTINGS, such as a key of a provider. */
