@@ -27,6 +27,7 @@ async function withProfile(profile: string | null, toml = ''): Promise<Configure
     approvalPolicy: 'never',
     approvalsReviewer: 'user',
     permissionProfile: null,
+    collaborationMode: { mode: 'default', settings: { model: 'm' } },
     ...sandbox,
   };
   return { settings: settings as unknown as ThreadSettings, configuration: { commands: commandSettings(config) } };
