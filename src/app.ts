@@ -11,6 +11,7 @@ import { type Ids, systemIds } from './base/ids.ts';
 import { KeepAlive } from './base/keep-alive.ts';
 import type { Log } from './base/log.ts';
 import { atOnce, type Pace } from './base/pace.ts';
+import { RecentLog } from './base/recent-log.ts';
 import type { Config } from './config/config.ts';
 import { configDeprecations } from './config/config-deprecations.ts';
 import { configWarnings } from './config/config-warnings.ts';
@@ -128,14 +129,15 @@ export interface App {
 
 /** Creates the server from its parts. No other file knows all of them. */
 export function createApp(options: AppParts): App {
-  const { home, cwd, env, log, overrides = [], version, platform, installation } = options;
+  const { home, cwd, env, overrides = [], version, platform, installation } = options;
   const { clock = systemClock, ids = systemIds, storeDir = home, partKinds = [], pacing = unordered, dial = createDial(clock) } = options;
+  const log = new RecentLog(options.log, clock);
   const keepAlive = new KeepAlive();
   const releaseStore = protectStore(storeFileIn(storeDir));
   const clients = new Clients({ clock, log });
   const fileWatches = createFileWatches({ clients, clock, log });
   const sandbox = createSandbox({ platform, arch: arch(), home, storeDir, clock, installation, userHome: env.HOME ?? null });
-  const processes = pacing.processes(createProcesses({ ...options, sandbox }));
+  const processes = pacing.processes(createProcesses({ ...options, log, sandbox }));
   const store = pacing.store(options.store);
   const { models, modelFor, listings } = createModels(options.model ?? null, { env, clock, log, userAgent: `heddle/${version}` });
   const trustedFiles = new TrustedFiles({ home, writes: options.recordsTrust ?? true });
@@ -145,7 +147,7 @@ export function createApp(options: AppParts): App {
     options.onHandshake?.();
     void Promise.all([tellOfConfig(sources, connection, { clients, log }), tellOfStore(options, connection, clients)]);
   };
-  const { mcp, ...ofLogins } = createMcp(options, { processes, clock, ids });
+  const { mcp, ...ofLogins } = createMcp(options, { processes, clock, ids, log });
   const server = { ...sources, clock, ids, log, keepAlive, pace: pacing, partKinds: [...TURN_PART_LIST, ...partKinds] };
   const threads = new Threads({ ...server, ...listings, store, clients, processes, sandbox, dial, mcp, modelFor }, clients);
   const clientProcesses = new ClientProcesses({ processes, clients, clock, log, dial, isConnected: (id) => clients.has(id) });
@@ -166,7 +168,7 @@ export function createApp(options: AppParts): App {
     config,
     installedModels: listings.installedModels,
     defaultProvider: () => validOrNull(async () => chooseProvider(await config(), null).provider.id),
-    diagnostics: diagnosticsOf(options, () => serverGauges({ clients, dispatcher, threads })),
+    diagnostics: diagnosticsDeps(options, log, () => serverGauges({ clients, dispatcher, threads })),
     handshake: { home, version, platform, capabilities: () => serverCapabilities(Object.keys(rows), platform), onHandshake },
   });
   const dispatcher = new Dispatcher(rows, log);
@@ -211,7 +213,7 @@ export function createApp(options: AppParts): App {
 }
 
 /** The MCP servers, and the logins to them. Nothing runs before a server is configured. */
-function createMcp({ home, log, version, mcpScript }: AppParts, { processes, clock, ids }: McpDeps) {
+function createMcp({ home, version, mcpScript }: AppParts, { processes, clock, ids, log }: McpDeps) {
   const credentials = new CredentialStore(home);
   const mcp = new McpServers({ processes, clock, log, version, credentials, script: mcpScript ?? null });
   return { mcp, credentials, logins: new McpLogins({ servers: mcp, credentials, clock, ids }) };
@@ -221,10 +223,12 @@ interface McpDeps {
   processes: Processes;
   clock: Clock;
   ids: Ids;
+  log: Log;
 }
 
-function diagnosticsOf({ pid, residentMemoryBytes }: AppParts, gauges: DiagnosticsDeps['gauges']): DiagnosticsDeps {
-  return { pid, residentMemoryBytes: residentMemoryBytes ?? (() => null), gauges };
+function diagnosticsDeps(options: AppParts, log: RecentLog, gauges: DiagnosticsDeps['gauges']): DiagnosticsDeps {
+  const { pid, nodeVersions, residentMemoryBytes = () => null } = options;
+  return { pid, node: nodeVersions?.node ?? '', residentMemoryBytes, gauges, logMessages: () => log.messages() };
 }
 
 /** Ends what a client's open requests wait for. */

@@ -3,10 +3,10 @@ import type { ServerNotifications, ServerRequests } from '../protocol/generated/
 import type { ClientRequest } from '../tools/action.ts';
 
 /**
- * The receivers: the followers of a thread, only the one of them that provides the thread's tools, one connection by its number, or every
- * connection.
+ * The receivers: the followers of a thread; only the one of them that provides the thread's tools, or that has asked for its raw events;
+ * one connection by its number; or every connection.
  */
-export type Audience = { threadId: string; only?: 'toolProvider' } | { connection: number } | 'everyone';
+export type Audience = { threadId: string; only?: 'toolProvider' | 'rawEvents' } | { connection: number } | 'everyone';
 
 /** Sends messages to clients. The agent does not know which clients there are, if any. */
 export interface ClientChannel {
@@ -25,6 +25,8 @@ export interface ClientChannel {
   subscribeFollowers(threadId: string, followed: { of: string }): void;
   /** Removes all followers of a thread. */
   unsubscribeAll(threadId: string): void;
+  /** Whether the audience is not empty. */
+  isHeard(audience: Audience): boolean;
   /** Returns null if the audience keeps up with its messages, else a promise that resolves when it has caught up. */
   drained(audience: Audience): Promise<void> | null;
 }

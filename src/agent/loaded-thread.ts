@@ -13,6 +13,7 @@ import type { ClientQuestions } from './calls/client-questions.ts';
 import { Outbox, type Unstored } from './outbox.ts';
 import { checkInput } from './prompt/check-input.ts';
 import { PromptHistory } from './prompt/prompt-history.ts';
+import { RawEvents } from './raw-events.ts';
 import { beginReview } from './review/begin-review.ts';
 import { type TurnOverrides, withTurnOverrides } from './settings/resolve-settings.ts';
 import { settingsChange } from './settings/settings-change.ts';
@@ -58,19 +59,19 @@ export class LoadedThread {
   constructor({ record, writer, configuration, agent }: LoadedThreadOptions) {
     const state = new ThreadState(record, configuration, agent.agents.usage);
     const grants = new Grants(pathIdentity);
-    const announce = ({ method, params }: Announcement) => agent.clients.publish({ threadId: record.id }, method, params);
+    const raw = new RawEvents(record.id, agent.clients);
     this.id = record.id;
     this.#state = state;
     this.#writer = writer;
     this.#agent = agent;
-    const outbox = new Outbox({ writer, announce, onAppended: (entries) => this.#history.add(entries) });
+    const outbox = new Outbox({ writer, announce: raw.announce, onAppended: (entries) => this.#history.add(raw.take(entries)) });
     this.#outbox = outbox;
-    const read = (cursor: string | null) => agent.store.readModelEntries(record.id, { cursor });
-    const history = new PromptHistory({ read, outbox, budget: agent.promptBudget });
+    const { store, promptBudget: budget } = agent;
+    const history = new PromptHistory({ read: (cursor) => store.readModelEntries(record.id, { cursor }), outbox, budget });
     this.#history = history;
     const parts = threadParts({ state, outbox, agent, history, grants, turnBegun: this.turnBegun });
     this.#parts = parts;
-    this.#runner = new TurnRunner({ state, agent, outbox, parts, grants, announce, history });
+    this.#runner = new TurnRunner({ state, agent, outbox, parts, grants, announce: raw.announce, history, raw });
     this.#starterDeps = {
       state,
       outbox,
@@ -101,6 +102,10 @@ export class LoadedThread {
   /** The running turn; null between turns. */
   get turn(): ActiveTurn | null {
     return this.#state.turn;
+  }
+
+  get rootTurnId(): string | null {
+    return this.turn?.rootTurnId ?? null;
   }
 
   /** The part of this class. Throws if there is none. */

@@ -95,8 +95,7 @@ export class LoadedTree implements AgentTree {
   ): Promise<string> {
     const { sessionId, agentClosedAtMs } = await this.#agent(ownerId, agentId);
     if (agentClosedAtMs !== null) throw new AgentRefused(`The agent ${agentId} is closed: open it again with resume_agent first.`);
-    const isRunning = this.#deps.threads.find(agentId)?.isRunning === true;
-    const place = isRunning ? null : this.#reserve(sessionId, agentId, limits);
+    const place = this.#deps.threads.find(agentId)?.isRunning === true ? null : this.#reserve(sessionId, agentId, limits);
     try {
       const owner = this.#deps.threads.find(ownerId);
       return await this.#deps.threads.using(agentId, owner, async (thread, wasLoaded) => {
@@ -107,7 +106,8 @@ export class LoadedTree implements AgentTree {
         const changes =
           owner === null ? [] : await thread.changeSettings((settings) => confined(settings, owner.turn?.settings ?? owner.settings));
         for (const { method, params } of changes) this.#deps.clients.publish({ threadId: agentId }, method, params);
-        const { turn, afterAnswer } = await thread.startTurn({ threadId: agentId, input }, () => {}, 'parent');
+        const params = { threadId: agentId, input, rootTurnId: owner?.rootTurnId ?? null };
+        const { turn, afterAnswer } = await thread.startTurn(params, () => {}, 'parent');
         afterAnswer();
         return turn.id;
       });
@@ -329,7 +329,7 @@ export class LoadedTree implements AgentTree {
       if (signal.aborted) throw new AgentRefused(NOT_BEGUN);
       this.#idle.remove(thread.record.sessionId, thread.id);
       clients.subscribeFollowers(thread.id, { of: parent.id });
-      const { afterAnswer } = await thread.startTurn({ threadId: thread.id, input }, () => {}, 'parent');
+      const { afterAnswer } = await thread.startTurn({ threadId: thread.id, input, rootTurnId: parent.rootTurnId }, () => {}, 'parent');
       threads.announce(thread);
       afterAnswer();
     } catch (error) {

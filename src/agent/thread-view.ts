@@ -1,6 +1,6 @@
 import type { Thread, ThreadStatus, Turn } from '../protocol/generated/types.ts';
 import { spawnSource } from '../store/spawn-source.ts';
-import type { LogEntry, StoredTurn, ThreadRecord } from '../store/thread-store.ts';
+import type { LogEntry, StoredTurn, ThreadRecord, ThreadSettings } from '../store/thread-store.ts';
 import type { LoadedThread } from './loaded-thread.ts';
 import { seconds, turnView } from './turn/turn-view.ts';
 
@@ -11,6 +11,7 @@ export function threadView(record: ThreadRecord, status: ThreadStatus, turns: Tu
     id: record.id,
     sessionId: record.sessionId,
     forkedFromId: record.forkedFromId,
+    attachedToThreadId: null,
     parentThreadId: spawned?.parent_thread_id ?? null,
     preview: record.preview,
     ephemeral: record.ephemeral,
@@ -30,12 +31,15 @@ export function threadView(record: ThreadRecord, status: ThreadStatus, turns: Tu
     cliVersion: record.cliVersion,
     originator: record.originator,
     source: record.source,
+    canAcceptDirectInput: status.type === 'notLoaded' ? null : true,
     threadSource: record.threadSource,
     agentNickname: spawned?.agent_nickname ?? null,
     agentRole: spawned?.agent_role ?? null,
     gitInfo: record.gitInfo,
     name: record.name,
     daybreakEnabled: record.daybreakEnabled,
+    environments: [{ environmentId: 'local', cwd: record.settings.cwd, runtimeWorkspaceRoots: workspaceRoots(record.settings) }],
+    extra: null,
     turns,
   };
 }
@@ -58,4 +62,9 @@ function owedEnd(turn: StoredTurn, { turn: running, unstored }: LoadedThread): P
   const ended = new Map(owed.flatMap((entry) => (entry.kind === 'item' || entry.kind === 'lateItem' ? [[entry.item.id, entry.item]] : [])));
   const items = turn.items.map((item) => ended.get(item.id) ?? item);
   return { status: end.status, error: end.error, completedAtMs: end.completedAtMs, durationMs: end.durationMs, items };
+}
+
+/** The folders of the thread's workspace. */
+export function workspaceRoots({ workspaceRoots: roots = [], cwd }: ThreadSettings): string[] {
+  return roots.length > 0 ? [...roots] : [cwd];
 }

@@ -15,6 +15,7 @@ import { commandMethods } from './command.ts';
 import { reloadMethods } from './config/mcp-server/reload.ts';
 import { configMethods } from './config.ts';
 import { configRequirementsMethods } from './config-requirements.ts';
+import { feedbackMethods } from './feedback.ts';
 import { fsMethods } from './fs.ts';
 import { HistoryAnswers } from './history/history-answers.ts';
 import { type InitializeDeps, initializeMethods } from './initialize.ts';
@@ -82,6 +83,7 @@ export function methodTable(parts: Omit<MethodDeps, 'answers'>): MethodTable {
   const clientProcessDeps = { ...deps, home: deps.handshake.home };
   return {
     ...initializeMethods(deps.handshake),
+    ...feedbackMethods(deps),
     ...startMethods(deps),
     ...resumeMethods(deps),
     ...forkMethods(deps),

@@ -2,8 +2,12 @@ import type { MethodTable } from './method.ts';
 
 export interface DiagnosticsDeps {
   pid: number;
+  /** The version of Node. */
+  node: string;
   /** The memory that the process uses, in bytes; null if unknown. */
   residentMemoryBytes: () => number | null;
+  /** The server's last log messages, oldest first, each as JSON text. */
+  logMessages: () => string[];
   /** The present values of the gauges, by their names in the schema. */
   gauges: () => Record<string, number>;
 }

@@ -14,6 +14,8 @@ export interface Followers {
   unsubscribeAll(threadId: string): void;
   /** Makes a follower the one that runs the tools of clients, unless another one does. */
   provideTools(threadId: string, connection: number): void;
+  /** Sends a follower the thread's raw events, too. */
+  sendRawEvents(threadId: string, connection: number): void;
   /** Sends a connection the thread's requests to clients that are still open. */
   replay(threadId: string, connection: number): void;
 }

@@ -1,8 +1,12 @@
+import { checkToolOutput } from '../agent/prompt/tool-output-items.ts';
+import { invalidParams } from '../protocol/rpc-error.ts';
 import { type MethodTable, perThread } from './method.ts';
 import { checkRequestedSandbox } from './requested/check-requested-sandbox.ts';
 import { requestedModel } from './requested/requested-model.ts';
 import { withEnvironment } from './requested/with-environment.ts';
 import type { ThreadDeps } from './thread-deps.ts';
+
+const ROOT_TURN_ID_CHARS_MAX = 256;
 
 export function turnMethods({ threads }: ThreadDeps) {
   return {
@@ -11,6 +15,9 @@ export function turnMethods({ threads }: ThreadDeps) {
       async handle(given, { after, effective }) {
         const params = withEnvironment(given);
         checkRequestedSandbox(params, 'sandboxPolicy');
+        checkToolOutput(params);
+        if ((params.rootTurnId ?? '').length > ROOT_TURN_ID_CHARS_MAX)
+          throw invalidParams(`params.rootTurnId must have at most ${ROOT_TURN_ID_CHARS_MAX} characters`);
         const thread = threads.require(params.threadId);
         const { turn, afterAnswer } = await thread.startTurn({ ...params, model: requestedModel(params) }, effective);
         after(afterAnswer);

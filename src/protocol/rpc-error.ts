@@ -50,6 +50,11 @@ export function notServed(method: string): RpcError {
   return refused('not_supported', `${method} is not supported by this server`);
 }
 
+export function feedbackNotSent(): RpcError {
+  const why = 'feedback/upload is not supported by this server: it sends nothing to anybody. feedback/save writes the report to a file';
+  return refused('not_supported', why);
+}
+
 /** `problem` is a sentence that names the field, as `paramsProblem` makes it. */
 export function invalidParams(problem: string): RpcError {
   return refused('invalid_params', problem);

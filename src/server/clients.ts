@@ -24,8 +24,12 @@ export class Clients implements ClientChannel {
   readonly #above = new Map<string, readonly string[]>();
   readonly #pending: PendingRequests;
   readonly #providers: ToolProviders;
+  /** By thread: the connection that has asked for the raw events. */
+  readonly #rawListeners = new Map<string, number>();
+  readonly #clock: Clock;
 
   constructor({ clock, log }: { clock: Clock; log: Log }) {
+    this.#clock = clock;
     this.#providers = new ToolProviders({ clock, onLost: (threadId) => this.#pending.settleUnprovided(threadId) });
     this.#pending = new PendingRequests({
       log,
@@ -60,7 +64,7 @@ export class Clients implements ClientChannel {
     const abandoned = [];
     for (const [threadId, followers] of this.#followers) {
       if (!followers.delete(connection)) continue;
-      this.#providers.left(threadId, connection.id);
+      this.#left(threadId, connection.id);
       if (followers.size === 0) abandoned.push(threadId);
     }
     for (const threadId of abandoned) this.#followers.delete(threadId);
@@ -82,6 +86,16 @@ export class Clients implements ClientChannel {
     this.#providers.offer(threadId, connectionId);
   }
 
+  /** From now on a follower of a thread gets its raw events, too. */
+  sendRawEvents(threadId: string, connectionId: number): void {
+    this.#rawListeners.set(threadId, connectionId);
+  }
+
+  isHeard(audience: Audience): boolean {
+    for (const _ of this.#audience(audience)) return true;
+    return false;
+  }
+
   /** Shows a connection the open requests of a thread and of the agents below it that were sent before it came, under the same ids. */
   replay(threadId: string, connectionId: number): void {
     const connection = this.#connections.get(connectionId);
@@ -94,7 +108,7 @@ export class Clients implements ClientChannel {
     const followers = this.#followers.get(threadId);
     if (connection === undefined || followers === undefined || !followers.delete(connection)) return false;
     if (followers.size === 0) this.#followers.delete(threadId);
-    this.#providers.left(threadId, connectionId);
+    this.#left(threadId, connectionId);
     this.#pending.settleRefused();
     return true;
   }
@@ -116,6 +130,7 @@ export class Clients implements ClientChannel {
 
   unsubscribeAll(threadId: string): void {
     this.#providers.forget(threadId);
+    this.#rawListeners.delete(threadId);
     this.#followers.delete(threadId);
   }
 
@@ -136,9 +151,12 @@ export class Clients implements ClientChannel {
     params: ServerNotifications[Method],
   ): void {
     let message: Outgoing | null = null;
+    const emittedAtMs = this.#clock.now();
+    const head = `{"method":"${method}","params":`;
+    const tail = `,"emittedAtMs":${emittedAtMs}`;
     for (const connection of connections) {
       if (!connection.hears(method)) continue;
-      message ??= outgoing({ head: `{"method":"${method}","params":`, value: params, instead: () => tooLarge(method) });
+      message ??= outgoing({ head, value: params, tail, instead: () => tooLarge(method, emittedAtMs) });
       connection.send(message);
     }
   }
@@ -175,6 +193,12 @@ export class Clients implements ClientChannel {
     await Promise.all([...this.#connections.values()].map((connection) => connection.close()));
   }
 
+  /** A connection does not follow a thread any more. */
+  #left(threadId: string, connectionId: number): void {
+    this.#providers.left(threadId, connectionId);
+    if (this.#rawListeners.get(threadId) === connectionId) this.#rawListeners.delete(threadId);
+  }
+
   /** The connections that a question is put to: for an agent, also those that follow a thread above it. */
   #askable(audience: Audience): Iterable<Connection> {
     if (audience === 'everyone' || !('threadId' in audience) || audience.only !== undefined) return this.#audience(audience);
@@ -191,14 +215,18 @@ export class Clients implements ClientChannel {
   #audience(audience: Audience): Iterable<Connection> {
     if (audience === 'everyone') return this.#connections.values();
     if ('threadId' in audience && audience.only === undefined) return this.#followers.get(audience.threadId) ?? [];
-    const id = 'threadId' in audience ? this.#providers.of(audience.threadId) : audience.connection;
+    const id = 'threadId' in audience ? this.#single(audience) : audience.connection;
     const connection = id === null ? undefined : this.#connections.get(id);
     return connection === undefined ? [] : [connection];
+  }
+
+  #single({ threadId, only }: Extract<Audience, { threadId: string }>): number | null {
+    return only === 'rawEvents' ? (this.#rawListeners.get(threadId) ?? null) : this.#providers.of(threadId);
   }
 }
 
 /** Takes the place of a notification that no client could read. */
-function tooLarge(method: string): string {
+function tooLarge(method: string, emittedAtMs: number): string {
   const message = `A notification ${method} was left out: it is too large for one message.`;
-  return JSON.stringify({ method: 'warning', params: { message, threadId: null } });
+  return JSON.stringify({ method: 'warning', params: { message, threadId: null }, emittedAtMs });
 }

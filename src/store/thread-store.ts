@@ -145,7 +145,7 @@ export type ThreadChange = ThreadPatch & { gitFields?: Partial<GitInfo> };
  *   clients see of the history stays.
  */
 export type LogEntry =
-  | { kind: 'turnStarted'; turnId: string; startedAtMs: number; isReview?: true }
+  | { kind: 'turnStarted'; turnId: string; startedAtMs: number; isReview?: true; rootTurnId?: string }
   | {
       kind: 'turnEnded';
       turnId: string;
@@ -182,6 +182,8 @@ export interface StoredItem {
 /** A stored turn. It is `inProgress` only if it is the thread's last turn and a live writer has the thread. */
 export interface StoredTurn {
   id: string;
+  /** The turn that this one works for. Absent: itself. */
+  rootTurnId?: string;
   status: 'completed' | 'failed' | 'interrupted' | 'inProgress';
   error: TurnError | null;
   startedAtMs: number;

@@ -19,9 +19,10 @@ export function toTurns(entries: HistoryEntry[]): StoredTurn[] {
 }
 
 /** A turn whose end has not been read yet. It counts as interrupted until then. */
-function startedTurn({ turnId, startedAtMs }: { turnId: string; startedAtMs: number }): StoredTurn {
+function startedTurn({ turnId, startedAtMs, rootTurnId }: { turnId: string; startedAtMs: number; rootTurnId?: string }): StoredTurn {
   return {
     id: turnId,
+    ...(rootTurnId !== undefined && { rootTurnId }),
     status: 'interrupted',
     error: null,
     startedAtMs,

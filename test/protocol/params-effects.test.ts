@@ -41,7 +41,6 @@ const fields = Object.entries(clientRequests).flatMap(([method, { params, result
 /** A value of a field that counts as set. */
 const SET: Record<string, unknown> = {
   'thread/start.selectedCapabilityRoots': [{ id: 'a', location: { type: 'environment', environmentId: 'local', path: '/' } }],
-  'thread/start.experimentalRawEvents': true,
   'thread/start.projectId': 'project',
   'thread/fork.attachToSource': true,
   'mcpServer/resource/read.connectorId': 'c',
@@ -49,7 +48,6 @@ const SET: Record<string, unknown> = {
   'thread/fork.experimentalPredictionMode': true,
   'thread/settings/update.environments': [{ environmentId: 'local', cwd: '/' }],
   'turn/settings/update.environments': [{ environmentId: 'local', cwd: '/' }],
-  'turn/start.toolOutput': { name: 'find', output: 'found' },
 };
 
 describe('each field of params', () => {

@@ -14,6 +14,8 @@ const TESTS: Record<string, Record<string, string>> = {
   },
   CommandExecutionStatus: { 'tools/command-items.test.ts': 'inProgress completed failed declined' },
   ContentItem: { 'handlers/thread/history-values.test.ts': 'input_image input_text output_text' },
+  DynamicToolCallOutputContentItem: { 'tools/client-tools.test.ts': 'inputImage inputText' },
+  DynamicToolCallStatus: { 'tools/client-tools.test.ts': 'completed failed inProgress' },
   FunctionCallOutputContentItem: { 'handlers/thread/history-values.test.ts': 'input_image input_text' },
   ImageDetail: {
     'handlers/thread/history-values.test.ts': 'auto low high original',
@@ -47,6 +49,7 @@ const TESTS: Record<string, Record<string, string>> = {
   ServiceTier: { 'handlers/turn/setting-values.test.ts': 'fast flex' },
   ThreadItem: {
     'agent/compaction/compaction.test.ts': 'contextCompaction',
+    'tools/client-tools.test.ts': 'dynamicToolCall',
     'agent/items.test.ts': 'imageGeneration reasoning webSearch',
     'agent/plan-mode.test.ts': 'plan userMessage agentMessage',
     'agent/apply-patch.test.ts': 'fileChange',
@@ -63,9 +66,7 @@ const TESTS: Record<string, Record<string, string>> = {
 /** The values of items that only rollouts of other programs bring, and the test that reads them. */
 const IMPORTED: Record<string, string> = {
   CommandExecutionSource: 'unifiedExecInteraction',
-  DynamicToolCallOutputContentItem: 'inputImage inputText',
-  DynamicToolCallStatus: 'completed failed inProgress',
-  ThreadItem: 'dynamicToolCall hookPrompt',
+  ThreadItem: 'hookPrompt',
 };
 
 /** The values of items about agents. `agent/sub-agents/agent-values.test.ts` compares the values that clients see with the schema. */

@@ -4,6 +4,7 @@ import { validateNotification, validateResult } from '../support/generated/valid
 
 const turn = {
   id: 'turn',
+  rootTurnId: 'turn',
   items: [],
   itemsView: 'notLoaded',
   status: 'inProgress',

@@ -6,7 +6,7 @@ import { type Validator, validateNotification, validateRequest, validateResult }
 type Kind = 'notification' | 'request' | 'result' | 'error';
 
 const MEMBERS: Record<Kind, string[]> = {
-  notification: ['method', 'params'],
+  notification: ['method', 'emittedAtMs', 'params'],
   request: ['id', 'method', 'params'],
   result: ['id', 'result'],
   error: ['id', 'error'],
@@ -24,6 +24,7 @@ export function problemWithSent(message: unknown, methodOf: (id: unknown) => str
   if (unknown.length > 0) return `it has a member ${unknown.join(', ')}`;
   switch (kind) {
     case 'notification':
+      if (!Number.isSafeInteger(message.emittedAtMs)) return 'it has no emittedAtMs';
       return misfit(message.params, validateNotification[String(message.method)]) ?? fitRequired(message);
     case 'request':
       return misfit(message.params, validateRequest[String(message.method)]);

@@ -20,6 +20,7 @@ export function threadOf({ home, cwd }: Folders, given: Partial<Thread> & { id: 
   return {
     sessionId: given.id,
     forkedFromId: null,
+    attachedToThreadId: null,
     parentThreadId: null,
     preview: '',
     ephemeral: false,
@@ -39,12 +40,15 @@ export function threadOf({ home, cwd }: Folders, given: Partial<Thread> & { id: 
     cliVersion: PROTOCOL_VERSION,
     originator: CLIENT_INFO.name,
     source: 'vscode',
+    canAcceptDirectInput: given.status?.type === 'notLoaded' ? null : true,
     threadSource: null,
     agentNickname: null,
     agentRole: null,
     gitInfo: null,
     name: null,
     daybreakEnabled: null,
+    environments: [{ environmentId: 'local', cwd: given.cwd ?? cwd, runtimeWorkspaceRoots: [given.cwd ?? cwd] }],
+    extra: null,
     turns: [],
     ...given,
   };
@@ -65,6 +69,7 @@ export function settingsOf({ cwd }: Folders, given: Partial<ThreadStartResponse>
     activePermissionProfile: null,
     runtimeWorkspaceRoots: [given.cwd ?? cwd],
     reasoningEffort: null,
+    multiAgentMode: 'explicitRequestOnly',
     ...given,
   };
 }
@@ -72,6 +77,7 @@ export function settingsOf({ cwd }: Folders, given: Partial<ThreadStartResponse>
 /** A completed turn at the start time of a test's clock, except the given fields. */
 export function turnOf(given: Partial<Turn> & { id: string }): Turn {
   return {
+    rootTurnId: given.id,
     items: [],
     itemsView: 'full',
     status: 'completed',

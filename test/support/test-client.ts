@@ -17,6 +17,8 @@ import { problemWithSent } from './check-sent.ts';
 export interface Message {
   id?: string | number;
   method?: string;
+  /** Only of notifications, and only in the line. */
+  emittedAtMs?: number;
   params?: unknown;
   result?: unknown;
   error?: ErrorBody;
@@ -42,7 +44,7 @@ export class TestClient {
   readonly input = new PassThrough();
   /** From the server. */
   readonly output = new PassThrough();
-  /** All messages that have come, in their order. */
+  /** All messages that have come, in their order. The notifications are without `emittedAtMs`. */
   readonly messages: Message[] = [];
   /** The same messages as unparsed lines. */
   readonly lines: string[] = [];
@@ -194,6 +196,7 @@ export class TestClient {
     if (message.method === undefined) this.#methods.delete(message.id);
     if (problem !== null) this.problems.push(`${problem}: ${line.slice(0, 2000)}`);
     this.lines.push(line);
+    delete message.emittedAtMs;
     this.messages.push(message);
     this.#waiting = this.#waiting.filter(({ take }) => !take(message));
   }

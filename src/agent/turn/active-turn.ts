@@ -31,6 +31,8 @@ export interface InputReservation {
  */
 export class ActiveTurn implements TurnContext {
   readonly id: string;
+  /** The turn that this one works for. */
+  readonly rootTurnId: string;
   readonly kind: TurnKind;
   readonly startedAtMs: number;
   /** The same time on the monotonic clock. */
@@ -60,8 +62,11 @@ export class ActiveTurn implements TurnContext {
   #closed = false;
   #onChange: (() => void)[] = [];
 
-  constructor(options: Pick<ActiveTurn, 'id' | 'kind' | 'startedAtMs' | 'startedMs' | 'settings' | 'outputSchema'>) {
+  constructor(
+    options: Pick<ActiveTurn, 'id' | 'kind' | 'startedAtMs' | 'startedMs' | 'settings' | 'outputSchema'> & { rootTurnId?: string },
+  ) {
     this.id = options.id;
+    this.rootTurnId = options.rootTurnId ?? options.id;
     this.kind = options.kind;
     this.startedAtMs = options.startedAtMs;
     this.startedMs = options.startedMs;

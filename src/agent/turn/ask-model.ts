@@ -1,6 +1,6 @@
 import { orAborted } from '../../base/or-aborted.ts';
 import type { ModelEvent } from '../../model/model.ts';
-import type { ResponseItem, TurnError } from '../../protocol/generated/types.ts';
+import type { ResponseItem, TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
 import type { StoredItem } from '../../store/thread-store.ts';
 import type { Tool } from '../../tools/tool.ts';
 import { isToolCall, type ToolCall } from '../calls/run-tool-calls.ts';
@@ -16,8 +16,16 @@ const RESPONSE_CHARS_MAX = 32 * 1024 * 1024;
 /** The most items in one response. Even short ones are stored and shown. */
 const RESPONSE_ITEMS_MAX = 1_000;
 
+/** A whole response. `responseId`: the provider's id; null: it has none. */
+export interface CompletedResponse {
+  ended: 'completed';
+  calls: ToolCall[];
+  usage: TokenUsageBreakdown | null;
+  responseId: string | null;
+}
+
 /** How one model request ended. `stopped`: by an interrupt or by new input. */
-type ModelResponse = { ended: 'completed'; calls: ToolCall[] } | { ended: 'stopped' } | { ended: 'failed'; error: TurnError };
+type ModelResponse = CompletedResponse | { ended: 'stopped' } | { ended: 'failed'; error: TurnError };
 
 /**
  * Sends one request to the model and shows its response to clients, as `run.response`. Its items may not be stored yet when it
@@ -115,7 +123,7 @@ function take(run: RunningTurn, event: ModelEvent, { items, previews, calls }: T
     case 'completed': {
       const counted = run.deps.tokensStep(run.turn, event.usage);
       if (counted !== null) commit(run, counted);
-      return { ended: 'completed', calls };
+      return { ended: 'completed', calls, usage: event.usage, responseId: event.responseId ?? null };
     }
     case 'failed':
       return { ended: 'failed', error: event.error };

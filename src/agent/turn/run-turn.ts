@@ -8,7 +8,7 @@ import type { Tool } from '../../tools/tool.ts';
 import { onlyRecord, type ToolCall } from '../calls/run-tool-calls.ts';
 import { mergedSteps, type Step, type StepAddition, StepSequence } from '../step.ts';
 import type { ActiveTurn, Arrival } from './active-turn.ts';
-import { askModel } from './ask-model.ts';
+import { askModel, type CompletedResponse } from './ask-model.ts';
 import { type Conversation, type Ending, threadConversation } from './conversation.ts';
 import { otherError, type RunningTurn, type TurnDeps, type TurnOpening } from './turn-deps.ts';
 import { modelEntries } from './turn-input.ts';
@@ -49,7 +49,8 @@ export async function runTurn(deps: TurnDeps, turn: ActiveTurn, beginning: TurnB
 
 async function begin({ deps, turn }: RunningTurn, step: StepAddition): Promise<void> {
   await deps.outbox.commit(deps.statusStep('active'));
-  const started = turnView({ id: turn.id, status: 'inProgress', startedAtMs: turn.startedAtMs });
+  const { id, rootTurnId, startedAtMs } = turn;
+  const started = turnView({ id, rootTurnId, status: 'inProgress', startedAtMs });
   const announce: Announcement[] = [{ method: 'turn/started', params: { threadId: deps.threadId, turn: started } }];
   await deps.outbox.commit(mergedSteps([{ announce }, step]));
 }
@@ -99,17 +100,24 @@ async function step(run: RunningTurn): Promise<Ending | null> {
   const response = await askModel(run, tools);
   if (response.ended === 'failed' && !conversation.requestFailed(response.error, turn)) return { status: 'failed', error: response.error };
   if (turn.signal.aborted) return { status: 'interrupted' };
-  if (response.ended !== 'completed') await deps.outbox.commit({ dropped: run.response?.drop() ?? [] });
-  else if (response.calls.length === 0) {
-    const ending = await ended(run);
-    if (ending !== null) return ending;
-  }
   const calls = response.ended === 'completed' ? response.calls : [];
   // Before the wait, so that the calls and the end of the response are one write.
   const recorded = record(run, modelEntries(turn.id, calls, null), run.sequence);
+  if (response.ended !== 'completed') await deps.outbox.commit({ dropped: run.response?.drop() ?? [] });
+  else {
+    showRaw(run, response);
+    const ending = calls.length === 0 ? await ended(run) : null;
+    if (ending !== null) return ending;
+  }
   await Promise.all([deps.outbox.stored(run.sequence), recorded]);
   await runCalls(run, calls, tools);
   return null;
+}
+
+/** Announces the end of a response to clients that have asked for raw events. */
+function showRaw({ deps, turn, conversation, sequence }: RunningTurn, response: CompletedResponse): void {
+  const announce = conversation.showsMessages ? deps.raw.completed(turn.id, response) : [];
+  if (announce.length > 0) deps.outbox.commit({ announce }, sequence).catch(() => {});
 }
 
 /** Announces input, which was stored before its request was answered, and makes deferred items visible to the model. */
@@ -190,7 +198,7 @@ function endingStep(run: RunningTurn, ending: Ending, parts: StepAddition): Step
   const errors: Announcement[] =
     ending.status === 'failed' ? [{ method: 'error', params: { error: ending.error, willRetry: false, threadId, turnId: turn.id } }] : [];
   const shown = ending.status === 'completed' ? { items: lastMessage === null ? [] : [lastMessage], itemsView: 'summary' as const } : {};
-  const view = turnView({ id: turn.id, startedAtMs: turn.startedAtMs, ...end, ...shown });
+  const view = turnView({ id: turn.id, rootTurnId: turn.rootTurnId, startedAtMs: turn.startedAtMs, ...end, ...shown });
   const running: LogEntry[] = run.runningOn.map(({ item, startedAtMs }) => ({
     kind: 'item',
     turnId: turn.id,

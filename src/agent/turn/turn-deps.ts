@@ -8,6 +8,7 @@ import type { ThreadCalls } from '../calls/thread-calls.ts';
 import type { ResponseItems } from '../items/response-items.ts';
 import type { ShownReasoning } from '../items/shown-reasoning.ts';
 import type { Outbox } from '../outbox.ts';
+import type { RawEvents } from '../raw-events.ts';
 import type { Step, StepAddition, StepSequence } from '../step.ts';
 import type { ActiveTurn } from './active-turn.ts';
 import type { Conversation, PreparedRequest } from './conversation.ts';
@@ -18,6 +19,7 @@ export interface TurnDeps {
   readonly threadId: string;
   readonly model: Model;
   readonly outbox: Outbox;
+  readonly raw: RawEvents;
   readonly parts: TurnParts;
   readonly calls: ThreadCalls;
   readonly clock: Clock;

@@ -3,6 +3,7 @@ import type { ResponseItem, TurnStartParams, TurnSteerParams } from '../../proto
 import type { AuthoredItem } from '../../store/model-items.ts';
 import type { Author, LogEntry, ThreadSettings } from '../../store/thread-store.ts';
 import type { Instructions } from '../prompt/instructions.ts';
+import { toolOutputItems } from '../prompt/tool-output-items.ts';
 import { additionalContext, userMessage, userMessageItem } from '../prompt/user-message.ts';
 import type { TurnInput } from './active-turn.ts';
 
@@ -27,9 +28,14 @@ export async function turnInput(
   { params, author }: TurnMessage,
   { settings, instructions, ids, atMs }: TurnInputDeps,
 ): Promise<TurnInput | null> {
+  const context = authored('server', additionalContext(params.additionalContext ?? null));
+  if ('toolOutput' in params && params.toolOutput) {
+    const { item, model } = toolOutputItems(params.toolOutput, ids);
+    return { item, model: [...context, ...authored(null, model)], atMs };
+  }
   const message = await userMessage(params.input);
   const model = [
-    ...authored('server', additionalContext(params.additionalContext ?? null)),
+    ...context,
     ...authored(author, message === null ? [] : [message]),
     ...authored('server', await instructions.skillsNamedIn(params.input, settings.cwd)),
   ];

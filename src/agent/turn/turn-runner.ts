@@ -4,6 +4,7 @@ import { ThreadCalls, type ThreadCallsDeps } from '../calls/thread-calls.ts';
 import { checkWindow, promptTooLarge } from '../prompt/check-window.ts';
 import { modelRequest } from '../prompt/model-request.ts';
 import type { PromptHistory } from '../prompt/prompt-history.ts';
+import type { RawEvents } from '../raw-events.ts';
 import { mergedSteps } from '../step.ts';
 import type { ActiveTurn } from './active-turn.ts';
 import type { PreparedRequest } from './conversation.ts';
@@ -13,6 +14,7 @@ import { modelEntries } from './turn-input.ts';
 
 interface TurnRunnerDeps extends ThreadCallsDeps {
   history: PromptHistory;
+  raw: RawEvents;
 }
 
 /** Runs the turns of one thread, with the prompt and the calls that its turns share. */
@@ -59,13 +61,14 @@ export class TurnRunner {
   }
 
   #turnDeps(): TurnDeps {
-    const { state, agent, outbox, parts, grants } = this.#deps;
+    const { state, agent, outbox, parts, grants, raw } = this.#deps;
     const { clock, log, ids, clients } = agent;
     const { configuration } = state;
     return {
       threadId: state.id,
       model: configuration.model,
       outbox,
+      raw,
       parts,
       calls: this.calls,
       clock,

@@ -65,6 +65,7 @@ export class TurnStarter {
     const now = clock.now();
     const startedMs = clock.monotonic();
     const turnId = ids.next();
+    const root = params.rootTurnId ? { rootTurnId: params.rootTurnId } : {};
     const change = this.#settingsChange(settings);
     const { instructions } = state.configuration;
     const { told, messages } = await instructions.contextUpdate({ settings, granted: this.#deps.granted(), told: state.record.told, now });
@@ -73,7 +74,7 @@ export class TurnStarter {
     if (state.record.preview === '') patch.preview = threadPreview(params.input);
     const start: StepAddition = {
       entries: [
-        { kind: 'turnStarted', turnId, startedAtMs: now },
+        { kind: 'turnStarted', turnId, startedAtMs: now, ...root },
         ...modelEntries(turnId, [...messages, ...(due?.tell ?? [])], 'context'),
         ...inputEntries(turnId, input),
       ],
@@ -83,6 +84,7 @@ export class TurnStarter {
     state.keep(patch);
     const turn = new ActiveTurn({
       id: turnId,
+      ...root,
       kind: due?.kind ?? (opening === null ? 'user' : 'shell'),
       startedAtMs: now,
       startedMs,
@@ -98,7 +100,7 @@ export class TurnStarter {
       this.#announce(change.announcements);
       this.#deps.run(turn, { opening: due?.opening ?? opening, step });
     };
-    return { turn: turnView({ id: turnId, status: 'inProgress', startedAtMs: null }), afterAnswer };
+    return { turn: turnView({ id: turnId, ...root, status: 'inProgress', startedAtMs: null }), afterAnswer };
   }
 
   /** Begins a turn that a part wants, and runs it. If it cannot begin, clients get a warning, and it is not tried again. Never rejects. */
@@ -143,7 +145,8 @@ export class TurnStarter {
       if (input === null) reservation.release();
       else reservation.deliver(input);
     };
-    return { turn: turnView({ id: turn.id, status: 'inProgress', startedAtMs: null }), afterAnswer };
+    const { id, rootTurnId } = turn;
+    return { turn: turnView({ id, rootTurnId, status: 'inProgress', startedAtMs: null }), afterAnswer };
   }
 
   /** The turn has not asked the model yet: it does so with the settings and the schema of this input, and with its own changes. */

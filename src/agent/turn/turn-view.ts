@@ -2,6 +2,8 @@ import type { ThreadItem, Turn, TurnError, TurnItemsView } from '../../protocol/
 
 interface TurnFacts {
   id: string;
+  /** Absent: the turn itself. */
+  rootTurnId?: string;
   status: Turn['status'];
   startedAtMs: number | null;
   completedAtMs?: number | null;
@@ -15,6 +17,7 @@ interface TurnFacts {
 export function turnView(turn: TurnFacts): Turn {
   return {
     id: turn.id,
+    rootTurnId: turn.rootTurnId ?? turn.id,
     items: turn.items ?? [],
     itemsView: turn.itemsView ?? 'notLoaded',
     status: turn.status,

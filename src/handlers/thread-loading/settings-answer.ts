@@ -1,4 +1,5 @@
 import type { LoadedThread } from '../../agent/loaded-thread.ts';
+import { workspaceRoots } from '../../agent/thread-view.ts';
 import { withWorkspaceRoots } from '../../policy/permissions/complete-sandbox-policy.ts';
 import type { ThreadStartResponse } from '../../protocol/generated/types.ts';
 
@@ -15,7 +16,8 @@ export function settingsAnswer({ settings, configuration }: LoadedThread): Omit<
     approvalsReviewer: settings.approvalsReviewer,
     sandbox: withWorkspaceRoots(settings.sandboxPolicy, settings.workspaceRoots ?? []),
     activePermissionProfile: settings.permissionProfile ?? null,
-    runtimeWorkspaceRoots: settings.workspaceRoots?.length ? [...settings.workspaceRoots] : [settings.cwd],
+    runtimeWorkspaceRoots: workspaceRoots(settings),
     reasoningEffort: settings.effort,
+    multiAgentMode: settings.multiAgentMode ?? 'explicitRequestOnly',
   };
 }

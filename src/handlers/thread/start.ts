@@ -13,6 +13,7 @@ export function startMethods(deps: ThreadDeps) {
         const thread = await threads.start(newThreadRequest(params, caller));
         followers.subscribe(thread.id, caller.id);
         if (thread.record.clientTools !== null) followers.provideTools(thread.id, caller.id);
+        if (params.experimentalRawEvents === true) followers.sendRawEvents(thread.id, caller.id);
         const answer = { thread: threads.view(thread.record), ...settingsAnswer(thread) };
         after(() => {
           clients.publish({ threadId: thread.id }, 'thread/started', { thread: answer.thread });

@@ -57,8 +57,8 @@ export const methods: Readonly<Record<string, MethodInfo>> = {
   'externalAgentConfig/import': { served: false, stability: 'stable', params: 'object', experimentalFields: [] },
   'externalAgentConfig/import/readHistories': { served: true, stability: 'stable', params: 'none', experimentalFields: [] },
   'externalAgentConfig/import/recordHistory': { served: false, stability: 'stable', params: 'object', experimentalFields: [] },
-  'feedback/save': { served: false, stability: 'stable', params: 'object', experimentalFields: [] },
-  'feedback/upload': { served: false, stability: 'stable', params: 'object', experimentalFields: [] },
+  'feedback/save': { served: true, stability: 'stable', params: 'object', experimentalFields: [] },
+  'feedback/upload': { served: true, stability: 'stable', params: 'object', experimentalFields: [] },
   'fs/copy': { served: true, stability: 'stable', params: 'object', experimentalFields: [] },
   'fs/createDirectory': { served: true, stability: 'stable', params: 'object', experimentalFields: [] },
   'fs/getMetadata': { served: true, stability: 'stable', params: 'object', experimentalFields: [] },
@@ -243,7 +243,6 @@ export const methods: Readonly<Record<string, MethodInfo>> = {
     ], notServedFields: [
       {"name":"thread/start.projectId","path":["projectId"]},
       {"name":"thread/start.selectedCapabilityRoots","path":["selectedCapabilityRoots"]},
-      {"name":"thread/start.experimentalRawEvents","path":["experimentalRawEvents"]},
     ] },
   'thread/timeline/list': { served: false, stability: 'experimental', params: 'object', experimentalFields: [] },
   'thread/turns/items/list': { served: true, stability: 'experimental', params: 'object', experimentalFields: [] },
@@ -269,8 +268,6 @@ export const methods: Readonly<Record<string, MethodInfo>> = {
       {"name":"turn/start.responsesapiClientMetadata","path":["responsesapiClientMetadata"]},
       {"name":"turn/start.responsesapiClientMetadataPatch","path":["responsesapiClientMetadataPatch"]},
       {"name":"turn/start.cyberAccessProgram","path":["cyberAccessProgram"]},
-    ], notServedFields: [
-      {"name":"turn/start.toolOutput","path":["toolOutput"]},
     ] },
   'turn/steer': { served: true, stability: 'stable', params: 'object', experimentalFields: [
       {"name":"turn/steer.additionalContext","path":["additionalContext"]},

@@ -1990,6 +1990,66 @@ export interface ServerRequestResolvedNotification {
   requestId: RequestId;
 }
 /**
+ * Writes a report to a file, as JSON without secrets. Nothing is sent anywhere.
+ */
+export interface FeedbackSaveParams {
+  /**
+   * The kind of the report, such as `bug`.
+   */
+  classification: string;
+  /**
+   * The user's own words.
+   */
+  reason?: string | null;
+  /**
+   * The thread that the report is about.
+   */
+  threadId?: string | null;
+  /**
+   * Adds the server's last log messages and the last items of the thread, with what the user and the model have written. False if absent.
+   */
+  includeLogs?: boolean | null;
+  /**
+   * Files to attach: absolute paths, at most 10, of each at most the first 256 KiB.
+   */
+  extraLogFiles?: string[] | null;
+  tags?: {
+    [k: string]: string;
+  } | null;
+  /**
+   * Where the report is written: an absolute path at which there is nothing yet.
+   */
+  savePath: string;
+}
+export interface FeedbackSaveResponse {
+  savedPath: string;
+  /**
+   * The thread of the report. If it is about none, an id of the report.
+   */
+  threadId: string;
+  /**
+   * Always null.
+   */
+  promptHash: null;
+}
+/**
+ * Always refused: this server sends nothing to anybody. Use `feedback/save`.
+ */
+export interface FeedbackUploadParams {
+  classification: string;
+  reason?: string | null;
+  threadId?: string | null;
+  includeLogs?: boolean | null;
+  extraLogFiles?: string[] | null;
+  tags?: {
+    [k: string]: string;
+  } | null;
+}
+export interface FeedbackUploadResponse {
+  threadId: string;
+  promptHash: string | null;
+}
+/**
  * Reads a regular file of at most 25,116,672 bytes (almost 24 MiB). Follows symbolic links.
  */
 export interface FsReadFileParams {
@@ -2468,6 +2528,10 @@ export interface JSONRPCRequest {
 }
 export interface JSONRPCNotification {
   method: string;
+  /**
+   * When the server made the notification, in Unix milliseconds. Only the server sets it, and always.
+   */
+  emittedAtMs?: number;
   params?: unknown;
 }
 export interface JSONRPCResponse {
@@ -3008,6 +3072,17 @@ export interface ProcessExitedNotification {
    */
   outputDrainTimedOut: boolean;
 }
+/**
+ * The model reads this item from its next request on, or has written it.
+ */
+export interface RawResponseItemCompletedNotification {
+  threadId: string;
+  /**
+   * Null: a client added the item while no turn ran.
+   */
+  turnId: string | null;
+  item: ResponseItem;
+}
 export interface GhostCommit {
   id: string;
   parent?: string | null;
@@ -3016,6 +3091,29 @@ export interface GhostCommit {
 }
 export interface ConfigurationReasoning {
   effort: ReasoningEffort;
+}
+/**
+ * A response of the model is complete. Its items came before.
+ */
+export interface RawResponseCompletedNotification {
+  threadId: string;
+  turnId: string;
+  /**
+   * The provider's id. Null: it has none.
+   */
+  responseId: string | null;
+  /**
+   * Null: the provider did not tell it.
+   */
+  usage: TokenUsageBreakdown | null;
+}
+export interface TokenUsageBreakdown {
+  totalTokens: number;
+  inputTokens: number;
+  cachedInputTokens: number;
+  cacheWriteInputTokens: number;
+  outputTokens: number;
+  reasoningOutputTokens: number;
 }
 export interface UncommittedChangesReviewTarget {
   type: 'uncommittedChanges';
@@ -3059,6 +3157,10 @@ export interface ReviewStartResponse {
 }
 export interface Turn {
   id: string;
+  /**
+   * The turn that this one works for, in the end: of an agent's turn, that of the uppermost thread. Otherwise the turn itself, unless a client named another one.
+   */
+  rootTurnId: string | null;
   items: ThreadItem[];
   itemsView: TurnItemsView;
   status: TurnStatus;
@@ -3136,6 +3238,19 @@ export interface Thread {
   sessionId: string;
   forkedFromId: string | null;
   /**
+   * Always null: there are no attached threads.
+   */
+  attachedToThreadId: null;
+  /**
+   * Whether clients can send input to the thread. Null: it is not loaded, so nothing is known.
+   */
+  canAcceptDirectInput: boolean | null;
+  environments: ThreadEnvironment[] | null;
+  /**
+   * Always null.
+   */
+  extra: null;
+  /**
    * The thread whose agent started this one. Null: none.
    */
   parentThreadId: string | null;
@@ -3194,6 +3309,17 @@ export interface Thread {
    * The turns, oldest first. Empty if the method does not return the history.
    */
   turns: Turn[];
+}
+/**
+ * A machine on which the thread's commands run, and the folders there.
+ */
+export interface ThreadEnvironment {
+  /**
+   * Always `local`: the machine that the server runs on.
+   */
+  environmentId: string;
+  cwd: string;
+  runtimeWorkspaceRoots: string[];
 }
 /**
  * The state of the Git repository in the working directory when the thread was started. `thread/metadata/update` can change it.
@@ -3717,7 +3843,7 @@ export interface ThreadStartParams {
    */
   mockExperimentalField?: string | null;
   /**
-   * Not supported yet: must be absent or false.
+   * Sends this client `rawResponseItem/completed` and `rawResponse/completed` for the thread, as long as it follows it.
    */
   experimentalRawEvents?: boolean | null;
   /**
@@ -3755,6 +3881,10 @@ export interface ThreadStartResponse {
    */
   runtimeWorkspaceRoots: AbsolutePathBuf[];
   reasoningEffort: ReasoningEffort | null;
+  /**
+   * When the model may start agents.
+   */
+  multiAgentMode: MultiAgentMode;
 }
 /**
  * Resumes the thread given by `history`, else by `path`, else by `threadId`. Absent settings stay as they were in the last turn.
@@ -3822,6 +3952,10 @@ export interface ThreadResumeResponse {
    */
   runtimeWorkspaceRoots: AbsolutePathBuf[];
   reasoningEffort: ReasoningEffort | null;
+  /**
+   * When the model may start agents.
+   */
+  multiAgentMode: MultiAgentMode;
   collaborationMode: CollaborationMode | null;
   /**
    * The requested page of turns. Null: none was requested.
@@ -4018,14 +4152,6 @@ export interface ThreadTokenUsage {
    */
   modelContextWindow: number | null;
 }
-export interface TokenUsageBreakdown {
-  totalTokens: number;
-  inputTokens: number;
-  cachedInputTokens: number;
-  cacheWriteInputTokens: number;
-  outputTokens: number;
-  reasoningOutputTokens: number;
-}
 export interface ThreadSetNameParams {
   threadId: string;
   /**
@@ -4190,7 +4316,7 @@ export interface TurnStartParams {
    */
   cyberAccessProgram?: CyberAccessProgram | null;
   /**
-   * Not supported yet: must be absent.
+   * The turn answers this instead of input of the user: `input` must be empty.
    */
   toolOutput?: TurnToolOutput | null;
   /**
@@ -4198,7 +4324,7 @@ export interface TurnStartParams {
    */
   parentTurnId?: string | null;
   /**
-   * Has no effect: the server collects no usage data.
+   * The turn's rootTurnId, at most 256 characters. A running turn that takes the input keeps its own.
    */
   rootTurnId?: string | null;
   /**
@@ -4219,12 +4345,21 @@ export interface AdditionalContextEntry {
   name?: string | null;
 }
 /**
- * A tool output for the model.
+ * An output of a tool that the model did not call. The model reads it as if it had called the tool without arguments. Clients see it as a dynamicToolCall item, which older clients know too.
  */
 export interface TurnToolOutput {
+  /**
+   * The name of the tool. The thread need not have such a tool.
+   */
   name: string;
   namespace?: string | null;
+  /**
+   * At most 1,048,576 characters as JSON.
+   */
   output: FunctionCallOutputBody;
+  /**
+   * Has no effect: an output stays in the prompt until the thread is compacted, like every other.
+   */
   retain?: boolean | null;
 }
 /**
@@ -4345,6 +4480,8 @@ export interface ClientRequests {
   'environment/status': { params: EnvironmentStatusParams; result: EnvironmentStatusResponse };
   'externalAgentConfig/detect': { params: ExternalAgentConfigDetectParams; result: ExternalAgentConfigDetectResponse };
   'externalAgentConfig/import/readHistories': { params: undefined; result: ExternalAgentConfigImportHistoriesReadResponse };
+  'feedback/save': { params: FeedbackSaveParams; result: FeedbackSaveResponse };
+  'feedback/upload': { params: FeedbackUploadParams; result: FeedbackUploadResponse };
   'fs/copy': { params: FsCopyParams; result: FsCopyResponse };
   'fs/createDirectory': { params: FsCreateDirectoryParams; result: FsCreateDirectoryResponse };
   'fs/getMetadata': { params: FsGetMetadataParams; result: FsGetMetadataResponse };
@@ -4457,6 +4594,8 @@ export interface ServerNotifications {
   'model/rerouted': ModelReroutedNotification;
   'process/exited': ProcessExitedNotification;
   'process/outputDelta': ProcessOutputDeltaNotification;
+  'rawResponse/completed': RawResponseCompletedNotification;
+  'rawResponseItem/completed': RawResponseItemCompletedNotification;
   'serverRequest/resolved': ServerRequestResolvedNotification;
   'thread/archived': ThreadArchivedNotification;
   'thread/closed': ThreadClosedNotification;

@@ -32,8 +32,8 @@ function threadItems(append: (entries: readonly LogEntry[]) => Promise<void> = a
   const outbox = new Outbox({ writer, announce, onAppended: () => {} });
   const items = new ThreadItems({ threadId: 't', clock: new FakeClock(), outbox, announce, drained: () => null });
   const last = () => {
-    const params = announced.findLast(({ method }) => method === 'item/completed')?.params;
-    return params !== undefined && 'item' in params ? keptReviews(params.item).map(({ review }) => review.status) : [];
+    const [completed] = announced.flatMap((each) => (each.method === 'item/completed' ? [each.params.item] : [])).slice(-1);
+    return completed === undefined ? [] : keptReviews(completed).map(({ review }) => review.status);
   };
   return { items, last };
 }

@@ -1,0 +1,60 @@
+import type { Announcement } from '../protocol/announcement.ts';
+import type { ResponseItem, TokenUsageBreakdown } from '../protocol/generated/types.ts';
+import type { LogEntry } from '../store/thread-store.ts';
+import type { ClientChannel } from './client-channel.ts';
+
+/** Announcements that begin a turn. The items that begin it are shown after them. */
+const BEGINNINGS: ReadonlySet<string> = new Set(['thread/status/changed', 'turn/started']);
+
+interface RawItem {
+  turnId: string | null;
+  item: ResponseItem;
+}
+
+/** Sends a thread's announcements, and between them, to clients that have asked for it, what its model reads and writes. */
+export class RawEvents {
+  readonly #threadId: string;
+  readonly #clients: ClientChannel;
+  /** The items that are stored and not shown yet: they wait for the next announcement. */
+  #items: RawItem[] = [];
+
+  constructor(threadId: string, clients: ClientChannel) {
+    this.#threadId = threadId;
+    this.#clients = clients;
+  }
+
+  /** Takes entries that were stored, and returns them. */
+  take(entries: readonly LogEntry[]): readonly LogEntry[] {
+    if (!this.#clients.isHeard(this.#audience)) return entries;
+    for (const entry of entries) if (entry.kind === 'model') this.#items.push({ turnId: entry.turnId, item: shown(entry.item) });
+    return entries;
+  }
+
+  readonly announce = ({ method, params }: Announcement): void => {
+    if (this.#items.length > 0 && !BEGINNINGS.has(method)) this.#show();
+    this.#clients.publish(method === 'rawResponse/completed' ? this.#audience : { threadId: this.#threadId }, method, params);
+  };
+
+  /** The announcement that a response of the model is complete; none if nobody has asked for it. To be made after those of its items. */
+  completed(turnId: string, { responseId, usage }: { responseId: string | null; usage: TokenUsageBreakdown | null }): Announcement[] {
+    if (!this.#clients.isHeard(this.#audience)) return [];
+    return [{ method: 'rawResponse/completed', params: { threadId: this.#threadId, turnId, responseId, usage } }];
+  }
+
+  get #audience() {
+    return { threadId: this.#threadId, only: 'rawEvents' as const };
+  }
+
+  #show(): void {
+    const items = this.#items;
+    this.#items = [];
+    for (const item of items) this.#clients.publish(this.#audience, 'rawResponseItem/completed', { threadId: this.#threadId, ...item });
+  }
+}
+
+/** An item as models read it: of an output, the body alone. */
+function shown(item: ResponseItem): ResponseItem {
+  if (item.type !== 'function_call_output' && item.type !== 'custom_tool_call_output') return item;
+  const { output } = item;
+  return typeof output === 'object' && !Array.isArray(output) ? { ...item, output: output.body } : item;
+}

@@ -1,0 +1,106 @@
+import { isAbsolute } from 'node:path';
+import type { Env } from '../base/env.ts';
+import { OwnFileError } from '../base/files/file-refused-error.ts';
+import { openNewFile } from '../base/files/open-new-file.ts';
+import { systemErrorCode } from '../base/system-error-code.ts';
+import { fileFailed } from '../protocol/file-errors.ts';
+import type { FeedbackSaveParams } from '../protocol/generated/types.ts';
+import { feedbackNotSent, invalidParams } from '../protocol/rpc-error.ts';
+import { jsonRedactor } from '../secrets/json-redactor.ts';
+import { createReport } from './feedback-report/create-report.ts';
+import { readAttachments } from './feedback-report/read-attachments.ts';
+import type { InitializeDeps } from './initialize.ts';
+import type { MethodTable } from './method.ts';
+import type { DiagnosticsDeps } from './server.ts';
+import type { ThreadDeps } from './thread-deps.ts';
+
+/** How many of the thread's last items a report has. */
+const ITEMS_MAX = 50;
+/** The longest reason, and the most tags. */
+const REASON_CHARS_MAX = 64 * 1024;
+const TAGS_MAX = 100;
+
+interface FeedbackDeps extends Pick<ThreadDeps, 'threads' | 'store' | 'ids' | 'clock'> {
+  /** The server's own environment. */
+  env: Env;
+  handshake: Pick<InitializeDeps, 'version' | 'platform'>;
+  diagnostics: Pick<DiagnosticsDeps, 'node' | 'logMessages'>;
+}
+
+export function feedbackMethods(deps: FeedbackDeps) {
+  return {
+    'feedback/save': {
+      queue: null,
+      async handle(params) {
+        check(params);
+        const { savePath, threadId } = params;
+        await save(savePath, await reportText(deps, params));
+        return { savedPath: savePath, threadId: threadId ?? deps.ids.next(), promptHash: null };
+      },
+    },
+    'feedback/upload': {
+      queue: null,
+      handle() {
+        throw feedbackNotSent();
+      },
+    },
+  } satisfies Partial<MethodTable>;
+}
+
+function check({ savePath, reason, tags, classification }: FeedbackSaveParams): void {
+  if (!isAbsolute(savePath)) throw invalidParams(`params.savePath: ${JSON.stringify(savePath)} is not an absolute path`);
+  if (classification.trim() === '') throw invalidParams('params.classification must not be empty');
+  for (const [name, text] of Object.entries({ reason: reason ?? '', classification, tags: JSON.stringify(tags ?? {}) }))
+    if (text.length > REASON_CHARS_MAX) throw invalidParams(`params.${name} must have at most ${REASON_CHARS_MAX} characters`);
+  if (Object.keys(tags ?? {}).length > TAGS_MAX) throw invalidParams(`params.tags must have at most ${TAGS_MAX} entries`);
+}
+
+/** Only with `includeLogs` does the report have what the user, the model and the server have written. */
+async function reportText(deps: FeedbackDeps, params: FeedbackSaveParams): Promise<string> {
+  const { threads, store, clock, env, handshake, diagnostics } = deps;
+  const { threadId, includeLogs, extraLogFiles } = params;
+  const withLogs = includeLogs === true;
+  const thread = threadId ? await threads.record(threadId) : null;
+  const attachments = await readAttachments(extraLogFiles ?? []);
+  const items =
+    withLogs && thread !== null ? (await store.listItems(thread.id, { turnId: null, direction: 'desc', limit: ITEMS_MAX })).data : [];
+  const server = {
+    version: handshake.version,
+    platform: handshake.platform,
+    node: diagnostics.node,
+    createdAtMs: clock.now(),
+  };
+  return createReport({ params, thread, items, logs: withLogs ? diagnostics.logMessages() : [], attachments, server }, jsonRedactor(env));
+}
+
+/** Creates the file, which only its user can read. Rejects with the client's error. Of a report that does not fit on the disk, a part stays. */
+async function save(path: string, text: string): Promise<void> {
+  try {
+    const file = await openNewFile(path, 0o600);
+    try {
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    throw saveError(error, path);
+  }
+}
+
+function saveError(error: unknown, path: string): unknown {
+  if (error instanceof OwnFileError) return fileFailed('file_failed', `the report was not saved: ${error.message}`, path);
+  const code = systemErrorCode(error);
+  if (code === null) return error;
+  const why = WHY[code] ?? `the system answered ${code}`;
+  return fileFailed('file_failed', `the report was not saved at ${path}: ${why}`, path);
+}
+
+const WHY: Record<string, string> = {
+  EEXIST: 'there is already a file. Choose another params.savePath',
+  ENOENT: 'its folder does not exist. Create it first, or choose another params.savePath',
+  ENOTDIR: 'a part of the path is not a folder. Choose another params.savePath',
+  EACCES: 'the server may not write there. Choose another params.savePath',
+  EROFS: 'the file system is read-only. Choose another params.savePath',
+  ENOSPC: 'the disk is full. Free some space',
+};
