@@ -151,21 +151,15 @@ export function createApp(options: AppParts): App {
   const server = { ...sources, clock, ids, log, keepAlive, pace: pacing, partKinds: [...TURN_PART_LIST, ...partKinds] };
   const threads = new Threads({ ...server, ...listings, store, clients, processes, sandbox, dial, mcp, modelFor }, clients);
   const clientProcesses = new ClientProcesses({ processes, clients, clock, log, dial, isConnected: (id) => clients.has(id) });
+  const given = { env, cwd, clock, ids, config, store, clients, followers: clients };
   const rows = methodTable({
+    ...given,
     threads,
-    store,
-    clients,
     goals: new ThreadGoals({ threads, clients, clock, config }),
     fileWatches,
     mcp,
     ...ofLogins,
     clientProcesses,
-    env,
-    cwd,
-    followers: clients,
-    clock,
-    ids,
-    config,
     installedModels: listings.installedModels,
     defaultProvider: () => validOrNull(async () => chooseProvider(await config(), null).provider.id),
     diagnostics: diagnosticsDeps(options, log, () => serverGauges({ clients, dispatcher, threads })),
