@@ -115,11 +115,6 @@ export class LoadedThread {
     return this.#parts.get(kind);
   }
 
-  /** To be called when a client has been told of the thread: what the thread needs besides its turns begins. */
-  opened(): void {
-    this.#parts.opened();
-  }
-
   /** The announcements for a client that resumes the thread. */
   get resumeAnnouncements(): Announcement[] {
     return this.#parts.resumed();

@@ -8,7 +8,7 @@ import type { McpServer } from '../mcp/mcp-server.ts';
 import type { McpUser } from '../mcp/mcp-user.ts';
 import type { McpRequest } from '../mcp/to-host.ts';
 import type { McpResourceReadResponse, McpServerToolCallResponse } from '../protocol/generated/types.ts';
-import { mcpRequestFailed, unknownMcpServer } from '../protocol/mcp-request-failed.ts';
+import { mcpRequestFailed, unknownMcpServer } from '../protocol/mcp-errors.ts';
 import { invalidParams } from '../protocol/rpc-error.ts';
 import type { AskClients } from '../tools/action.ts';
 import type { McpStatusDeps } from './mcp-server-status.ts';
@@ -78,7 +78,10 @@ async function requestOfThread({ threads }: McpStatusDeps, { threadId, server: n
 
 /** A call that a client makes outside of any turn: the server's questions go to the clients of the thread. */
 function askingClient({ id, settings, questions }: LoadedThread, server: string, signal: AbortSignal): AskingCall {
-  const askUser: AskClients = (request) => questions.whileWaiting('waitingOnUserInput', () => questions.ask(request, signal));
+  const askUser: AskClients = (request, withdrawn) => {
+    const until = withdrawn === undefined ? signal : AbortSignal.any([signal, withdrawn]);
+    return questions.whileWaiting('waitingOnUserInput', () => questions.ask(request, until));
+  };
   return {
     threadId: id,
     turnId: null,

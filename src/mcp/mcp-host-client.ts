@@ -63,7 +63,8 @@ export class McpHostClient {
   readonly #options: McpHostClientOptions;
   readonly #connections = new Map<number, OpenConnection>();
   readonly #calls = new Map<number, OpenCall>();
-  readonly #asks = new Map<number, AbortController>();
+  /** The questions that are open, by their numbers. */
+  readonly #asks = new Map<number, { connection: number; withdrawn: AbortController }>();
   #port: HostPort | null = null;
   #isClosed = false;
   #count = 0;
@@ -158,7 +159,7 @@ export class McpHostClient {
     else if (message.type === 'progress') this.#calls.get(message.call)?.onProgress?.(message.progress);
     else if (message.type === 'result') this.#settle(message.call)?.resolve(message.result);
     else if (message.type === 'failure') this.#settle(message.call)?.reject(errorOf(message.problem));
-    else this.#asks.get(message.ask)?.abort();
+    else this.#asks.get(message.ask)?.withdrawn.abort();
   }
 
   #receiveOf(message: Extract<FromHost, { connection: number }>): void {
@@ -176,7 +177,7 @@ export class McpHostClient {
 
   async #answer({ ask, connection, call, question }: Extract<FromHost, { type: 'ask' }>): Promise<void> {
     const withdrawn = new AbortController();
-    this.#asks.set(ask, withdrawn);
+    this.#asks.set(ask, { connection, withdrawn });
     try {
       const events = this.#connections.get(connection)?.events;
       const answer = await events?.onQuestion(call, question, withdrawn.signal);
@@ -202,6 +203,7 @@ export class McpHostClient {
     this.#connections.delete(connection);
     open.refused(error);
     for (const call of [...open.calls]) this.#settle(call)?.reject(error);
+    for (const asked of this.#asks.values()) if (asked.connection === connection) asked.withdrawn.abort();
   }
 
   #died(reason: unknown): void {

@@ -148,6 +148,7 @@ export class McpServer {
     if (connection === null || this.#state.status !== 'ready') throw new McpError('unavailable', this.#unavailable());
     const timers = new PausableTimers(this.#deps.clock);
     const timeout = new AbortController();
+    const over = new AbortController();
     const timer = timers.setTimer(() => timeout.abort(), timeoutMs);
     const unattend = this.#process?.attend(timeoutMs);
     let call = 0;
@@ -157,7 +158,7 @@ export class McpServer {
         ...(onProgress && { onProgress }),
         begun: (number) => {
           call = number;
-          this.#questions.begin(number, { user, tag, timers });
+          this.#questions.begin(number, { user, tag, timers, over: over.signal });
         },
       });
     } catch (error) {
@@ -170,6 +171,7 @@ export class McpServer {
       timer.clear();
       unattend?.();
       this.#questions.end(call);
+      over.abort();
     }
   }
 

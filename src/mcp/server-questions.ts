@@ -15,6 +15,8 @@ interface OpenCall {
   tag: unknown;
   /** The time of the call, which does not pass while the server waits for an answer. */
   timers: PausableTimers;
+  /** Aborts when it is answered, or is given up. */
+  over: AbortSignal;
 }
 
 interface ServerQuestionsDeps {
@@ -53,7 +55,7 @@ export class ServerQuestions {
     if (open?.user == null) return question.kind === 'elicitation' ? { result: { action: 'decline' } } : NO_CALL;
     open.timers.pause();
     try {
-      return await open.user.onQuestion(question, open.tag, signal);
+      return await open.user.onQuestion(question, open.tag, AbortSignal.any([signal, open.over]));
     } finally {
       open.timers.resume();
     }

@@ -109,7 +109,10 @@ export interface ActionOutcome {
 export interface ActionHost {
   /** Asks the reviewers for more than the permit allows, such as to run again outside the sandbox. */
   requestMore(ask: Ask): Promise<Verdict>;
-  /** Asks the clients a question that is not an approval. Meanwhile the thread is shown as waiting for the user's input. */
+  /**
+   * Asks the clients a question that is not an approval. Meanwhile the thread is shown as waiting for the user's input. The question is
+   * taken back when `withdrawn` aborts.
+   */
   askUser: AskClients;
   /** Asks the client that provides the thread's tools to run one. Never rejects. */
   callClientTool(params: DynamicToolCallParams): Promise<Answer<DynamicToolCallResponse>>;
@@ -139,6 +142,7 @@ export interface ClientRequest<Method extends keyof ServerRequests> {
  */
 export type AskClients = <Method extends keyof ServerRequests>(
   request: ClientRequest<Method>,
+  withdrawn?: AbortSignal,
 ) => Promise<Answer<ServerRequests[Method]['result']>>;
 
 /** An item that has begun. It may complete after its turn has ended. */

@@ -29,6 +29,7 @@ let tools = [
   { name: 'die', inputSchema: schema(), annotations: reads },
   { name: 'flood', inputSchema: schema({ bytes: { type: 'number' } }), annotations: reads },
   { name: 'ask', inputSchema: schema({ request: { type: 'object' }, method: { type: 'string' } }), annotations: reads },
+  { name: 'askAndDie', inputSchema: schema(), annotations: reads },
   { name: 'grow', inputSchema: schema(), annotations: reads },
 ];
 
@@ -73,6 +74,10 @@ const calls = {
   die: () => process.exit(7),
   flood: ({ bytes }) => text('x'.repeat(bytes)),
   ask: async ({ method, request }) => text(JSON.stringify(await ask(method, request))),
+  askAndDie: () => {
+    void ask('elicitation/create', { message: 'Still there?', requestedSchema: schema() });
+    return new Promise(() => waiting.set('die', () => process.exit(5)));
+  },
   grow: () => {
     tools = [...tools, { name: 'grown', inputSchema: schema(), annotations: reads }];
     send({ method: 'notifications/tools/list_changed' });
@@ -93,8 +98,12 @@ const methods = {
     if (!Object.hasOwn(calls, name)) throw new Refusal(-32602, `no tool ${name}`);
     return calls[name](args, _meta);
   },
+  // Only for tests: ends it while it waits for an answer.
+  'resources/templates/list': () => {
+    waiting.get('die')?.();
+    return { resourceTemplates: [{ uriTemplate: 'example://{id}', name: 'any' }] };
+  },
   'resources/list': () => ({ resources: [{ uri: 'example://one', name: 'one', mimeType: 'text/plain' }] }),
-  'resources/templates/list': () => ({ resourceTemplates: [{ uriTemplate: 'example://{id}', name: 'any' }] }),
   'resources/read': ({ uri }) => {
     if (uri !== 'example://one') throw new Refusal(-32002, `no resource ${uri}`);
     return { contents: [{ uri, mimeType: 'text/plain', text: 'the text of one' }] };

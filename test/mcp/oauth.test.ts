@@ -41,7 +41,7 @@ test('a server that wants a login says so; after the login it is ready, and the 
   expect(await call(server)).toEqual({ content: [{ type: 'text', text: 'seen' }] });
   expect(await status()).toMatchObject({ authStatus: 'oAuth', runtimeStatus: 'connected' });
   expect(oauth.asked).toEqual(['authorize read', 'token authorization_code']);
-  const file = join(server.home, 'heddle-mcp-credentials.json');
+  const file = join(server.home, 'heddle-mcp.credentials.json');
   expect(statSync(file).mode & 0o777).toBe(0o600);
   expect(readFileSync(file, 'utf8')).toContain('access-token');
   expect(JSON.stringify(server.client.messages)).not.toMatch(/access-token|refresh-token/);
@@ -74,7 +74,7 @@ test('a login outlives the server, until mcpServer/oauth/logout', async () => {
   await until(again, 'the start', ready);
   expect(await again.client.request('mcpServer/oauth/logout', { name: 'web' })).toEqual({ wasLoggedIn: true });
   expect(await again.client.request('mcpServer/oauth/logout', { name: 'web' })).toEqual({ wasLoggedIn: false });
-  expect(readFileSync(join(first.home, 'heddle-mcp-credentials.json'), 'utf8')).not.toMatch(/token/);
+  expect(readFileSync(join(first.home, 'heddle-mcp.credentials.json'), 'utf8')).not.toMatch(/token/);
 });
 
 test('a login that nobody finishes ends after its time', async () => {

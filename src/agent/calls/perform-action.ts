@@ -166,7 +166,10 @@ class ActionRun {
     const { signal } = turn;
     return {
       requestMore: (ask) => this.review(ask),
-      askUser: (request) => questions.whileWaiting('waitingOnUserInput', () => questions.ask(request, signal)),
+      askUser: (request, withdrawn) => {
+        const until = withdrawn === undefined ? signal : AbortSignal.any([signal, withdrawn]);
+        return questions.whileWaiting('waitingOnUserInput', () => questions.ask(request, until));
+      },
       callClientTool: (params) => questions.askToolProvider({ method: 'item/tool/call', params }, signal),
       answerMsMax: questions.answerMsMax,
       emit: (announcement) => outbox.commit({ announce: [announcement] }),

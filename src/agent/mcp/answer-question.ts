@@ -35,15 +35,15 @@ const SAMPLING_CHARS_MAX = 200_000;
 export async function answerQuestion(question: AskedQuestion, tag: unknown, deps: TurnPartDeps, signal: AbortSignal): Promise<McpAnswer> {
   if (tag === undefined) return question.kind === 'elicitation' ? { result: { action: 'decline' } } : refusal('nobody can be asked');
   const call = tag as AskingCall;
-  if (question.kind === 'elicitation') return elicit(question.params, call);
+  if (question.kind === 'elicitation') return elicit(question.params, call, signal);
   return sample(question.params, call, deps, signal);
 }
 
-async function elicit(params: JsonObject, call: AskingCall): Promise<McpAnswer> {
+async function elicit(params: JsonObject, call: AskingCall, withdrawn: AbortSignal): Promise<McpAnswer> {
   if (!mayAsk(call.settings.approvalPolicy, 'mcp_elicitations')) return { result: { action: 'decline' } };
   const asked = elicitationParams(params, call);
   if (asked === null) return { error: { code: INVALID_PARAMS, message: 'the requested schema is not one of an elicitation form' } };
-  const answer = await call.host.askUser({ method: 'mcpServer/elicitation/request', params: asked });
+  const answer = await call.host.askUser({ method: 'mcpServer/elicitation/request', params: asked }, withdrawn);
   if (answer.type !== 'result') return { result: { action: answer.type === 'aborted' ? 'cancel' : 'decline' } };
   return { result: elicitationResult(answer.result, asked.mode) };
 }
@@ -68,7 +68,7 @@ async function sample(params: JsonObject, call: AskingCall, deps: TurnPartDeps, 
   if (JSON.stringify(params).length > SAMPLING_CHARS_MAX) return refusal('the prompt is too long');
   if (params.tools !== undefined) return refusal('tools are not offered to the model in the course of sampling');
   if (!mayAsk(call.settings.approvalPolicy, 'mcp_elicitations')) return refusal('the approval policy does not allow it');
-  const verdict = await call.host.requestMore(samplingAsk(params, call));
+  const verdict = await call.host.requestMore({ ...samplingAsk(params, call), signal });
   if ('deny' in verdict) return refusal('the user refused it');
   const input = messages.flatMap(inputItem);
   if (input.length === 0) return { error: { code: INVALID_PARAMS, message: 'the prompt has no text' } };

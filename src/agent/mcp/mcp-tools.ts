@@ -39,7 +39,7 @@ export class McpTools implements TurnPart {
     return this.#settings ?? this.#deps.configuration().mcp.settings;
   }
 
-  /** Starts the servers, unless that has been done. Returns at once. */
+  /** Starts the servers, unless that has been done. To be called when a client has been told of the thread. Returns at once. */
   opened(): void {
     if (this.#isOpen) return;
     this.#isOpen = true;

@@ -1,6 +1,6 @@
 import type { McpSettings } from '../../config/mcp/mcp-settings.ts';
 import type { McpServers } from '../../mcp/mcp-servers.ts';
-import { requiredServersFailed } from '../../protocol/mcp-request-failed.ts';
+import { requiredServersFailed } from '../../protocol/mcp-errors.ts';
 
 /**
  * Waits until the servers that the configuration requires are ready. They keep running for a moment, so that the thread shares them. Throws

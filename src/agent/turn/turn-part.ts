@@ -79,8 +79,6 @@ export type Awaitable<T> = T | Promise<T>;
 export interface TurnPart {
   /** The tools that the part offers. Called once for each model request; the calls of the response are looked up in that list. */
   tools?(signal: AbortSignal): Awaitable<readonly Tool[]>;
-  /** The thread has been shown to a client, or its first turn begins. Called again. */
-  opened?(): void;
   /** Called with the tools that all parts offer. Returns those that take their place. */
   arrangeTools?(tools: readonly Tool[]): readonly Tool[];
   /** Called when the thread is idle. Returns the turn that the part wants to begin, or null. */

@@ -55,11 +55,6 @@ export class TurnParts {
     return this.#parts.reduce<readonly Tool[]>((arranged, part) => part.arrangeTools?.(arranged) ?? arranged, [...tools.values()]);
   }
 
-  /** The thread has been shown to a client. */
-  opened(): void {
-    for (const part of this.#parts) this.#attempt(() => part.opened?.(), undefined, 'a part failed to begin its work');
-  }
-
   /** The first turn that a part wants to begin; null: none does. */
   due(): DueTurn | null {
     for (const part of this.#parts) {

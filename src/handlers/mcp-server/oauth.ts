@@ -5,7 +5,7 @@ import { type McpSettings, mcpSettings } from '../../config/mcp/mcp-settings.ts'
 import { McpError } from '../../mcp/mcp-error.ts';
 import type { CredentialStore } from '../../mcp/oauth/credential-store.ts';
 import type { McpLogins } from '../../mcp/oauth/mcp-logins.ts';
-import { mcpRequestFailed } from '../../protocol/mcp-request-failed.ts';
+import { mcpRequestFailed } from '../../protocol/mcp-errors.ts';
 import { refused } from '../../protocol/rpc-error.ts';
 import type { McpStatusDeps } from '../mcp-server-status.ts';
 import type { MethodTable } from '../method.ts';

@@ -1,4 +1,5 @@
 import type { LoadedThread } from '../../agent/loaded-thread.ts';
+import { McpTools } from '../../agent/mcp/mcp-tools.ts';
 import type { ThreadForkParams, Turn } from '../../protocol/generated/types.ts';
 import { invalidParams, noRolloutFound } from '../../protocol/rpc-error.ts';
 import type { ForkPoint, ThreadRecord } from '../../store/thread-store.ts';
@@ -28,7 +29,7 @@ export function forkMethods(deps: ThreadDeps) {
           announceTokens(deps, fork, caller);
           clients.publish({ threadId: fork.id }, 'thread/started', { thread: threads.view(fork.record) });
           warnOfThread(deps, fork, caller);
-          fork.opened();
+          fork.part(McpTools).opened();
         });
         return { thread: threads.view(fork.record, turns), ...settingsAnswer(fork) };
       },

@@ -1,4 +1,5 @@
 import type { LoadedThread } from '../../agent/loaded-thread.ts';
+import { McpTools } from '../../agent/mcp/mcp-tools.ts';
 import type { ThreadResumeParams, ThreadResumeResponse } from '../../protocol/generated/types.ts';
 import { emptyHistory } from '../../protocol/rpc-error.ts';
 import { latestCursors } from '../history/latest-cursors.ts';
@@ -32,7 +33,7 @@ export function resumeMethods(deps: ThreadDeps) {
           for (const { method, params: shown } of thread.resumeAnnouncements) clients.publish({ connection: caller.id }, method, shown);
           followers.replay(thread.id, caller.id);
           warnOfThread(deps, thread, caller);
-          thread.opened();
+          thread.part(McpTools).opened();
           threads.beginDueTurn(thread.id);
         });
         return answer;

@@ -1,3 +1,4 @@
+import { McpTools } from '../../agent/mcp/mcp-tools.ts';
 import type { MethodTable } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 import { settingsAnswer } from '../thread-loading/settings-answer.ts';
@@ -18,7 +19,7 @@ export function startMethods(deps: ThreadDeps) {
         after(() => {
           clients.publish({ threadId: thread.id }, 'thread/started', { thread: answer.thread });
           warnOfThread(deps, thread, caller);
-          thread.opened();
+          thread.part(McpTools).opened();
         });
         return answer;
       },

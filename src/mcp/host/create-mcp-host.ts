@@ -1,6 +1,13 @@
+import { jsonWeight } from '../../base/json-pieces.ts';
 import type { FromHost, McpAnswer, McpQuestion, ToHost } from '../to-host.ts';
 import { HostedClient } from './hosted-client.ts';
 import { toProblem } from './to-problem.ts';
+
+/** The longest result, in characters: a longer one would hold up the main thread. */
+const RESULT_CHARS_MAX = 16 * 1024 * 1024;
+const TOO_LONG = `the answer of the server is longer than ${RESULT_CHARS_MAX / 1024 / 1024} MiB`;
+
+type Post = (message: FromHost) => void;
 
 /** Takes the messages of the main thread. */
 export interface McpHost {
@@ -8,91 +15,90 @@ export interface McpHost {
 }
 
 /** Speaks with MCP servers: connects, sends requests, and passes on what the servers ask. */
-export function createMcpHost(post: (message: FromHost) => void): McpHost {
-  const clients = new Map<number, HostedClient>();
-  const calls = new Map<number, AbortController>();
-  const asks = new Map<number, (answer: McpAnswer) => void>();
-  let askCount = 0;
+export function createMcpHost(post: Post): McpHost {
+  return new Host(post);
+}
 
-  function ask(connection: number, call: number | null, question: McpQuestion, signal: AbortSignal): Promise<McpAnswer> {
-    const id = ++askCount;
-    return new Promise((resolve) => {
-      const withdraw = () => {
-        if (!asks.delete(id)) return;
-        post({ type: 'withdrawn', ask: id });
-        resolve({ error: { code: -32000, message: 'the question was withdrawn' } });
-      };
-      asks.set(id, (answer) => {
-        asks.delete(id);
-        signal.removeEventListener('abort', withdraw);
-        resolve(answer);
-      });
-      signal.addEventListener('abort', withdraw);
-      post({ type: 'ask', ask: id, connection, call, question });
-    });
+class Host implements McpHost {
+  readonly #post: Post;
+  readonly #clients = new Map<number, HostedClient>();
+  readonly #calls = new Map<number, AbortController>();
+  readonly #asks = new Map<number, (answer: McpAnswer) => void>();
+  #askCount = 0;
+
+  constructor(post: Post) {
+    this.#post = post;
   }
 
-  async function request({ connection, call, request }: Extract<ToHost, { type: 'request' }>): Promise<void> {
-    const cancel = new AbortController();
-    calls.set(call, cancel);
-    try {
-      const client = clients.get(connection);
-      if (client === undefined) throw new Error('the server is not connected');
-      post({ type: 'result', call, result: await client.request(call, request, cancel.signal) });
-    } catch (error) {
-      post({ type: 'failure', call, problem: toProblem(error) });
-    } finally {
-      calls.delete(call);
-    }
+  receive(message: ToHost): void {
+    if (message.type === 'connect') this.#connect(message);
+    else if (message.type === 'request') void this.#request(message);
+    else if (message.type === 'cancel') this.#calls.get(message.call)?.abort();
+    else if (message.type === 'answer') this.#asks.get(message.ask)?.(message.answer);
+    else this.#pass(message);
   }
 
-  function connect({ connection, server, clientVersion }: Extract<ToHost, { type: 'connect' }>): void {
+  #pass(message: Extract<ToHost, { type: 'input' | 'inputEnded' | 'rootsChanged' | 'close' }>): void {
+    const client = this.#clients.get(message.connection);
+    if (message.type === 'input') void client?.receive(message.bytes);
+    else if (message.type === 'inputEnded') client?.inputEnded();
+    else if (message.type === 'rootsChanged') void client?.rootsChanged().catch(() => {});
+    else void this.#close(message.connection);
+  }
+
+  #connect({ connection, server, clientVersion }: Extract<ToHost, { type: 'connect' }>): void {
     const client = new HostedClient({
       connection,
       server,
       clientVersion,
-      post,
-      ask: (call, question, signal) => ask(connection, call, question, signal),
+      post: this.#post,
+      ask: (call, question, signal) => this.#ask({ connection, call, question }, signal),
     });
-    clients.set(connection, client);
+    this.#clients.set(connection, client);
     void client.connect();
   }
 
-  async function close(connection: number): Promise<void> {
-    const client = clients.get(connection);
-    clients.delete(connection);
+  #ask(asked: { connection: number; call: number | null; question: McpQuestion }, signal: AbortSignal): Promise<McpAnswer> {
+    const ask = ++this.#askCount;
+    return new Promise((resolve) => {
+      const withdraw = () => {
+        if (!this.#asks.delete(ask)) return;
+        this.#post({ type: 'withdrawn', ask });
+        resolve({ error: { code: -32000, message: 'the question was withdrawn' } });
+      };
+      this.#asks.set(ask, (answer) => {
+        this.#asks.delete(ask);
+        signal.removeEventListener('abort', withdraw);
+        resolve(answer);
+      });
+      signal.addEventListener('abort', withdraw);
+      this.#post({ type: 'ask', ask, ...asked });
+    });
+  }
+
+  async #request({ connection, call, request }: Extract<ToHost, { type: 'request' }>): Promise<void> {
+    const cancel = new AbortController();
+    this.#calls.set(call, cancel);
     try {
-      await client?.close();
+      const client = this.#clients.get(connection);
+      if (client === undefined) throw new Error('the server is not connected');
+      const result = await client.request(call, request, cancel.signal);
+      if (jsonWeight(result, RESULT_CHARS_MAX) > RESULT_CHARS_MAX) throw new Error(TOO_LONG);
+      this.#post({ type: 'result', call, result });
     } catch (error) {
-      post({ type: 'noticed', connection, message: `closing failed: ${toProblem(error).message}` });
+      this.#post({ type: 'failure', call, problem: toProblem(error) });
+    } finally {
+      this.#calls.delete(call);
     }
   }
 
-  return {
-    receive(message) {
-      switch (message.type) {
-        case 'connect':
-          return connect(message);
-        case 'input':
-          return void clients.get(message.connection)?.receive(message.bytes);
-        case 'inputEnded':
-          return clients.get(message.connection)?.inputEnded();
-        case 'request':
-          return void request(message);
-        case 'cancel':
-          return calls.get(message.call)?.abort();
-        case 'answer':
-          return asks.get(message.ask)?.(message.answer);
-        case 'rootsChanged':
-          return void clients
-            .get(message.connection)
-            ?.rootsChanged()
-            .catch(() => {});
-        case 'close':
-          return void close(message.connection);
-        default:
-          return message satisfies never;
-      }
-    },
-  };
+  async #close(connection: number): Promise<void> {
+    const client = this.#clients.get(connection);
+    this.#clients.delete(connection);
+    try {
+      await client?.close();
+    } catch (error) {
+      this.#post({ type: 'noticed', connection, message: `closing failed: ${toProblem(error).message}` });
+    }
+  }
 }

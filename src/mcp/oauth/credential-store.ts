@@ -6,8 +6,8 @@ import { makeFolderSync } from '../../base/paths/make-folder.ts';
 import { writeFile } from '../../files/write-file.ts';
 import type { StoredCredentials } from '../to-host.ts';
 
-/** The file in the home. Only its owner may read it. */
-const FILE = 'heddle-mcp-credentials.json';
+/** The file in the home. Only its owner may read it, and commands never see it: its name says so (`protect-home.ts`). */
+const FILE = 'heddle-mcp.credentials.json';
 const MODE = 0o600;
 const BYTES_MAX = 4 * 1024 * 1024;
 

@@ -76,6 +76,17 @@ test('the time of a call does not pass while its question is open', async () => 
   expect(answered(server)).toMatchObject({ content: { colour: 'blue' } });
 });
 
+test('the question of a server that dies is withdrawn, and the turn goes on', async () => {
+  const server = await mcpThread([mcpCall('askAndDie')]);
+  const turn = runTurn(server);
+  const { id } = await question(server.client, ASK);
+  // This makes the server end.
+  await server.client.request('mcpServerStatus/list', { threadId: server.threadId });
+  expect((await turn).status).toBe('completed');
+  expect(server.client.notifications('serverRequest/resolved')).toEqual([{ threadId: server.threadId, requestId: id }]);
+  expect(JSON.stringify(toldOf(server))).toContain('exit code 5');
+});
+
 test('roots are the working directories of the threads', async () => {
   const server = await asking('roots/list', {});
   await runTurn(server);

@@ -116,6 +116,12 @@ test('a long result is cut for the model, and the item keeps it', async () => {
   expect(JSON.stringify(mcpItems(server)[0]?.result).length).toBeGreaterThan(500_000);
 });
 
+test('a result that is too long for the server is an error', async () => {
+  const server = await mcpThread([mcpCall('flood', { bytes: 17 * 1024 * 1024 })]);
+  await runTurn(server);
+  expect(mcpItems(server)[0]?.error?.message).toBe('the answer of the server is longer than 16 MiB');
+});
+
 test('enabled_tools and disabled_tools choose the tools; a disabled server is not started', async () => {
   const log = join(tempFolder(), 'log');
   const servers =

@@ -61,7 +61,7 @@ test('an update of a thread that is not loaded is stored without loading it, and
   expect(await next.client.request('thread/loaded/list', {})).toEqual({ data: [], nextCursor: null });
   const last = await next.restart();
   const { thread } = await last.client.request('thread/resume', { threadId: idOf(1), excludeTurns: true });
-  expect(thread).toEqual({ ...expected, status: { type: 'idle' } });
+  expect(thread).toEqual({ ...expected, status: { type: 'idle' }, canAcceptDirectInput: true });
 });
 
 test('daybreakEnabled is kept as it was set, also by thread/start; an empty project counts as none', async () => {

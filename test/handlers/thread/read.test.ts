@@ -113,7 +113,7 @@ describe('thread/read in every state', () => {
     const expected = threadOf(server, { id: idOf(1), preview: 'one', status: { type: 'systemError' }, turns: [turn] });
     expect(await read(server)).toEqual(expected);
     const next = await server.restart();
-    expect(await read(next)).toEqual({ ...expected, status: { type: 'notLoaded' } });
+    expect(await read(next)).toEqual({ ...expected, status: { type: 'notLoaded' }, canAcceptDirectInput: null });
     next.model.push(response(message('second')));
     await next.client.request('thread/resume', { threadId: idOf(1) });
     await next.client.turn(idOf(1), 'two');
