@@ -29,13 +29,18 @@ export async function configWarnings(sources: ConfigSources): Promise<ConfigWarn
   const { problem, path } = sources.trustedFiles;
   const ofTrust = problem === null ? [] : [{ summary: problem.message, details: null, path, range: null }];
   const ofLayers = [...projectWarnings(config), ...likelyTypos(config), ...agentWarnings(config)];
-  return [...badValues(config), ...ofTrust, ...ofLayers, ...embeddedDefault(config)];
+  return [...badValues(config), ...ofTrust, ...ofLayers, ...hookWarnings(config, false), ...embeddedDefault(config)];
 }
 
 /** Returns the warnings about a project's files: those that are not in force although the user trusts the project, and ignored keys. */
 export function projectWarnings(config: Config): ConfigWarningNotification[] {
   const ofLayers = config.layers.flatMap((layer) => [...disabledFile(layer), ...ignoredKeys(layer)]);
-  return [...ofLayers, ...roleWarnings(config, { isProjects: true })];
+  return [...ofLayers, ...roleWarnings(config, { isProjects: true }), ...hookWarnings(config, true)];
+}
+
+function hookWarnings({ hooks }: Config, isProjects: boolean): ConfigWarningNotification[] {
+  const problems = [...hooks.errors, ...hooks.warnings].filter((problem) => problem.isProjects === isProjects);
+  return problems.map(({ message, path }) => ({ summary: message, details: null, path, range: null }));
 }
 
 function disabledFile({ disabledReason, warnsDisabled, locate }: Layer): ConfigWarningNotification[] {

@@ -3,6 +3,7 @@ import type { JsonObject, JsonValue } from '../base/json-value.ts';
 import { cutText } from '../base/text/cut-text.ts';
 import type { AgentRoles } from './agents/agent-role.ts';
 import { ConfigError } from './config-error.ts';
+import { type HookSet, NO_HOOKS } from './hooks/hook-definition.ts';
 import { isTable, valueAt } from './layers/config-table.ts';
 import type { Layer } from './layers/layer.ts';
 import { SETTINGS, type Setting, type SettingName, type SettingValue } from './settings.ts';
@@ -14,6 +15,7 @@ interface ConfigParts {
   layers: Layer[];
   values: JsonObject;
   agentRoles?: AgentRoles;
+  hooks?: HookSet;
 }
 
 /**
@@ -31,14 +33,17 @@ export class Config {
   readonly values: JsonObject;
   /** The roles that agents can have, beside the built-in ones. */
   readonly agentRoles: AgentRoles;
+  /** The hooks that the sources define. */
+  readonly hooks: HookSet;
 
-  constructor({ home, env, modelGiven, layers, values, agentRoles = { roles: [], problems: [] } }: ConfigParts) {
+  constructor({ home, env, modelGiven, layers, values, agentRoles = { roles: [], problems: [] }, hooks = NO_HOOKS }: ConfigParts) {
     this.home = home;
     this.env = env;
     this.modelGiven = modelGiven;
     this.layers = layers;
     this.values = values;
     this.agentRoles = agentRoles;
+    this.hooks = hooks;
   }
 
   /** Returns the value of a setting, or its default if no layer sets it. */

@@ -13,6 +13,7 @@ import { configMethods } from './config.ts';
 import { configRequirementsMethods } from './config-requirements.ts';
 import { fsMethods } from './fs.ts';
 import { HistoryAnswers } from './history/history-answers.ts';
+import { hooksListMethods } from './hooks/list.ts';
 import { type InitializeDeps, initializeMethods } from './initialize.ts';
 import type { MethodTable } from './method.ts';
 import { modelMethods } from './model.ts';
@@ -108,6 +109,7 @@ export function methodTable(parts: Omit<MethodDeps, 'answers'>): MethodTable {
     ...configMethods(deps),
     ...configRequirementsMethods(),
     ...fsMethods(deps),
+    ...hooksListMethods(deps),
     ...serverMethods(deps.diagnostics),
     ...commandMethods(clientProcessDeps),
     ...processMethods(clientProcessDeps),

@@ -26,6 +26,7 @@ const PROJECT_SETTINGS: { readonly [N in SettingName]?: AsStrict<SettingValue<N>
   developer_instructions: anyValue,
   'features.exec_permission_approvals': onlyOff,
   'features.goals': onlyOff,
+  'features.hooks': onlyOff,
   'features.multi_agent': onlyOff,
   'features.request_permissions_tool': onlyOff,
   'features.shell_tool': onlyOff,
@@ -64,7 +65,7 @@ export function withProjectSettings(layer: Layer, below: JsonObject): Layer {
   const ignoredKeys: IgnoredKey[] = [];
   let config = emptyTable();
   for (const { path, value } of keysOf(layer.config, [])) {
-    if (isRole(path, value)) {
+    if (isRole(path, value) || isHook(path)) {
       config = mergeTables(config, tableWith(path, value));
       continue;
     }
@@ -80,7 +81,8 @@ export function withProjectSettings(layer: Layer, below: JsonObject): Layer {
 function* keysOf(table: JsonObject, outer: readonly string[]): Generator<{ path: string[]; value: JsonValue }> {
   for (const [key, value] of Object.entries(table)) {
     const path = [...outer, key];
-    const hasSettings = PATHS.some((known) => known.path.length > path.length && startsWith(known.path, path));
+    const isOfHooks = key === 'hooks' && outer.length === 0;
+    const hasSettings = isOfHooks || PATHS.some((known) => known.path.length > path.length && startsWith(known.path, path));
     if (hasSettings && isTable(value)) yield* keysOf(value, path);
     else yield { path, value };
   }
@@ -89,6 +91,11 @@ function* keysOf(table: JsonObject, outer: readonly string[]): Generator<{ path:
 /** Whether this is the table of a role of agents. `readRoles` decides what a project can set in it. */
 function isRole([table, name = '', ...rest]: readonly string[], value: JsonValue): boolean {
   return table === 'agents' && rest.length === 0 && isTable(value) && !isAgentSetting(name);
+}
+
+/** Whether these are the hooks of an event. Hooks run with exactly the content that the user trusts. */
+function isHook([table, name, ...rest]: readonly string[]): boolean {
+  return table === 'hooks' && name !== undefined && name !== 'state' && rest.length === 0;
 }
 
 function startsWith(path: readonly string[], start: readonly string[]): boolean {

@@ -72,7 +72,7 @@ export const methods: Readonly<Record<string, MethodInfo>> = {
   'fuzzyFileSearch/sessionStart': { served: false, stability: 'experimental', params: 'object', experimentalFields: [] },
   'fuzzyFileSearch/sessionStop': { served: false, stability: 'experimental', params: 'object', experimentalFields: [] },
   'fuzzyFileSearch/sessionUpdate': { served: false, stability: 'experimental', params: 'object', experimentalFields: [] },
-  'hooks/list': { served: false, stability: 'stable', params: 'object', experimentalFields: [] },
+  'hooks/list': { served: true, stability: 'stable', params: 'object', experimentalFields: [] },
   'initialize': { served: true, stability: 'stable', params: 'object', experimentalFields: [] },
   'marketplace/add': { served: false, stability: 'stable', params: 'object', experimentalFields: [] },
   'marketplace/remove': { served: false, stability: 'stable', params: 'object', experimentalFields: [] },

@@ -1,0 +1,62 @@
+import type { HookEventName } from '../../protocol/generated/types.ts';
+
+/** How the output of an event's hooks counts. */
+export interface HookEvent {
+  name: HookEventName;
+  /** The name in files, and in the input of hooks. */
+  label: string;
+  /** The part of a hook that its matcher is compared with. Null: the event has no matchers. */
+  matches: 'tool' | 'source' | 'trigger' | 'agentType' | 'reason' | null;
+  /** The effect of exit code 2, of `decision: "block"` and of a prompt that is not ok. Null: the event cannot refuse. */
+  refusal: 'refuses' | null;
+  /** Whether `continue: false` ends the work. False: it is an error. */
+  canStop: boolean;
+  /** Whether the hook can give the model additional context. */
+  givesContext: boolean;
+  /** The meaning of output that is not JSON. `invalid`: it is an error. */
+  plainText: 'context' | 'ignored' | 'invalid';
+  scope: 'thread' | 'turn';
+  timeoutSecDefault: number;
+}
+
+const LONG_SEC = 600;
+/** Somebody waits for the end of the turn, or of the server. */
+const SHORT_SEC = 1;
+
+const OBSERVES = { matches: null, refusal: null, canStop: false, givesContext: false, plainText: 'ignored' } as const;
+
+function event(name: HookEventName, facts: Partial<Omit<HookEvent, 'name' | 'label'>>): HookEvent {
+  const label = `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+  return { ...OBSERVES, scope: 'turn', timeoutSecDefault: LONG_SEC, ...facts, name, label };
+}
+
+/** The events of hooks, in the order in which they are listed. */
+export const HOOK_EVENTS: readonly HookEvent[] = [
+  event('preModelRequest', { refusal: 'refuses', canStop: true }),
+  event('postModelRequest', {}),
+  event('preToolUse', { matches: 'tool', refusal: 'refuses', givesContext: true }),
+  event('permissionRequest', { matches: 'tool', refusal: 'refuses' }),
+  event('postToolUse', { matches: 'tool', refusal: 'refuses', canStop: true, givesContext: true }),
+  event('preCompact', { matches: 'trigger', canStop: true }),
+  event('postCompact', { matches: 'trigger', canStop: true }),
+  event('sessionStart', { matches: 'source', canStop: true, givesContext: true, plainText: 'context', scope: 'thread' }),
+  event('sessionEnd', { matches: 'reason', scope: 'thread', timeoutSecDefault: SHORT_SEC }),
+  event('userPromptSubmit', { refusal: 'refuses', canStop: true, givesContext: true, plainText: 'context' }),
+  event('subagentStart', { matches: 'agentType', canStop: true, givesContext: true, plainText: 'context', scope: 'thread' }),
+  event('subagentStop', { matches: 'agentType', refusal: 'refuses', canStop: true, plainText: 'invalid' }),
+  event('stop', { refusal: 'refuses', canStop: true, plainText: 'invalid' }),
+  event('interrupt', { timeoutSecDefault: SHORT_SEC }),
+];
+
+const BY_NAME = new Map(HOOK_EVENTS.map((each) => [each.name, each]));
+
+export function hookEvent(name: HookEventName): HookEvent {
+  const found = BY_NAME.get(name);
+  if (found === undefined) throw new Error(`there is no event ${name}`);
+  return found;
+}
+
+/** The name of an event with other separators: `pre_tool_use`, `pre-tool-use`. */
+export function separatedName(name: HookEventName, separator: '_' | '-'): string {
+  return name.replace(/[A-Z]/g, (letter) => `${separator}${letter.toLowerCase()}`);
+}
