@@ -32,6 +32,8 @@ export interface Action {
    * reviewed without a question of policy.
    */
   describe?(permit: Permit): PlannedAction | Promise<PlannedAction>;
+  /** Returns the question whether it may be performed with this permit, which policy does not ask. Absent: nobody can be asked. */
+  approval?(permit: Permit, reason: string): Ask;
   /** Performs the action within the permit. `shown` is its item, which has begun. Null: the action has no item. */
   perform(permit: Permit, shown: OpenItem | null, host: ActionHost): Promise<ActionOutcome>;
   /** Returns the outcome if the action is not performed. The outcome's `item` is used only if the item has begun. */

@@ -7,6 +7,8 @@ import type { ResponseItem } from '../../protocol/generated/types.ts';
 import type { LogEntry } from '../../store/thread-store.ts';
 import type { Action, ActionOutcome } from '../../tools/action.ts';
 import type { CallContext, Tool } from '../../tools/tool.ts';
+import type { CallDecision, PendingCall } from '../turn/turn-part.ts';
+import type { PerformedAction } from './perform-action.ts';
 
 /** A call as the model made it. `local_shell_call` comes from older models, and is answered like a function call. */
 export type ToolCall =
@@ -28,13 +30,28 @@ export interface CallOutput {
   entries(outcome: ActionOutcome): LogEntry[];
 }
 
+/** A call whose action is performed. */
+export interface PerformedCall {
+  call: PendingCall;
+  /** Null: it is stored after the item. */
+  output: CallOutput | null;
+  /** Why the reviewer in force must approve the action, even if policy allows it. Null: no part demands it. */
+  ask: string | null;
+}
+
 interface ToolCallDeps {
   turnId: string;
   /** The tools that were offered with the request that the calls answer. */
   tools: readonly Tool[];
   context: (call: ToolCall) => CallContext;
-  /** Performs an action. If its item completes, the output is stored with it. */
-  perform: (action: Action, output: CallOutput) => Promise<ActionOutcome>;
+  /** Decides about a call. Null: the turn was interrupted meanwhile. Rejects only with the store's error. */
+  before: (call: PendingCall) => Promise<CallDecision | null>;
+  /** Performs an action of a call. If its item completes, the output is stored with it. */
+  perform: (action: Action, call: PerformedCall) => Promise<PerformedAction>;
+  /** Whether `after` may change the output of this call. */
+  watches: (call: PendingCall) => boolean;
+  /** Returns the outcome of a watched call as it counts, and messages for the model. Rejects only with the store's error. */
+  after: (call: PendingCall, outcome: ActionOutcome) => Promise<{ outcome: ActionOutcome; tell: ResponseItem[] }>;
   /** Takes entries out that are not for the thread's log. */
   withoutOwn: (entries: LogEntry[]) => LogEntry[];
   store: (entries: LogEntry[]) => Promise<void>;
@@ -119,8 +136,9 @@ function callOutput(call: ToolCall, { turnId, withoutOwn }: Pick<ToolCallDeps, '
 async function outcomeOf(
   call: ToolCall,
   callOutput: CallOutput,
-  { deps: { tools, context, perform, pace, log }, signal }: { deps: ToolCallDeps; signal: AbortSignal },
+  { deps, signal }: { deps: ToolCallDeps; signal: AbortSignal },
 ): Promise<ActionOutcome> {
+  const { tools, context, perform, pace, log } = deps;
   const name = toolName(call);
   const tool = findTool(tools, call);
   if (tool === undefined) return { output: `There is no tool named ${name}. The tools are: ${namesOf(tools).join(', ')}.`, success: false };
@@ -128,12 +146,34 @@ async function outcomeOf(
   if (args === undefined) return { output: `The arguments of ${name} are not valid JSON.`, success: false };
   try {
     if (signal.aborted) return NOT_BEGUN;
-    const prepared = await pace.during(tool.prepare(args, context(call)));
-    return 'perform' in prepared ? await perform(prepared, callOutput) : prepared;
+    const asked: PendingCall = { callId: call.call_id, tool: name, namespace: namespaceOf(call), args };
+    const decision = await deps.before(asked);
+    if (decision === null) return NOT_BEGUN;
+    await tell(decision.tell ?? [], deps);
+    if (decision.refuse !== undefined) return { output: decision.refuse, success: false };
+    const pending = decision.args === undefined ? asked : { ...asked, args: decision.args };
+    const prepared = await pace.during(tool.prepare(pending.args, context(call)));
+    if (!('perform' in prepared)) return prepared;
+    const isWatched = deps.watches(pending);
+    const { outcome, isPerformed } = await perform(prepared, { call: pending, output: isWatched ? null : callOutput, ask: decision.ask ?? null });
+    if (!isWatched || !isPerformed) return outcome;
+    const after = await deps.after(pending, outcome);
+    await tell(after.tell, deps);
+    return after.outcome;
   } catch (error) {
     log.error({ err: error, tool: name }, 'a tool failed');
     return { output: `${name} failed inside the server: ${error instanceof Error ? error.message : String(error)}`, success: false };
   }
+}
+
+/** Stores messages that the model reads with the output of a call. */
+async function tell(messages: readonly ResponseItem[], { turnId, withoutOwn, store }: ToolCallDeps): Promise<void> {
+  const entries = withoutOwn(messages.map((item) => ({ kind: 'model', turnId, item, author: 'server' })));
+  if (entries.length > 0) await store(entries);
+}
+
+function namespaceOf(call: ToolCall): string | null {
+  return call.type === 'local_shell_call' ? null : (call.namespace ?? null);
 }
 
 /** For a call that was waiting when its turn was interrupted. Clients do not see it. */

@@ -57,6 +57,7 @@ export class ReviewConversation implements Conversation, KeptPrompt {
   readonly #deps: ReviewConversationDeps;
   readonly #options: ReviewConversationOptions;
   readonly #prompt = new OrderedPrompt(null);
+  readonly parts = null;
   #answer = '';
   #hasAsked = false;
   #isShortened = false;
@@ -79,8 +80,8 @@ export class ReviewConversation implements Conversation, KeptPrompt {
     return this.#deps.parts.get(BuiltInTools).readingTools().map(readOnlyTool);
   }
 
-  async beforeRequest(): Promise<readonly ResponseItem[]> {
-    return [];
+  async beforeRequest(): ReturnType<Conversation['beforeRequest']> {
+    return { tell: [], end: null };
   }
 
   /** If the provider refused the prompt as too long, the model is asked again with about half of it, as long as it can be shortened. */

@@ -58,7 +58,7 @@ export class SubAgents implements TurnPart {
 
   async cleanUp({ signal, interruptCause }: TurnContext): Promise<void> {
     if (!signal.aborted) return;
-    const isByUser = interruptCause === null || interruptCause === 'user' || interruptCause === 'guardian';
+    const isByUser = interruptCause === null || ['user', 'guardian', 'hook'].includes(interruptCause);
     await this.#deps.agents.interruptBelow(this.#deps.threadId, isByUser ? 'parent' : interruptCause);
   }
 

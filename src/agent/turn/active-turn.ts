@@ -12,6 +12,8 @@ export interface TurnInput {
   item: ThreadItem;
   model: AuthoredItem[];
   atMs: number;
+  /** The parts check it before the model reads it. It is stored as an unfinished item. */
+  isWithheld?: true;
 }
 
 /** Input that arrives during a turn. `deferred`: stored items for the model only, which it reads after its current response. */
@@ -174,13 +176,18 @@ export class ActiveTurn implements TurnContext {
     return this.#inputs.splice(0);
   }
 
+  /** Waits for reservations and, while there is no input, for holds. Returns whether there is input to take. */
+  async hasInput(): Promise<boolean> {
+    while (this.#reservations > 0 || (this.#holds > 0 && this.#inputs.length === 0)) await this.#change();
+    return this.#inputs.length > 0;
+  }
+
   /**
    * Waits for reservations and, while there is no input, for holds. Then closes the turn to input unless some has arrived. Returns true
    * if it is closed and may end, false if there is input to take.
    */
   async closeUnlessInput(): Promise<boolean> {
-    while (this.#reservations > 0 || (this.#holds > 0 && this.#inputs.length === 0)) await this.#change();
-    if (this.#inputs.length > 0) return false;
+    if (await this.hasInput()) return false;
     this.#closed = true;
     return true;
   }

@@ -1,6 +1,6 @@
 import { orAborted } from '../../base/or-aborted.ts';
 import type { ModelEvent } from '../../model/model.ts';
-import type { ResponseItem, TurnError } from '../../protocol/generated/types.ts';
+import type { ResponseItem, TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
 import type { StoredItem } from '../../store/thread-store.ts';
 import type { Tool } from '../../tools/tool.ts';
 import { isToolCall, type ToolCall } from '../calls/run-tool-calls.ts';
@@ -10,6 +10,7 @@ import { ResponseItems } from '../items/response-items.ts';
 import type { Step } from '../step.ts';
 import { responseLimits } from './response-limits.ts';
 import { otherError, type RunningTurn } from './turn-deps.ts';
+import type { EndedResponse } from './turn-part.ts';
 
 /** The longest response that is taken from a model, in characters of its deltas. */
 const RESPONSE_CHARS_MAX = 32 * 1024 * 1024;
@@ -17,7 +18,7 @@ const RESPONSE_CHARS_MAX = 32 * 1024 * 1024;
 const RESPONSE_ITEMS_MAX = 1_000;
 
 /** How one model request ended. `stopped`: by an interrupt or by new input. */
-type ModelResponse = { ended: 'completed'; calls: ToolCall[] } | { ended: 'stopped' } | { ended: 'failed'; error: TurnError };
+type ModelResponse = { ended: 'completed'; calls: ToolCall[]; usage: TokenUsageBreakdown | null } | { ended: 'stopped' } | { ended: 'failed'; error: TurnError };
 
 /**
  * Sends one request to the model and shows its response to clients, as `run.response`. Its items may not be stored yet when it
@@ -57,6 +58,13 @@ export async function askModel(run: RunningTurn, tools: readonly Tool[]): Promis
     prepared.end();
     items.end();
   }
+}
+
+/** The end of a response, as the parts of the turn see it. */
+export function endedResponse(response: ModelResponse): EndedResponse {
+  const usage = response.ended === 'completed' ? response.usage : null;
+  if (response.ended === 'failed') return { status: 'failed', error: response.error, usage };
+  return { status: response.ended === 'completed' ? 'completed' : 'interrupted', error: null, usage };
 }
 
 interface ResponseReading {
@@ -115,7 +123,7 @@ function take(run: RunningTurn, event: ModelEvent, { items, previews, calls }: T
     case 'completed': {
       const counted = run.deps.tokensStep(run.turn, event.usage);
       if (counted !== null) commit(run, counted);
-      return { ended: 'completed', calls };
+      return { ended: 'completed', calls, usage: event.usage };
     }
     case 'failed':
       return { ended: 'failed', error: event.error };

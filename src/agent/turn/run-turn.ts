@@ -1,16 +1,17 @@
 import { interruptedMessage } from '../../instructions/interrupted-message.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
-import type { TurnError } from '../../protocol/generated/types.ts';
+import type { ResponseItem, ThreadItem, TurnError } from '../../protocol/generated/types.ts';
 import { settleItem } from '../../store/settle-item.ts';
 import { StoreError } from '../../store/store-error.ts';
 import type { LogEntry } from '../../store/thread-store.ts';
 import type { Tool } from '../../tools/tool.ts';
 import { onlyRecord, type ToolCall } from '../calls/run-tool-calls.ts';
 import { mergedSteps, type Step, type StepAddition, StepSequence } from '../step.ts';
-import type { ActiveTurn, Arrival } from './active-turn.ts';
-import { askModel } from './ask-model.ts';
+import type { ActiveTurn } from './active-turn.ts';
+import { askModel, endedResponse } from './ask-model.ts';
 import { type Conversation, type Ending, threadConversation } from './conversation.ts';
 import { otherError, type RunningTurn, type TurnDeps, type TurnOpening } from './turn-deps.ts';
+import { leaveInputs, takeInputs } from './take-inputs.ts';
 import { modelEntries } from './turn-input.ts';
 import { turnView } from './turn-view.ts';
 
@@ -33,7 +34,7 @@ export interface TurnBeginning {
 export async function runTurn(deps: TurnDeps, turn: ActiveTurn, beginning: TurnBeginning): Promise<void> {
   const sequence = new StepSequence();
   const conversation = beginning.conversation ?? threadConversation(deps);
-  const run: RunningTurn = { deps, turn, conversation, sequence, response: null, lastMessage: null, acted: false, runningOn: null };
+  const run: RunningTurn = { deps, turn, conversation, sequence, response: null, lastMessage: null, hasAsked: false, unchecked: [], acted: false, runningOn: null };
   let ending: Ending;
   try {
     await begin(run, beginning.step);
@@ -91,16 +92,26 @@ async function converse(run: RunningTurn): Promise<Ending> {
 /** Asks the model once and runs the calls of its response. Returns null if the model has to be asked again. */
 async function step(run: RunningTurn): Promise<Ending | null> {
   const { deps, turn, conversation } = run;
-  await announceInputs(run, await turn.takeInputs());
+  const opened = await conversation.parts?.beforeInput(turn);
+  await record(run, modelEntries(turn.id, opened?.tell ?? [], 'server'));
+  if (opened?.end === true) return turn.signal.aborted ? { status: 'interrupted' } : { status: 'completed' };
+  const taken = await takeInputs(run);
   if (turn.signal.aborted) return { status: 'interrupted' };
-  await record(run, modelEntries(turn.id, await conversation.beforeRequest(turn), 'server'));
+  // The turn has nothing to answer but input that was refused.
+  if (taken === 'refused' && !run.hasAsked) return ended(run);
+  const before = await conversation.beforeRequest(turn);
+  await record(run, modelEntries(turn.id, before.tell, 'server'));
+  if (before.end !== null) return { status: 'failed', error: before.end };
   const tools = await conversation.tools(turn);
   if (turn.signal.aborted) return { status: 'interrupted' };
+  run.hasAsked = true;
   const response = await askModel(run, tools);
+  await conversation.parts?.afterRequest(endedResponse(response), turn);
   if (response.ended === 'failed' && !conversation.requestFailed(response.error, turn)) return { status: 'failed', error: response.error };
   if (turn.signal.aborted) return { status: 'interrupted' };
   if (response.ended !== 'completed') await deps.outbox.commit({ dropped: run.response?.drop() ?? [] });
   else if (response.calls.length === 0) {
+    if (await goesOn(run)) return null;
     const ending = await ended(run);
     if (ending !== null) return ending;
   }
@@ -112,22 +123,32 @@ async function step(run: RunningTurn): Promise<Ending | null> {
   return null;
 }
 
-/** Announces input, which was stored before its request was answered, and makes deferred items visible to the model. */
-async function announceInputs({ deps, turn }: RunningTurn, inputs: Arrival[]): Promise<void> {
+/** Asks the parts whether a turn that has nothing left to do goes on. Input that has arrived goes before. */
+async function goesOn(run: RunningTurn): Promise<boolean> {
+  const { deps, turn, conversation } = run;
+  if (conversation.parts === null || (await turn.hasInput()) || turn.signal.aborted) return false;
+  await deps.outbox.stored(run.sequence);
+  const message = run.lastMessage?.type === 'agentMessage' ? run.lastMessage.text : null;
+  const reasons = await conversation.parts.stopping(turn, message);
+  if (reasons.length === 0 || turn.signal.aborted) return false;
+  for (const { item, tell } of reasons) await deps.outbox.commit(shownStep(run, item, tell));
+  return true;
+}
+
+/** The step that shows an item to clients and tells the model these messages. */
+function shownStep({ deps, turn }: RunningTurn, item: ThreadItem, tell: readonly ResponseItem[]): Step {
   const ids = { threadId: deps.threadId, turnId: turn.id };
-  for (const input of inputs) {
-    if (input === 'deferred') {
-      await deps.outbox.commit({ entries: [{ kind: 'deferredRead', turnId: turn.id }] });
-      continue;
-    }
-    const { item, atMs } = input;
-    await deps.outbox.commit({
-      announce: [
-        { method: 'item/started', params: { ...ids, item, startedAtMs: atMs } },
-        { method: 'item/completed', params: { ...ids, item, completedAtMs: atMs } },
-      ],
-    });
-  }
+  const atMs = deps.clock.now();
+  return {
+    entries: [
+      { kind: 'item', turnId: turn.id, item, startedAtMs: atMs, completedAtMs: atMs },
+      ...modelEntries(turn.id, tell, 'server'),
+    ],
+    announce: [
+      { method: 'item/started', params: { ...ids, item, startedAtMs: atMs } },
+      { method: 'item/completed', params: { ...ids, item, completedAtMs: atMs } },
+    ],
+  };
 }
 
 async function runCalls(run: RunningTurn, calls: ToolCall[], tools: readonly Tool[]): Promise<void> {
@@ -152,7 +173,7 @@ async function finish(run: RunningTurn, ending: Ending): Promise<void> {
   await deps.parts.cleanUp(turn);
   let parts: StepAddition = {};
   try {
-    await announceInputs(run, await turn.takeInputs());
+    await leaveInputs(run);
     // The items that are not stored by then are part of the end.
     if (ending.status !== 'completed') await deps.outbox.between(() => {});
     parts = partsStep(run, ending);

@@ -18,6 +18,8 @@ interface CommandQuestion {
   /** Distinguishes several questions about one item. Null: the first question. */
   approvalId: string | null;
   permit: Permit;
+  /** A part of the turn demands the approval, each time. */
+  isDemanded?: true;
 }
 
 const UNCOMPARED =
@@ -67,7 +69,7 @@ export function plannedCommand(
 
 function requestParams(
   { call, command, context, deps, permissions }: CommandRun,
-  { reason, key, proposedAmendment, approvalId }: CommandQuestion,
+  { reason, key, proposedAmendment, approvalId, isDemanded }: CommandQuestion,
 ): ServerRequests['item/commandExecution/requestApproval']['params'] {
   const amendment = proposedAmendment === null ? null : [...proposedAmendment];
   return {
@@ -79,7 +81,7 @@ function requestParams(
     additionalPermissions: permissions === null ? null : shownPermissions(permissions),
     kind: 'command',
     startedAtMs: deps.clock.now(),
-    reason: key === null ? [reason, UNCOMPARED].filter((text) => text !== null).join(' ') : reason,
+    reason: key === null && !isDemanded ? [reason, UNCOMPARED].filter((text) => text !== null).join(' ') : reason,
     command: quoteWords(call.argv),
     cwd: call.cwd,
     commandActions: commandActions(command, call.cwd),
