@@ -14,6 +14,7 @@ const LAYERS = [
   ['handlers'],
   ['agent'],
   ['tools'],
+  ['hooks'],
   ['sandbox', 'network', 'instructions', 'rollout'],
   ['files', 'git', 'model', 'store', 'policy', 'transport'],
   ['config', 'client'],

@@ -3,6 +3,7 @@ import { Compaction } from './compaction/compaction.ts';
 import { awaitingUser } from './goal/goal-change.ts';
 import { GoalKeeper } from './goal/goal-keeper.ts';
 import { createGuardian } from './guardian/create-guardian.ts';
+import { Hooks } from './hooks/hooks.ts';
 import { SubAgents } from './sub-agents/sub-agents.ts';
 import type { TurnPartKind } from './turn/turn-part.ts';
 
@@ -13,5 +14,7 @@ export const TURN_PART_LIST: readonly TurnPartKind[] = [
   { create: (deps) => new Compaction(deps) },
   // After the compaction, which makes the model forget its agents.
   { create: (deps) => new SubAgents(deps) },
+  // After the compaction, which begins a session for hooks.
+  { create: (deps) => new Hooks(deps) },
   { create: (deps) => new GoalKeeper(deps), reverted: ({ goal }) => awaitingUser(goal) },
 ];

@@ -9,8 +9,8 @@ import type { Outbox } from '../outbox.ts';
 import type { ActiveTurn } from '../turn/active-turn.ts';
 import type { TurnParts } from '../turn/turn-parts.ts';
 import type { ClientQuestions } from './client-questions.ts';
+import type { PerformedAction, PerformedCall } from './performed-call.ts';
 import type { ActionQuestion, Reviewer } from './reviewer.ts';
-import type { PerformedCall } from './run-tool-calls.ts';
 
 /** The collaborators that a thread's actions are performed with. */
 export interface ActionDeps {
@@ -24,12 +24,6 @@ export interface ActionDeps {
   /** The call that prepared the action. Absent: the model did not call for it. */
   called?: PerformedCall;
   log: Log;
-}
-
-/** `isPerformed`: it was not refused. */
-export interface PerformedAction {
-  outcome: ActionOutcome;
-  isPerformed: boolean;
 }
 
 /**

@@ -8,7 +8,7 @@ import type { LogEntry } from '../../store/thread-store.ts';
 import type { Action, ActionOutcome } from '../../tools/action.ts';
 import type { CallContext, Tool } from '../../tools/tool.ts';
 import type { CallDecision, PendingCall } from '../turn/turn-part.ts';
-import type { PerformedAction } from './perform-action.ts';
+import type { CallOutput, PerformedAction, PerformedCall } from './performed-call.ts';
 
 /** A call as the model made it. `local_shell_call` comes from older models, and is answered like a function call. */
 export type ToolCall =
@@ -22,21 +22,6 @@ export function isToolCall(item: ResponseItem): item is ToolCall {
 
 function toolName(call: ToolCall): string {
   return call.type === 'local_shell_call' ? 'local_shell' : call.name;
-}
-
-/** The output of one call for the model. */
-export interface CallOutput {
-  /** The log entries of the output. None if they were made before: a call has one output. */
-  entries(outcome: ActionOutcome): LogEntry[];
-}
-
-/** A call whose action is performed. */
-export interface PerformedCall {
-  call: PendingCall;
-  /** Null: it is stored after the item. */
-  output: CallOutput | null;
-  /** Why the reviewer in force must approve the action, even if policy allows it. Null: no part demands it. */
-  ask: string | null;
 }
 
 interface ToolCallDeps {
@@ -155,7 +140,11 @@ async function outcomeOf(
     const prepared = await pace.during(tool.prepare(pending.args, context(call)));
     if (!('perform' in prepared)) return prepared;
     const isWatched = deps.watches(pending);
-    const { outcome, isPerformed } = await perform(prepared, { call: pending, output: isWatched ? null : callOutput, ask: decision.ask ?? null });
+    const { outcome, isPerformed } = await perform(prepared, {
+      call: pending,
+      output: isWatched ? null : callOutput,
+      ask: decision.ask ?? null,
+    });
     if (!isWatched || !isPerformed) return outcome;
     const after = await deps.after(pending, outcome);
     await tell(after.tell, deps);

@@ -18,7 +18,10 @@ const RESPONSE_CHARS_MAX = 32 * 1024 * 1024;
 const RESPONSE_ITEMS_MAX = 1_000;
 
 /** How one model request ended. `stopped`: by an interrupt or by new input. */
-type ModelResponse = { ended: 'completed'; calls: ToolCall[]; usage: TokenUsageBreakdown | null } | { ended: 'stopped' } | { ended: 'failed'; error: TurnError };
+type ModelResponse =
+  | { ended: 'completed'; calls: ToolCall[]; usage: TokenUsageBreakdown | null }
+  | { ended: 'stopped' }
+  | { ended: 'failed'; error: TurnError };
 
 /**
  * Sends one request to the model and shows its response to clients, as `run.response`. Its items may not be stored yet when it

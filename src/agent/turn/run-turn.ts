@@ -10,8 +10,8 @@ import { mergedSteps, type Step, type StepAddition, StepSequence } from '../step
 import type { ActiveTurn } from './active-turn.ts';
 import { askModel, endedResponse } from './ask-model.ts';
 import { type Conversation, type Ending, threadConversation } from './conversation.ts';
-import { otherError, type RunningTurn, type TurnDeps, type TurnOpening } from './turn-deps.ts';
 import { leaveInputs, takeInputs } from './take-inputs.ts';
+import { otherError, type RunningTurn, type TurnDeps, type TurnOpening } from './turn-deps.ts';
 import { modelEntries } from './turn-input.ts';
 import { turnView } from './turn-view.ts';
 
@@ -34,7 +34,18 @@ export interface TurnBeginning {
 export async function runTurn(deps: TurnDeps, turn: ActiveTurn, beginning: TurnBeginning): Promise<void> {
   const sequence = new StepSequence();
   const conversation = beginning.conversation ?? threadConversation(deps);
-  const run: RunningTurn = { deps, turn, conversation, sequence, response: null, lastMessage: null, hasAsked: false, unchecked: [], acted: false, runningOn: null };
+  const run: RunningTurn = {
+    deps,
+    turn,
+    conversation,
+    sequence,
+    response: null,
+    lastMessage: null,
+    hasAsked: false,
+    unchecked: [],
+    acted: false,
+    runningOn: null,
+  };
   let ending: Ending;
   try {
     await begin(run, beginning.step);
@@ -140,10 +151,7 @@ function shownStep({ deps, turn }: RunningTurn, item: ThreadItem, tell: readonly
   const ids = { threadId: deps.threadId, turnId: turn.id };
   const atMs = deps.clock.now();
   return {
-    entries: [
-      { kind: 'item', turnId: turn.id, item, startedAtMs: atMs, completedAtMs: atMs },
-      ...modelEntries(turn.id, tell, 'server'),
-    ],
+    entries: [{ kind: 'item', turnId: turn.id, item, startedAtMs: atMs, completedAtMs: atMs }, ...modelEntries(turn.id, tell, 'server')],
     announce: [
       { method: 'item/started', params: { ...ids, item, startedAtMs: atMs } },
       { method: 'item/completed', params: { ...ids, item, completedAtMs: atMs } },

@@ -9,7 +9,6 @@ import type { TurnInput } from './active-turn.ts';
 import { PartGuard, type PartGuardDeps, returned } from './part-guard.ts';
 import type {
   AskedApproval,
-  Awaitable,
   CallDecision,
   CompactionTrigger,
   DueTurn,
@@ -82,7 +81,9 @@ export class TurnParts {
 
   /** Whether a part checks input before the model reads it. */
   withholdsInput(): boolean {
-    return this.#parts.some((part) => this.#guard.attempt(() => part.withholdsInput?.() === true, true, 'a part failed to say whether it checks input'));
+    return this.#parts.some((part) =>
+      this.#guard.attempt(() => part.withholdsInput?.() === true, true, 'a part failed to say whether it checks input'),
+    );
   }
 
   /** The messages that the model reads before the input that has arrived, and whether the turn ends instead. */
@@ -95,7 +96,9 @@ export class TurnParts {
   async checkInput(input: TurnInput, turn: TurnContext): Promise<{ isRefused: boolean; tell: ResponseItem[] } | null> {
     const tell: ResponseItem[] = [];
     for (const part of this.#parts) {
-      const checked = await this.#guard.decided(async () => returned(part.checkInput?.(input, turn) ?? {}, turn.signal), { refuse: true as const });
+      const checked = await this.#guard.decided(async () => returned(part.checkInput?.(input, turn) ?? {}, turn.signal), {
+        refuse: true as const,
+      });
       if (checked === null) return null;
       if (checked.refuse === true) return { isRefused: true, tell: [] };
       tell.push(...(checked.tell ?? []));
@@ -146,7 +149,9 @@ export class TurnParts {
 
   /** Whether a part may change the output of this call. */
   watchesCall(call: PendingCall): boolean {
-    return this.#parts.some((part) => this.#guard.attempt(() => part.watchesCall?.(call) === true, false, 'a part failed to say whether it watches a call'));
+    return this.#parts.some((part) =>
+      this.#guard.attempt(() => part.watchesCall?.(call) === true, false, 'a part failed to say whether it watches a call'),
+    );
   }
 
   /** The output of a call as the parts change it, and the messages that the model reads with it. Rejects only with the store's error. */
@@ -200,7 +205,9 @@ export class TurnParts {
 
   /** Items that the model must read again in this turn, because a compaction removed them from the prompt. */
   compacted(turn: TurnContext): AuthoredItem[] {
-    return this.#parts.flatMap((part) => this.#guard.attempt(() => part.compacted?.(turn) ?? [], [], 'a part failed to tell the model again'));
+    return this.#parts.flatMap((part) =>
+      this.#guard.attempt(() => part.compacted?.(turn) ?? [], [], 'a part failed to tell the model again'),
+    );
   }
 
   /** The reason why a part refuses an action, for the model; null: none does. Never rejects. */
@@ -243,6 +250,8 @@ export class TurnParts {
 
   /** Merges the steps of all parts. A part that throws takes no step, because its error must not keep a turn from beginning or ending. */
   #merged(stepOf: (part: TurnPart) => StepAddition | undefined): StepAddition {
-    return mergedSteps(this.#parts.map((part) => this.#guard.attempt(() => stepOf(part) ?? {}, {}, 'a part failed to take its step in a turn')));
+    return mergedSteps(
+      this.#parts.map((part) => this.#guard.attempt(() => stepOf(part) ?? {}, {}, 'a part failed to take its step in a turn')),
+    );
   }
 }

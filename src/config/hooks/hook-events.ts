@@ -7,8 +7,10 @@ export interface HookEvent {
   label: string;
   /** The part of a hook that its matcher is compared with. Null: the event has no matchers. */
   matches: 'tool' | 'source' | 'trigger' | 'agentType' | 'reason' | null;
-  /** The effect of exit code 2, of `decision: "block"` and of a prompt that is not ok. Null: the event cannot refuse. */
-  refusal: 'refuses' | null;
+  /** Whether exit code 2, `decision: "block"` and a prompt that is not ok refuse what is about to be done, or to end. */
+  refuses: boolean;
+  /** Whether a refusal without a reason has no effect: there is nothing left to prevent. */
+  needsReason: boolean;
   /** Whether `continue: false` ends the work. False: it is an error. */
   canStop: boolean;
   /** Whether the hook can give the model additional context. */
@@ -23,7 +25,7 @@ const LONG_SEC = 600;
 /** Somebody waits for the end of the turn, or of the server. */
 const SHORT_SEC = 1;
 
-const OBSERVES = { matches: null, refusal: null, canStop: false, givesContext: false, plainText: 'ignored' } as const;
+const OBSERVES = { matches: null, refuses: false, needsReason: false, canStop: false, givesContext: false, plainText: 'ignored' } as const;
 
 function event(name: HookEventName, facts: Partial<Omit<HookEvent, 'name' | 'label'>>): HookEvent {
   const label = `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
@@ -32,19 +34,19 @@ function event(name: HookEventName, facts: Partial<Omit<HookEvent, 'name' | 'lab
 
 /** The events of hooks, in the order in which they are listed. */
 export const HOOK_EVENTS: readonly HookEvent[] = [
-  event('preModelRequest', { refusal: 'refuses', canStop: true }),
+  event('preModelRequest', { refuses: true, canStop: true }),
   event('postModelRequest', {}),
-  event('preToolUse', { matches: 'tool', refusal: 'refuses', givesContext: true }),
-  event('permissionRequest', { matches: 'tool', refusal: 'refuses' }),
-  event('postToolUse', { matches: 'tool', refusal: 'refuses', canStop: true, givesContext: true }),
+  event('preToolUse', { matches: 'tool', refuses: true, givesContext: true }),
+  event('permissionRequest', { matches: 'tool', refuses: true }),
+  event('postToolUse', { matches: 'tool', refuses: true, needsReason: true, canStop: true, givesContext: true }),
   event('preCompact', { matches: 'trigger', canStop: true }),
   event('postCompact', { matches: 'trigger', canStop: true }),
   event('sessionStart', { matches: 'source', canStop: true, givesContext: true, plainText: 'context', scope: 'thread' }),
   event('sessionEnd', { matches: 'reason', scope: 'thread', timeoutSecDefault: SHORT_SEC }),
-  event('userPromptSubmit', { refusal: 'refuses', canStop: true, givesContext: true, plainText: 'context' }),
+  event('userPromptSubmit', { refuses: true, canStop: true, givesContext: true, plainText: 'context' }),
   event('subagentStart', { matches: 'agentType', canStop: true, givesContext: true, plainText: 'context', scope: 'thread' }),
-  event('subagentStop', { matches: 'agentType', refusal: 'refuses', canStop: true, plainText: 'invalid' }),
-  event('stop', { refusal: 'refuses', canStop: true, plainText: 'invalid' }),
+  event('subagentStop', { matches: 'agentType', refuses: true, needsReason: true, canStop: true, plainText: 'invalid' }),
+  event('stop', { refuses: true, needsReason: true, canStop: true, plainText: 'invalid' }),
   event('interrupt', { timeoutSecDefault: SHORT_SEC }),
 ];
 

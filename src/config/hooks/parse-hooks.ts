@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import type { JsonObject, JsonValue } from '../../base/json-value.ts';
-import { isTable } from '../layers/config-table.ts';
 import { canonicalJson } from '../layers/layer.ts';
 import { suggestKey } from '../suggest-key.ts';
 import type { HookDefinition, HookHandler } from './hook-definition.ts';
