@@ -7,7 +7,6 @@ import { contextMessage } from '../../instructions/context-message.ts';
 import type { HookEventName, ResponseItem, TurnError } from '../../protocol/generated/types.ts';
 import type { ActionOutcome, Verdict } from '../../tools/action.ts';
 import { type InterruptCause, isDecided } from '../../tools/denial.ts';
-import type { TurnInput } from '../turn/active-turn.ts';
 import type {
   AskedApproval,
   CallDecision,
@@ -15,6 +14,7 @@ import type {
   EndedResponse,
   PendingCall,
   TurnContext,
+  TurnInput,
   TurnPart,
   TurnPartDeps,
 } from '../turn/turn-part.ts';

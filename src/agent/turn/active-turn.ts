@@ -5,16 +5,7 @@ import type { AuthoredItem } from '../../store/model-items.ts';
 import type { ThreadSettings } from '../../store/thread-store.ts';
 import type { InterruptCause } from '../../tools/denial.ts';
 import type { TurnOverrides } from '../settings/resolve-settings.ts';
-import type { TurnContext, TurnKind } from './turn-part.ts';
-
-/** Input of a user that is stored: the item for clients, and the items for the model. */
-export interface TurnInput {
-  item: ThreadItem;
-  model: AuthoredItem[];
-  atMs: number;
-  /** The parts check it before the model reads it. It is stored as an unfinished item. */
-  isWithheld?: true;
-}
+import type { TurnContext, TurnInput, TurnKind } from './turn-part.ts';
 
 /** Input that arrives during a turn. `deferred`: stored items for the model only, which it reads after its current response. */
 export type Arrival = TurnInput | 'deferred';

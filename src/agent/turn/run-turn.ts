@@ -103,18 +103,9 @@ async function converse(run: RunningTurn): Promise<Ending> {
 /** Asks the model once and runs the calls of its response. Returns null if the model has to be asked again. */
 async function step(run: RunningTurn): Promise<Ending | null> {
   const { deps, turn, conversation } = run;
-  const opened = await conversation.parts?.beforeInput(turn);
-  await record(run, modelEntries(turn.id, opened?.tell ?? [], 'server'));
-  if (opened?.end === true) return turn.signal.aborted ? { status: 'interrupted' } : { status: 'completed' };
-  const taken = await takeInputs(run);
-  if (turn.signal.aborted) return { status: 'interrupted' };
-  // The turn has nothing to answer but input that was refused.
-  if (taken === 'refused' && !run.hasAsked) return ended(run);
-  const before = await conversation.beforeRequest(turn);
-  await record(run, modelEntries(turn.id, before.tell, 'server'));
-  if (before.end !== null) return { status: 'failed', error: before.end };
-  const tools = await conversation.tools(turn);
-  if (turn.signal.aborted) return { status: 'interrupted' };
+  const ready = await prepare(run);
+  if (ready === null || 'status' in ready) return ready;
+  const { tools } = ready;
   run.hasAsked = true;
   const response = await askModel(run, tools);
   await conversation.parts?.afterRequest(endedResponse(response), turn);
@@ -134,14 +125,31 @@ async function step(run: RunningTurn): Promise<Ending | null> {
   return null;
 }
 
+/** Takes the input that has arrived, and prepares a request. Returns its tools, how the turn ends, or null if input has arrived meanwhile. */
+async function prepare(run: RunningTurn): Promise<{ tools: readonly Tool[] } | Ending | null> {
+  const { turn, conversation } = run;
+  const opened = await conversation.parts?.beforeInput(turn);
+  await record(run, modelEntries(turn.id, opened?.tell ?? [], 'server'));
+  if (opened?.end === true) return turn.signal.aborted ? { status: 'interrupted' } : { status: 'completed' };
+  const taken = await takeInputs(run);
+  if (turn.signal.aborted) return { status: 'interrupted' };
+  // The turn has nothing to answer but input that was refused.
+  if (taken === 'refused' && !run.hasAsked) return ended(run);
+  const before = await conversation.beforeRequest(turn);
+  await record(run, modelEntries(turn.id, before.tell, 'server'));
+  if (before.end !== null) return { status: 'failed', error: before.end };
+  const tools = await conversation.tools(turn);
+  return turn.signal.aborted ? { status: 'interrupted' } : { tools };
+}
+
 /** Asks the parts whether a turn that has nothing left to do goes on. Input that has arrived goes before. */
 async function goesOn(run: RunningTurn): Promise<boolean> {
   const { deps, turn, conversation } = run;
   if (conversation.parts === null || (await turn.hasInput()) || turn.signal.aborted) return false;
-  await deps.outbox.stored(run.sequence);
   const message = run.lastMessage?.type === 'agentMessage' ? run.lastMessage.text : null;
   const reasons = await conversation.parts.stopping(turn, message);
   if (reasons.length === 0 || turn.signal.aborted) return false;
+  await deps.outbox.stored(run.sequence);
   for (const { item, tell } of reasons) await deps.outbox.commit(shownStep(run, item, tell));
   return true;
 }

@@ -1,7 +1,8 @@
 import type { Announcement } from '../../protocol/announcement.ts';
-import type { Arrival, TurnInput } from './active-turn.ts';
+import type { Arrival } from './active-turn.ts';
 import type { RunningTurn } from './turn-deps.ts';
 import { inputEntries, modelEntries, storedInput } from './turn-input.ts';
+import type { TurnInput } from './turn-part.ts';
 
 /**
  * Takes the input that has arrived: announces input that was stored before its request was answered, makes deferred items visible to the

@@ -9,8 +9,9 @@ import type { ResponseItems } from '../items/response-items.ts';
 import type { ShownReasoning } from '../items/shown-reasoning.ts';
 import type { Outbox } from '../outbox.ts';
 import type { Step, StepAddition, StepSequence } from '../step.ts';
-import type { ActiveTurn, TurnInput } from './active-turn.ts';
+import type { ActiveTurn } from './active-turn.ts';
 import type { Conversation, PreparedRequest } from './conversation.ts';
+import type { TurnInput } from './turn-part.ts';
 import type { TurnParts } from './turn-parts.ts';
 
 /** The collaborators of a turn. */

@@ -4,7 +4,7 @@ import type { AuthoredItem } from '../../store/model-items.ts';
 import type { Author, LogEntry, StoredItem, ThreadSettings } from '../../store/thread-store.ts';
 import type { Instructions } from '../prompt/instructions.ts';
 import { additionalContext, userMessage, userMessageItem } from '../prompt/user-message.ts';
-import type { TurnInput } from './active-turn.ts';
+import type { TurnInput } from './turn-part.ts';
 
 interface TurnInputDeps {
   settings: ThreadSettings;

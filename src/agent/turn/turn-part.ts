@@ -22,7 +22,6 @@ import type { PromptHistory } from '../prompt/prompt-history.ts';
 import type { ThreadConfiguration } from '../settings/thread-configuration.ts';
 import type { StepAddition } from '../step.ts';
 import type { AgentTree } from '../sub-agents/agent-tree.ts';
-import type { TurnInput } from './active-turn.ts';
 
 /**
  * The kind of a turn, by what began it: input of a client, a user command, the goal of the thread, a review, which takes no input, or a
@@ -65,6 +64,15 @@ export interface DueTurn {
    * with the store's error.
    */
   readonly opening?: (turn: TurnContext) => Promise<TurnError | null>;
+}
+
+/** Input of a user that is stored: the item for clients, and the items for the model. */
+export interface TurnInput {
+  item: ThreadItem;
+  model: AuthoredItem[];
+  atMs: number;
+  /** The parts check it before the model reads it. It is stored as an unfinished item. */
+  isWithheld?: true;
 }
 
 /** A call of the model to a tool that was offered, before the tool has read its arguments. */

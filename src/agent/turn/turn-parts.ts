@@ -5,7 +5,6 @@ import type { Action, ActionOutcome, Verdict } from '../../tools/action.ts';
 import type { InterruptCause } from '../../tools/denial.ts';
 import type { Tool } from '../../tools/tool.ts';
 import { mergedSteps, type StepAddition } from '../step.ts';
-import type { TurnInput } from './active-turn.ts';
 import { PartGuard, type PartGuardDeps, returned } from './part-guard.ts';
 import type {
   AskedApproval,
@@ -16,6 +15,7 @@ import type {
   McpCall,
   PendingCall,
   TurnContext,
+  TurnInput,
   TurnOutcome,
   TurnPart,
 } from './turn-part.ts';

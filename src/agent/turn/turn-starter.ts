@@ -11,11 +11,11 @@ import { withTurnOverrides } from '../settings/resolve-settings.ts';
 import { settingsChange } from '../settings/settings-change.ts';
 import { mergedSteps, type StepAddition } from '../step.ts';
 import type { ThreadState } from '../thread-state.ts';
-import { ActiveTurn, type InputReservation, type TurnInput } from './active-turn.ts';
+import { ActiveTurn, type InputReservation } from './active-turn.ts';
 import type { TurnBeginning } from './run-turn.ts';
 import type { TurnOpening } from './turn-deps.ts';
 import { type InputAuthor, inputEntries, modelEntries, type TurnMessage, turnInput, withheldItem } from './turn-input.ts';
-import type { DueTurn } from './turn-part.ts';
+import type { DueTurn, TurnInput } from './turn-part.ts';
 import type { TurnParts } from './turn-parts.ts';
 import { turnView } from './turn-view.ts';
 
