@@ -12,12 +12,13 @@ const STDERR_CHARS_MAX = 2_000;
 /** Reads how the command of a hook ended: its exit code, and its output as JSON or as plain text. */
 export function readOutput(event: HookEvent, result: CommandResult): HookResult {
   if ('failure' in result) return failedHook(`${event.label} hook failed: ${result.failure}`);
-  const { exitCode, stdout, stderr } = result;
+  const { exitCode, stdout, stderr, isCut } = result;
   if (exitCode === REFUSES && event.refuses) return refused(event, stderr.trim());
   if (exitCode !== 0) {
     const why = stderr.trim();
     return failedHook(`hook exited with code ${exitCode}${why === '' ? '' : `: ${cutText(why, STDERR_CHARS_MAX)}`}`);
   }
+  if (isCut && isJson(stdout)) return failedHook(`${event.label} hook printed too much JSON`);
   return readText(event, stdout);
 }
 
@@ -25,7 +26,7 @@ export function readOutput(event: HookEvent, result: CommandResult): HookResult 
 export function readText(event: HookEvent, output: string): HookResult {
   const text = output.trim();
   if (text === '') return { status: 'completed', entries: [], effect: {} };
-  if (text.startsWith('{') || text.startsWith('[')) return readJson(event, text);
+  if (isJson(text)) return readJson(event, text);
   switch (event.plainText) {
     case 'context':
       return { status: 'completed', entries: [entry('context', text)], effect: { context: text } };
@@ -36,6 +37,10 @@ export function readText(event: HookEvent, output: string): HookResult {
     default:
       return event.plainText satisfies never;
   }
+}
+
+function isJson(text: string): boolean {
+  return /^\s*[{[]/.test(text);
 }
 
 /** A hook that refuses. Without a reason, the events that can still prevent something refuse all the same. */

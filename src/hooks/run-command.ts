@@ -21,8 +21,8 @@ export interface HookCommand {
   owner: readonly string[];
 }
 
-/** How a command ended. */
-export type CommandResult = { exitCode: number; stdout: string; stderr: string } | { failure: string };
+/** How a command ended. `isCut`: there was more of stdout. */
+export type CommandResult = { exitCode: number; stdout: string; stderr: string; isCut: boolean } | { failure: string };
 
 interface CommandDeps {
   processes: Processes;
@@ -56,8 +56,7 @@ export async function runCommand(command: HookCommand, deps: CommandDeps, signal
     const program = await deps.processes.start({ argv, cwd, env, bounds: null, owner, input: true, terminal: null }, onOutput);
     const exitCode = await ended(program, { input, timeoutSec, over: over.signal, clock: deps.clock });
     if (failure !== null || exitCode === null) return { failure: failure ?? INTERRUPTED };
-    if (stdout.isCut) return { failure: `it printed more than ${KEPT_BYTES_MAX / 1024} KiB` };
-    return { exitCode, stdout: stdout.text(), stderr: stderr.text() };
+    return { exitCode, stdout: stdout.text(), stderr: stderr.text(), isCut: stdout.isCut };
   } catch (error) {
     if (error instanceof ProcessStartError) return { failure: `it could not be started: ${error.message}` };
     throw error;

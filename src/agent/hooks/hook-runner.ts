@@ -4,7 +4,7 @@ import { Places } from '../../base/places.ts';
 import type { HookDefinition } from '../../config/hooks/hook-definition.ts';
 import { type HookEvent, hookEvent, separatedName } from '../../config/hooks/hook-events.ts';
 import { failedHook, type HookResult } from '../../hooks/hook-result.ts';
-import { type MergedEffects, mergedEffects } from '../../hooks/merged-effects.ts';
+import { type MergedEffects, mergedEffects, NO_EFFECTS } from '../../hooks/merged-effects.ts';
 import { readOutput, readText } from '../../hooks/read-output.ts';
 import { runCommand } from '../../hooks/run-command.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
@@ -48,6 +48,8 @@ interface Run {
   id: string;
   startedAtMs: number;
   startedMs: number;
+  /** How long it took; null: it has not ended. */
+  durationMs: number | null;
 }
 
 /** Runs the hooks of a thread: those of one event side by side. Tells clients of each run. */
@@ -67,6 +69,7 @@ export class HookRunner {
 
   /** Runs the hooks, and returns what they decide. Does not wait for asynchronous ones. Rejects only with the store's error. */
   async run(occasion: Occasion): Promise<MergedEffects> {
+    if (occasion.signal.aborted) return NO_EFFECTS;
     const waited = occasion.hooks.filter((hook) => !isAsync(hook)).map((hook) => this.#begun(hook, occasion));
     for (const hook of occasion.hooks.filter(isAsync)) void this.#runAside(this.#begun(hook, occasion));
     await this.#announce(waited.map((run) => this.#startedRun(run)));
@@ -113,7 +116,8 @@ export class HookRunner {
     if (!(await this.#places.take(signal))) return failedHook(INTERRUPTED);
     try {
       const result = await this.#handled(run, signal);
-      log.info({ threadId, key: hook.key, status: result.status, ms: this.#elapsedMs(run) }, 'a hook ended');
+      run.durationMs = this.#elapsedMs(run);
+      log.info({ threadId, key: hook.key, status: result.status, ms: run.durationMs }, 'a hook ended');
       return result;
     } catch (error) {
       if (error instanceof StoreError) throw error;
@@ -186,7 +190,7 @@ export class HookRunner {
   #begun(hook: HookDefinition, occasion: Occasion): Run {
     const suffix = occasion.callId === null ? '' : `:${occasion.callId}`;
     const id = `${separatedName(hook.event, '-')}:${hook.displayOrder}:${hook.sourcePath}${suffix}`;
-    return { hook, occasion, id, startedAtMs: this.#deps.clock.now(), startedMs: this.#deps.clock.monotonic() };
+    return { hook, occasion, id, startedAtMs: this.#deps.clock.now(), startedMs: this.#deps.clock.monotonic(), durationMs: null };
   }
 
   #startedRun(run: Run): Announcement {
@@ -194,8 +198,8 @@ export class HookRunner {
   }
 
   #completed(run: Run, { status, entries }: HookResult): Announcement {
-    const completedAt = seconds(this.#deps.clock.now());
-    return this.#announcement('hook/completed', run, { status, completedAt, durationMs: this.#elapsedMs(run), entries });
+    const durationMs = run.durationMs ?? this.#elapsedMs(run);
+    return this.#announcement('hook/completed', run, { status, completedAt: seconds(run.startedAtMs + durationMs), durationMs, entries });
   }
 
   #announcement(

@@ -20,7 +20,7 @@ import type {
 } from '../turn/turn-part.ts';
 import { agentType, hookInput } from './hook-input.ts';
 import { continuation } from './hook-prompt.ts';
-import type { HookRunner } from './hook-runner.ts';
+import type { HookRunner, Occasion } from './hook-runner.ts';
 import { toolResponse } from './tool-response.ts';
 
 /** How often hooks may go on with one turn that would end. */
@@ -52,6 +52,8 @@ export class Hooks implements TurnPart {
   #hasBegun = false;
   /** The context that asynchronous hooks gave. The model reads it with its next request. */
   #late: string[] = [];
+  /** The runs that have begun. An interrupt ends the wait for them, and they end soon after. */
+  readonly #open = new Set<Promise<unknown>>();
   /** The turn that hooks went on with, and how often. */
   #continued = { turnId: '', count: 0 };
 
@@ -169,6 +171,7 @@ export class Hooks implements TurnPart {
   }
 
   async cleanUp(turn: TurnContext): Promise<void> {
+    await Promise.allSettled(this.#open);
     if (!turn.signal.aborted || !isDecided(turn.interruptCause)) return;
     await this.#run('interrupt', { turn, signal: new AbortController().signal, secondsMax: INTERRUPT_SEC_MAX });
   }
@@ -232,7 +235,7 @@ export class Hooks implements TurnPart {
     if (hooks.length === 0) return NO_EFFECTS;
     const { settings } = turn;
     const runner = await this.#load();
-    return runner.run({
+    return this.#opened(runner, {
       event: hookEvent(event),
       input: hookInput(event, { record: this.#deps.record(), settings, turnId: turn.id }, facts),
       hooks,
@@ -242,6 +245,16 @@ export class Hooks implements TurnPart {
       secondsMax: secondsMax ?? null,
       signal: signal ?? turn.signal,
     });
+  }
+
+  async #opened(runner: HookRunner, occasion: Occasion): Promise<MergedEffects> {
+    const run = runner.run(occasion);
+    this.#open.add(run);
+    try {
+      return await run;
+    } finally {
+      this.#open.delete(run);
+    }
   }
 
   /** Imports the code that runs hooks at its first use. */

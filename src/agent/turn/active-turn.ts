@@ -1,7 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { JsonValue } from '../../base/json-value.ts';
-import type { NonSteerableTurnKind, ThreadItem } from '../../protocol/generated/types.ts';
-import type { AuthoredItem } from '../../store/model-items.ts';
+import type { NonSteerableTurnKind } from '../../protocol/generated/types.ts';
 import type { ThreadSettings } from '../../store/thread-store.ts';
 import type { InterruptCause } from '../../tools/denial.ts';
 import type { TurnOverrides } from '../settings/resolve-settings.ts';
