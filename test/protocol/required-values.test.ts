@@ -49,6 +49,7 @@ const TESTS: Record<string, Record<string, string>> = {
     'agent/items.test.ts': 'imageGeneration reasoning webSearch',
     'agent/plan-mode.test.ts': 'plan userMessage agentMessage',
     'agent/apply-patch.test.ts': 'fileChange',
+    'agent/hooks/turn-hooks.test.ts': 'hookPrompt',
     'handlers/review.test.ts': 'enteredReviewMode exitedReviewMode',
     'tools/command-items.test.ts': 'commandExecution',
     'tools/view-image.test.ts': 'imageView',
@@ -64,7 +65,7 @@ const IMPORTED: Record<string, string> = {
   DynamicToolCallOutputContentItem: 'inputImage inputText',
   DynamicToolCallStatus: 'completed failed inProgress',
   McpToolCallStatus: 'completed failed inProgress',
-  ThreadItem: 'dynamicToolCall hookPrompt mcpToolCall',
+  ThreadItem: 'dynamicToolCall mcpToolCall',
 };
 
 /** The values of items about agents. `agent/sub-agents/agent-values.test.ts` compares the values that clients see with the schema. */

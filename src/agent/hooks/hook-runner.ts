@@ -139,7 +139,13 @@ export class HookRunner {
         const call = { server: handler.server, tool: handler.tool, input: filledIn(handler.input, input) as JsonObject };
         return this.#within(run, signal, async (within) => {
           const answer = this.#deps.callMcpTool(call, within);
-          return answer === null ? failedHook(`there is no MCP server named ${handler.server}`) : readText(event, await answer);
+          if (answer === null) return failedHook(`there is no MCP server named ${handler.server}`);
+          const outcome = await answer.then(
+            (text) => ({ text }),
+            (error: unknown) => ({ problem: error instanceof Error ? error.message : String(error) }),
+          );
+          if ('problem' in outcome) return failedHook(`the call of the tool ${handler.tool} failed: ${outcome.problem}`);
+          return readText(event, outcome.text);
         });
       }
       case 'prompt':

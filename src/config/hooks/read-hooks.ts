@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { readRegularFileSync } from '../../base/files/read-regular-file.ts';
-import { isObject, type JsonObject, type JsonValue, parsedJson } from '../../base/json-value.ts';
+import { isObject, type JsonObject, type JsonValue } from '../../base/json-value.ts';
 import type { HookSource, HookTrustStatus } from '../../protocol/generated/types.ts';
-import { ConfigError, NO_LOCATION } from '../config-error.ts';
+import { NO_LOCATION } from '../config-error.ts';
 import { emptyTable, isTable, toTable, valueAt } from '../layers/config-table.ts';
 import type { Layer } from '../layers/layer.ts';
 import { suggestKey } from '../suggest-key.ts';
@@ -96,8 +96,8 @@ function ownFile(path: string, errors: HookProblem[], warnings: HookProblem[]): 
 
 /** Returns the events of a file. Throws an error if the file cannot be used. */
 function hooksIn(bytes: Uint8Array, { path, isProjects }: Pick<HookProblem, 'path' | 'isProjects'>, warnings: HookProblem[]): JsonObject {
-  const parsed = parsedJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
-  if (!isObject(parsed)) throw new ConfigError('it is not a JSON object', { path, range: null });
+  const parsed = parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  if (!isObject(parsed)) throw new Error('it is not a JSON object');
   const table = toTable(parsed, NO_LOCATION);
   for (const key of Object.keys(table)) {
     if (key === 'hooks' || key === 'description') continue;
@@ -106,8 +106,20 @@ function hooksIn(bytes: Uint8Array, { path, isProjects }: Pick<HookProblem, 'pat
     warnings.push({ path, message: `${path}: ${JSON.stringify(key)} is ignored, because it is not a known key. ${advice}`, isProjects });
   }
   const { hooks = emptyTable() } = table;
-  if (!isTable(hooks)) throw new ConfigError('"hooks" is not an object', { path, range: null });
+  if (!isTable(hooks)) throw new Error('"hooks" is not an object');
   return hooks;
+}
+
+/** Parses JSON. The error says where the text is not valid, and does not quote it: it may have secrets. */
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const position = /at position (\d+)/.exec(error instanceof Error ? error.message : '')?.[1];
+    const before = text.slice(0, position === undefined ? text.length : Number(position));
+    const line = before.split('\n').length;
+    throw new Error(`it is not valid JSON at line ${line}, column ${before.length - before.lastIndexOf('\n')}`, { cause: error });
+  }
 }
 
 function projectOrigins({ files, layers }: HookSources, errors: HookProblem[], warnings: HookProblem[]): Origin[] {

@@ -21,7 +21,10 @@ export interface CommandHook {
 export function hooksJson(hooks: Record<string, (CommandHook | JsonObject)[]>): string {
   const groups = Object.entries(hooks).map(([event, handlers]) => [
     event,
-    handlers.map(({ matcher, ...handler }) => ({ ...(matcher === undefined ? {} : { matcher }), hooks: [{ type: 'command', ...handler }] })),
+    handlers.map(({ matcher, ...handler }) => ({
+      ...(matcher === undefined ? {} : { matcher }),
+      hooks: [{ type: 'command', ...handler }],
+    })),
   ]);
   return JSON.stringify({ hooks: Object.fromEntries(groups) });
 }
@@ -69,6 +72,10 @@ export function read({ model }: TestServer, request: number): unknown[] {
 }
 
 function shown(item: ResponseItem): string | null {
-  if (item.type === 'message') return `${item.role}: ${item.content.map((part) => ('text' in part ? part.text : '')).join('')}`.replace(/^(developer|user): (Permissions|<environment_context>)/, '$2');
+  if (item.type === 'message')
+    return `${item.role}: ${item.content.map((part) => ('text' in part ? part.text : '')).join('')}`.replace(
+      /^(developer|user): (Permissions|<environment_context>)/,
+      '$2',
+    );
   return 'output' in item && typeof item.output === 'string' ? `output: ${item.output}` : null;
 }

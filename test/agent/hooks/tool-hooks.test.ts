@@ -58,7 +58,11 @@ describe('PreToolUse', () => {
   test.each([
     ['exit code 2', 'echo "not here" >&2; exit 2', 'not here'],
     ['decision: block', prints({ decision: 'block', reason: 'not here' }), 'not here'],
-    ['permissionDecision: deny', prints({ hookSpecificOutput: { permissionDecision: 'deny', permissionDecisionReason: 'not here' } }), 'not here'],
+    [
+      'permissionDecision: deny',
+      prints({ hookSpecificOutput: { permissionDecision: 'deny', permissionDecisionReason: 'not here' } }),
+      'not here',
+    ],
     ['exit code 2 without a reason', 'exit 2', 'A PreToolUse hook refused this without giving a reason.'],
   ])('refuses a call by %s: it does not begin, and the model reads why', async (_, command, reason) => {
     const server = await hookServer({ PreToolUse: [{ command }] }, [runs('touch made'), done]);
@@ -79,7 +83,13 @@ describe('PreToolUse', () => {
           { matcher: 'Edit|Write', command: updated(patch('four')).replaceAll('\\n', '\\\\n').replace("printf %s '", "printf '%b' '") },
         ],
       },
-      [response(functionCall('exec_command', { cmd: 'touch one' }), functionCall('apply_patch', { input: patch('three') }, { callId: 'call_2' })), done],
+      [
+        response(
+          functionCall('exec_command', { cmd: 'touch one' }),
+          functionCall('apply_patch', { input: patch('three') }, { callId: 'call_2' }),
+        ),
+        done,
+      ],
     );
     await server.client.turn(THREAD, 'go');
     expect(['one', 'two', 'three', 'four'].filter((name) => existsSync(join(server.cwd, name)))).toEqual(['two', 'four']);
@@ -90,7 +100,14 @@ describe('PreToolUse', () => {
     const server = await hookServer({ PreToolUse: [{ command }] }, [runs('true'), done]);
     await server.client.turn(THREAD, 'go');
     expect(read(server, 2)).toEqual(['user: go', expect.stringContaining('output: '), 'developer: for the model']);
-    expect(ended(server)).toMatchObject([{ entries: [{ kind: 'warning', text: 'for the user' }, { kind: 'context', text: 'for the model' }] }]);
+    expect(ended(server)).toMatchObject([
+      {
+        entries: [
+          { kind: 'warning', text: 'for the user' },
+          { kind: 'context', text: 'for the model' },
+        ],
+      },
+    ]);
   });
 
   test('asks the user about a command that policy allows', async () => {
@@ -140,7 +157,8 @@ describe('PreToolUse', () => {
 
   test('runs the matching hooks side by side, and clients see their ends in order', async () => {
     // Each waits for the other: neither ends if they run one after the other.
-    const meets = (own: string, other: string) => `touch ../${own}; while [ ! -e ../${other} ]; do sleep 0.01; done; echo ${own} >&2; exit 2`;
+    const meets = (own: string, other: string) =>
+      `touch ../${own}; while [ ! -e ../${other} ]; do sleep 0.01; done; echo ${own} >&2; exit 2`;
     const hooks = [
       { matcher: 'Bash', command: meets('a', 'b') },
       { matcher: 'B.sh', command: meets('b', 'a') },
@@ -187,9 +205,13 @@ describe('PermissionRequest', () => {
   const decides = (decision: object) => prints({ hookSpecificOutput: { hookEventName: 'PermissionRequest', decision } });
 
   test('allows in place of the user', async () => {
-    const server = await hookServer({ PermissionRequest: [{ command: keeps('input', JSON.parse(decisionJson({ behavior: 'allow' }))) }] }, [runs('touch made', { justification: 'for you' }), done], {
-      config: ASKING,
-    });
+    const server = await hookServer(
+      { PermissionRequest: [{ command: keeps('input', JSON.parse(decisionJson({ behavior: 'allow' }))) }] },
+      [runs('touch made', { justification: 'for you' }), done],
+      {
+        config: ASKING,
+      },
+    );
     await server.client.turn(THREAD, 'go');
     expect(existsSync(join(server.cwd, 'made'))).toBe(true);
     expect(kept(server, 'input')).toMatchObject([{ tool_name: 'Bash', tool_input: { command: 'touch made', description: 'for you' } }]);
@@ -197,7 +219,11 @@ describe('PermissionRequest', () => {
   });
 
   test('denies in place of the user, with a reason for the model', async () => {
-    const server = await hookServer({ PermissionRequest: [{ command: decides({ behavior: 'deny', message: 'never that' }) }] }, [runs('touch made'), done], { config: ASKING });
+    const server = await hookServer(
+      { PermissionRequest: [{ command: decides({ behavior: 'deny', message: 'never that' }) }] },
+      [runs('touch made'), done],
+      { config: ASKING },
+    );
     await server.client.turn(THREAD, 'go');
     expect(told(server)).toBe('never that');
     expect(completed(server)).toMatchObject([{ status: 'declined' }]);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { Gate } from '../../support/gate.ts';
 import { text } from '../../support/test-client.ts';
 import { functionCall, message, response } from '../../support/test-model.ts';
-import { Gate } from '../../support/gate.ts';
 import { done, runs } from '../../tools/command-server.ts';
 import { ended, hookServer, keeps, kept, prints, read, THREAD } from './hook-server.ts';
 
@@ -104,8 +104,14 @@ describe('Stop', () => {
     expect(turn).toMatchObject({ status: 'completed', items: [{ type: 'agentMessage', text: 'two' }] });
     const prompts = server.client.notifications('item/completed', ({ item }) => item.type === 'hookPrompt');
     const hookRunId = ended(server)[0]?.id;
-    expect(prompts.map(({ item }) => item)).toEqual([{ type: 'hookPrompt', id: expect.any(String), fragments: [{ text: 'run the tests', hookRunId }] }]);
-    expect(read(server, 2)).toEqual(['user: go', 'assistant: one', `user: <hook_prompt hook_run_id="${hookRunId}">run the tests</hook_prompt>`]);
+    expect(prompts.map(({ item }) => item)).toEqual([
+      { type: 'hookPrompt', id: expect.any(String), fragments: [{ text: 'run the tests', hookRunId }] },
+    ]);
+    expect(read(server, 2)).toEqual([
+      'user: go',
+      'assistant: one',
+      `user: <hook_prompt hook_run_id="${hookRunId}">run the tests</hook_prompt>`,
+    ]);
     expect(ended(server).map(({ status }) => status)).toEqual(['blocked', 'completed']);
     expect(kept(server, 'input')).toMatchObject([{ stop_hook_active: true, last_assistant_message: 'two' }]);
     const { thread } = await server.client.request('thread/read', { threadId: THREAD, includeTurns: true });
@@ -113,7 +119,10 @@ describe('Stop', () => {
   });
 
   test('one that always goes on is stopped, and a warning says so', async () => {
-    const server = await hookServer({ Stop: [{ command: 'echo more >&2; exit 2' }] }, Array.from({ length: 101 }, () => done));
+    const server = await hookServer(
+      { Stop: [{ command: 'echo more >&2; exit 2' }] },
+      Array.from({ length: 101 }, () => done),
+    );
     expect((await server.client.turn(THREAD, 'go')).status).toBe('completed');
     expect(server.model.requests).toHaveLength(101);
     expect(server.client.notifications('warning').map(({ message: words }) => words)).toEqual([
@@ -136,7 +145,10 @@ describe('requests to the model', () => {
   test('PreModelRequest denies a request, which fails the turn', async () => {
     const server = await hookServer({ PreModelRequest: [{ command: 'echo "over budget" >&2; exit 2' }] }, []);
     const turn = await server.client.turn(THREAD, 'go');
-    expect(turn).toMatchObject({ status: 'failed', error: { codexErrorInfo: 'inferenceHookDenied', message: 'A hook denied the request to the model: over budget' } });
+    expect(turn).toMatchObject({
+      status: 'failed',
+      error: { codexErrorInfo: 'inferenceHookDenied', message: 'A hook denied the request to the model: over budget' },
+    });
     expect(server.model.requests).toEqual([]);
   });
 });
@@ -212,13 +224,16 @@ test('SubagentStart and SubagentStop take the place of SessionStart and Stop for
   server.model.clear();
   const answers = ({ input }: { input: readonly object[] }) => {
     const all = JSON.stringify(input);
-    if (all.includes('"look"') && !all.includes('spawn_agent')) return all.includes('blocked this call') ? says('agent done') : runs('true', {}, 'agent_call');
+    if (all.includes('"look"') && !all.includes('spawn_agent'))
+      return all.includes('blocked this call') ? says('agent done') : runs('true', {}, 'agent_call');
     return all.includes('call_1') ? done : response(functionCall('spawn_agent', { message: 'look' }));
   };
-  server.model.push(...Array.from({ length: 6 }, () => (request: { input: readonly object[] }) => {
-    const next = answers(request);
-    return typeof next === 'function' ? [] : next;
-  }));
+  server.model.push(
+    ...Array.from({ length: 6 }, () => (request: { input: readonly object[] }) => {
+      const next = answers(request);
+      return typeof next === 'function' ? [] : next;
+    }),
+  );
   await server.client.turn(THREAD, 'go');
   await server.client.waitFor('hook/completed', ({ run }) => run.eventName === 'subagentStop');
   const events = kept(server, 'input').map(({ hook_event_name, agent_type = null }) => [hook_event_name, agent_type]);
