@@ -21,10 +21,10 @@ const USED_IN: Record<string, string[]> = {
   initialize: ['src/server/connection.ts'],
   'thread/fork': [REQUEST],
   'thread/resume': [REQUEST],
-  'thread/start': [REQUEST, 'src/handlers/with-environment.ts'],
-  'thread/settings/update': [SETTINGS, 'src/handlers/check-requested-sandbox.ts'],
+  'thread/start': [REQUEST, 'src/handlers/requested/with-environment.ts'],
+  'thread/settings/update': [SETTINGS, 'src/handlers/requested/check-requested-sandbox.ts'],
   'turn/settings/update': [SETTINGS],
-  'turn/start': [SETTINGS, 'src/handlers/with-environment.ts', 'src/agent/turn/turn-starter.ts', 'src/agent/turn/turn-input.ts'],
+  'turn/start': [SETTINGS, 'src/handlers/requested/with-environment.ts', 'src/agent/turn/turn-starter.ts', 'src/agent/turn/turn-input.ts'],
   'turn/steer': [SETTINGS, 'src/agent/turn/turn-input.ts', 'src/agent/loaded-thread.ts'],
 };
 
