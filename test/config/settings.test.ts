@@ -175,6 +175,7 @@ test('without settings, the defaults apply', async () => {
     'features.goals': true,
     'features.multi_agent': true,
     'features.guardian_approval': false,
+    'features.hooks': true,
     'features.shell_tool': true,
     'features.view_image_tool': true,
     hide_agent_reasoning: false,

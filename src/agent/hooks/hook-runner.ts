@@ -14,7 +14,7 @@ import { shellArgv, userShell } from '../../tools/command/call/user-shell.ts';
 import { cutMiddle } from '../prompt/without-bulk.ts';
 import type { TurnContext, TurnPartDeps } from '../turn/turn-part.ts';
 import { seconds } from '../turn/turn-view.ts';
-import { runModelHook } from './model-hook.ts';
+import { runModelHook } from './run-model-hook.ts';
 
 /** How many hooks of a thread run at a time. The others wait. */
 const PARALLEL_MAX = 16;

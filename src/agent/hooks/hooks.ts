@@ -18,8 +18,8 @@ import type {
   TurnPart,
   TurnPartDeps,
 } from '../turn/turn-part.ts';
+import { continuation } from './continuation.ts';
 import { agentType, hookInput } from './hook-input.ts';
-import { continuation } from './hook-prompt.ts';
 import type { HookRunner, Occasion } from './hook-runner.ts';
 import { toolResponse } from './tool-response.ts';
 

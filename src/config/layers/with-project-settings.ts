@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '../../base/json-value.ts';
 import type { AskForApproval } from '../../protocol/generated/types.ts';
+import { HOOK_EVENTS } from '../hooks/hook-events.ts';
 import { isAgentSetting, SETTING_NAMES, SETTINGS, type SettingName, type SettingValue } from '../settings.ts';
 import { emptyTable, isTable, mergeTables, tableWith, valueAt } from './config-table.ts';
 import type { IgnoredKey, Layer } from './layer.ts';
@@ -95,7 +96,7 @@ function isRole([table, name = '', ...rest]: readonly string[], value: JsonValue
 
 /** Whether these are the hooks of an event. Hooks run with exactly the content that the user trusts. */
 function isHook([table, name, ...rest]: readonly string[]): boolean {
-  return table === 'hooks' && name !== undefined && name !== 'state' && rest.length === 0;
+  return table === 'hooks' && rest.length === 0 && HOOK_EVENTS.some(({ label }) => label === name);
 }
 
 function startsWith(path: readonly string[], start: readonly string[]): boolean {
