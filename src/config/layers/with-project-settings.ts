@@ -27,7 +27,6 @@ const PROJECT_SETTINGS: { readonly [N in SettingName]?: AsStrict<SettingValue<N>
   developer_instructions: anyValue,
   'features.exec_permission_approvals': onlyOff,
   'features.goals': onlyOff,
-  'features.hooks': onlyOff,
   'features.multi_agent': onlyOff,
   'features.request_permissions_tool': onlyOff,
   'features.shell_tool': onlyOff,
