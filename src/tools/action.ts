@@ -97,6 +97,8 @@ export interface ActionOutcome {
   author?: 'user';
   /** The item as it completes. `runsOn`: the action completes its item itself, later. Absent if the action has no item. */
   item?: ThreadItem | 'runsOn';
+  /** The command in the background that the call has begun or reached. `isOver`: it has ended. */
+  session?: { number: number; isOver: boolean };
   /** Notifications for clients after the completed item. */
   after?: readonly Announcement[];
 }

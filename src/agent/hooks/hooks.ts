@@ -23,6 +23,10 @@ import { agentType, hookInput } from './hook-input.ts';
 import type { HookRunner, Occasion } from './hook-runner.ts';
 import { toolResponse } from './tool-response.ts';
 
+/** The tool whose calls reach commands in the background. */
+const WRITE_STDIN = 'write_stdin';
+/** How many commands in the background are remembered. The oldest may have ended without a call that has read it. */
+const BACKGROUND_MAX = 100;
 /** How often hooks may go on with one turn that would end. */
 const CONTINUATIONS_MAX = 100;
 /** The longest time that the end of a turn waits for hooks, and that of a server. */
@@ -52,6 +56,8 @@ export class Hooks implements TurnPart {
   #hasBegun = false;
   /** The context that asynchronous hooks gave. The model reads it with its next request. */
   #late: string[] = [];
+  /** The calls whose commands run on, by the number of their session. */
+  readonly #inBackground = new Map<number, PendingCall>();
   /** The runs that have begun. An interrupt ends the wait for them, and they end soon after. */
   readonly #open = new Set<Promise<unknown>>();
   /** The turn that hooks went on with, and how often. */
@@ -116,17 +122,35 @@ export class Hooks implements TurnPart {
   }
 
   watchesCall(call: PendingCall): boolean {
-    return this.#of('postToolUse', this.#has('postToolUse') ? hookCall(call).names : []).length > 0;
+    if (!this.#has('postToolUse')) return false;
+    const endsOther = this.#inBackground.size > 0 && call.tool === WRITE_STDIN;
+    return endsOther || this.#of('postToolUse', hookCall(call).names).length > 0;
   }
 
+  /** A command in the background is over when the call has returned that has read its end. */
   async afterCall(call: PendingCall, outcome: ActionOutcome, turn: TurnContext): Promise<{ output?: string; tell?: ResponseItem[] }> {
-    // The command has not ended.
-    if (outcome.item === 'runsOn') return {};
+    const { session } = outcome;
+    if (outcome.item === 'runsOn') {
+      if (session !== undefined) this.#inBackground.set(session.number, call);
+      if (this.#inBackground.size > BACKGROUND_MAX) this.#inBackground.delete([...this.#inBackground.keys()][0] ?? 0);
+      return {};
+    }
+    const begun = session?.isOver ? this.#inBackground.get(session.number) : undefined;
+    if (session?.isOver) this.#inBackground.delete(session.number);
+    const merged = [
+      await this.#performed(call, outcome, turn),
+      ...(begun === undefined ? [] : [await this.#performed(begun, outcome, turn)]),
+    ];
+    const stop = merged.find((each) => each.stop !== null)?.stop ?? null;
+    const reasons = merged.flatMap(({ refusals }) => refusals.map(({ reason }) => reason));
+    const feedback = stop ?? (reasons.length > 0 ? reasons.join('\n\n') : null);
+    return { tell: messages(merged.flatMap(({ contexts }) => contexts)), ...(feedback === null ? {} : { output: feedback }) };
+  }
+
+  #performed(call: PendingCall, outcome: ActionOutcome, turn: TurnContext): Promise<MergedEffects> {
     const { name, names, input } = hookCall(call);
     const facts = { tool_name: name, tool_input: input, tool_response: toolResponse(outcome), tool_use_id: call.callId };
-    const { refusals, stop, contexts } = await this.#run('postToolUse', { turn, facts, names, callId: call.callId });
-    const feedback = stop ?? (refusals.length > 0 ? refusals.map(({ reason }) => reason).join('\n\n') : null);
-    return { tell: messages(contexts), ...(feedback === null ? {} : { output: feedback }) };
+    return this.#run('postToolUse', { turn, facts, names, callId: call.callId });
   }
 
   async approvalAsked({ ask, call }: AskedApproval, turn: TurnContext): Promise<Verdict | null> {
@@ -197,6 +221,7 @@ export class Hooks implements TurnPart {
 
   async endWork(): Promise<void> {
     this.#late = [];
+    this.#inBackground.clear();
     await (await this.#runner)?.close();
   }
 

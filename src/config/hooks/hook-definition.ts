@@ -48,6 +48,9 @@ export interface HookSet {
   errors: readonly HookProblem[];
 }
 
+/** The name of the file in the home, and in the `.codex` folder of a project. */
+export const HOOKS_FILE = 'hooks.json';
+
 export const NO_HOOKS: HookSet = { hooks: [], warnings: [], errors: [] };
 
 /** Whether a hook may run. */

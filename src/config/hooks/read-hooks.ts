@@ -7,11 +7,8 @@ import { emptyTable, isTable, toTable, valueAt } from '../layers/config-table.ts
 import type { Layer } from '../layers/layer.ts';
 import { suggestKey } from '../suggest-key.ts';
 import type { ProjectFile } from '../trust/project-files.ts';
-import type { HookDefinition, HookProblem, HookSet } from './hook-definition.ts';
+import { HOOKS_FILE, type HookDefinition, type HookProblem, type HookSet } from './hook-definition.ts';
 import { parseHooks } from './parse-hooks.ts';
-
-/** The name of the file in the home, and in the `.codex` folder of a project. */
-export const HOOKS_FILE = 'hooks.json';
 
 const FILE_BYTES_MAX = 256 * 1024;
 /** Stands for a file where a request or the command line defines hooks. */

@@ -133,7 +133,7 @@ export class CommandAction implements Action {
       case 'yielded': {
         const { session } = outcome;
         void session.ended.then(() => session.complete());
-        return { output: report({ sessionId: number }), success: true, item: 'runsOn' };
+        return { output: report({ sessionId: number }), success: true, item: 'runsOn', session: { number, isOver: false } };
       }
       case 'ended': {
         const { exitCode } = outcome;

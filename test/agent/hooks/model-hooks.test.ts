@@ -4,6 +4,9 @@ import { functionCall, message, response } from '../../support/test-model.ts';
 import { done, runs, told } from '../../tools/command-server.ts';
 import { ended, hookServer, THREAD } from './hook-server.ts';
 
+/** Stands for a field of the event. */
+const field = (path: string) => `$\{${path}}`;
+
 const answers = (ok: boolean, reason: string | null) => response(message(JSON.stringify({ ok, reason })));
 
 describe('a prompt', () => {
@@ -89,7 +92,12 @@ test('an agent reads files before it answers', async () => {
 });
 
 describe('a tool of an MCP server', () => {
-  const hook = { type: 'mcp_tool', server: 'checks', tool: 'look', input: { command: '${tool_input.command}', all: ['${tool_name}'] } };
+  const hook = {
+    type: 'mcp_tool',
+    server: 'checks',
+    tool: 'look',
+    input: { command: field('tool_input.command'), all: [field('tool_name')] },
+  };
 
   test('gets its input with the fields of the event, and its text decides', async () => {
     const calls: McpCall[] = [];

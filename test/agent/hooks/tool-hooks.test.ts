@@ -143,8 +143,14 @@ describe('PreToolUse', () => {
     server.clock.advance(WAIT_MS);
     await turn;
     expect(kept(server, 'input').map(({ tool_name }) => tool_name)).toEqual(['Bash', 'write_stdin', 'apply_patch', 'update_plan']);
-    // The first command had not ended when its call did.
-    expect(kept(server, 'output').map(({ tool_name }) => tool_name)).toEqual(['write_stdin', 'apply_patch', 'update_plan']);
+    // The first command ends while the second call waits for it.
+    const after = kept(server, 'output').map(({ tool_name, tool_use_id }) => [tool_name, tool_use_id]);
+    expect(after).toEqual([
+      ['write_stdin', 'call_2'],
+      ['Bash', 'call_1'],
+      ['apply_patch', 'call_3'],
+      ['update_plan', 'call_4'],
+    ]);
   });
 
   test('does not fire for a command of the user', async () => {
