@@ -34,14 +34,15 @@ const INTERRUPT_SEC_MAX = 60;
 const CLOSE_SEC_MAX = 60;
 const SHUTDOWN_SEC_MAX = 5;
 
-/** An event of one turn. */
-interface TurnEvent {
-  turn: TurnContext;
+interface Happening {
+  /** Null: no turn runs. */
+  turn: TurnContext | null;
   /** The facts of this event only. */
   facts?: JsonObject;
   /** The names that matchers are compared with. */
   names?: readonly string[];
   callId?: string;
+  /** Ends the wait. Absent: that of the turn, if there is one. */
   signal?: AbortSignal;
   secondsMax?: number;
 }
@@ -201,22 +202,9 @@ export class Hooks implements TurnPart {
   }
 
   async closed(cause: InterruptCause): Promise<void> {
-    const hooks = this.#hasBegun && this.#role === null ? this.#of('sessionEnd', [END_REASON]) : [];
-    if (hooks.length === 0) return;
-    const record = this.#deps.record();
-    const { settings } = record;
-    const isShutdown = cause === 'shutdown' || cause === 'clientGone';
-    const runner = await this.#load();
-    await runner.run({
-      event: hookEvent('sessionEnd'),
-      input: hookInput('sessionEnd', { record, settings, turnId: null }, { reason: END_REASON }),
-      hooks,
-      turn: null,
-      cwd: settings.cwd,
-      callId: null,
-      secondsMax: isShutdown ? SHUTDOWN_SEC_MAX : CLOSE_SEC_MAX,
-      signal: new AbortController().signal,
-    });
+    if (!this.#hasBegun || this.#role !== null) return;
+    const secondsMax = cause === 'shutdown' || cause === 'clientGone' ? SHUTDOWN_SEC_MAX : CLOSE_SEC_MAX;
+    await this.#run('sessionEnd', { turn: null, facts: { reason: END_REASON }, names: [END_REASON], secondsMax });
   }
 
   async endWork(): Promise<void> {
@@ -255,20 +243,21 @@ export class Hooks implements TurnPart {
   }
 
   /** Runs the hooks of an event. Hooks of an event without matchers match any names. */
-  async #run(event: HookEventName, { turn, facts = {}, names = [], callId, signal, secondsMax }: TurnEvent): Promise<MergedEffects> {
+  async #run(event: HookEventName, { turn, facts = {}, names = [], callId, signal, secondsMax }: Happening): Promise<MergedEffects> {
     const hooks = this.#of(event, names);
     if (hooks.length === 0) return NO_EFFECTS;
-    const { settings } = turn;
+    const record = this.#deps.record();
+    const { settings } = turn ?? record;
     const runner = await this.#load();
     return this.#opened(runner, {
       event: hookEvent(event),
-      input: hookInput(event, { record: this.#deps.record(), settings, turnId: turn.id }, facts),
+      input: hookInput(event, { record, settings, turnId: turn?.id ?? null }, facts),
       hooks,
       turn,
       cwd: settings.cwd,
       callId: callId ?? null,
       secondsMax: secondsMax ?? null,
-      signal: signal ?? turn.signal,
+      signal: signal ?? turn?.signal ?? new AbortController().signal,
     });
   }
 
