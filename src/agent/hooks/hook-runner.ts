@@ -9,6 +9,7 @@ import { readOutput, readText } from '../../hooks/read-output.ts';
 import { runCommand } from '../../hooks/run-command.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { HookRunSummary } from '../../protocol/generated/types.ts';
+import { killed } from '../../sandbox/processes/killed.ts';
 import { StoreError } from '../../store/store-error.ts';
 import { shellArgv, userShell } from '../../tools/command/call/user-shell.ts';
 import { cutMiddle } from '../prompt/without-bulk.ts';
@@ -87,8 +88,8 @@ export class HookRunner {
   async close(): Promise<void> {
     this.#closed.abort();
     this.#closed = new AbortController();
-    const { processes, threadId } = this.#deps;
-    if (this.#started > 0) await processes.killOwned([threadId, OWNER]);
+    const { processes, threadId, clock } = this.#deps;
+    if (this.#started > 0) await killed(processes.killOwned([threadId, OWNER]), clock);
   }
 
   /** Runs a hook that nobody waits for. Never rejects. */
