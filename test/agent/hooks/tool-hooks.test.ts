@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { functionCall, response } from '../../support/test-model.ts';
 import type { TestServer } from '../../support/test-server.ts';
 import { completed, done, FREE_CONFIG, runs, told, writes } from '../../tools/command-server.ts';
+import { GUARDED_CONFIG } from '../guardian/guardian-server.ts';
 import { ended, hookServer, keeps, kept, prints, read, THREAD } from './hook-server.ts';
 
 const WAIT_MS = 300;
@@ -248,6 +249,19 @@ describe('PermissionRequest', () => {
     await answer(server, { decision: 'accept' });
     await turn;
     expect(existsSync(join(server.cwd, 'made'))).toBe(true);
+  });
+
+  test('answers before the guardian does', async () => {
+    const server = await hookServer(
+      { PermissionRequest: [{ command: decides({ behavior: 'deny', message: 'never that' }) }] },
+      [runs('touch made'), done],
+      {
+        config: GUARDED_CONFIG,
+      },
+    );
+    await server.client.turn(THREAD, 'go');
+    expect(told(server)).toBe('never that');
+    expect(server.client.notifications('item/autoApprovalReview/started')).toEqual([]);
   });
 
   function decisionJson(decision: object): string {
