@@ -228,9 +228,12 @@ export class Hooks implements TurnPart {
     this.#due = null;
     if (source === null) return NO_EFFECTS;
     const role = this.#role;
-    return role === null
+    const started = await (role === null
       ? this.#run('sessionStart', { turn, facts: { source }, names: [source] })
-      : this.#run('subagentStart', { turn, names: [role] });
+      : this.#run('subagentStart', { turn, names: [role] }));
+    // An interrupt cut the hooks off: the next turn begins the session.
+    if (turn.signal.aborted) this.#due ??= source;
+    return started;
   }
 
   #has(event: HookEventName): boolean {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { ModelRequest } from '../../../src/model/model.ts';
 import { Gate } from '../../support/gate.ts';
 import { text } from '../../support/test-client.ts';
 import { functionCall, message, response } from '../../support/test-model.ts';
@@ -218,22 +219,17 @@ test('SubagentStart and SubagentStop take the place of SessionStart and Stop for
     SubagentStop: [{ command: keeps('input') }],
     PreToolUse: [{ matcher: 'Bash', command: 'exit 2' }],
   };
-  const server = await hookServer(hooks, [
-    response(functionCall('spawn_agent', { message: 'look' }), functionCall('wait_agent', { targets: [] }, { callId: 'call_9' })),
-  ]);
-  server.model.clear();
-  const answers = ({ input }: { input: readonly object[] }) => {
-    const all = JSON.stringify(input);
-    if (all.includes('"look"') && !all.includes('spawn_agent'))
-      return all.includes('blocked this call') ? says('agent done') : runs('true', {}, 'agent_call');
-    return all.includes('call_1') ? done : response(functionCall('spawn_agent', { message: 'look' }));
+  const server = await hookServer(hooks, []);
+  // The thread and its agent ask side by side.
+  const answer = ({ input }: ModelRequest) => {
+    const read = JSON.stringify(input);
+    if (read.includes('spawn_agent')) return says('done');
+    if (!read.includes('"look"')) return response(functionCall('spawn_agent', { message: 'look' }));
+    return read.includes('blocked this call')
+      ? says('agent done')
+      : response(functionCall('exec_command', { cmd: 'true' }, { callId: 'call_2' }));
   };
-  server.model.push(
-    ...Array.from({ length: 6 }, () => (request: { input: readonly object[] }) => {
-      const next = answers(request);
-      return typeof next === 'function' ? [] : next;
-    }),
-  );
+  server.model.push(answer, answer, answer, answer);
   await server.client.turn(THREAD, 'go');
   await server.client.waitFor('hook/completed', ({ run }) => run.eventName === 'subagentStop');
   const events = kept(server, 'input').map(({ hook_event_name, agent_type = null }) => [hook_event_name, agent_type]);
