@@ -3,6 +3,7 @@ import type { JsonObject, JsonValue } from '../base/json-value.ts';
 import { cutText } from '../base/text/cut-text.ts';
 import type { AgentRoles } from './agents/agent-role.ts';
 import { ConfigError, type ConfigLocation, IncompleteConfigError } from './config-error.ts';
+import { type HookSet, NO_HOOKS } from './hooks/hook-definition.ts';
 import { isTable, valueAt } from './layers/config-table.ts';
 import type { Layer } from './layers/layer.ts';
 import { NO_LOGIN, type StoredLogin } from './login/stored-login.ts';
@@ -16,6 +17,7 @@ interface ConfigParts {
   values: JsonObject;
   login?: StoredLogin;
   agentRoles?: AgentRoles;
+  hooks?: HookSet;
 }
 
 /**
@@ -35,8 +37,11 @@ export class Config {
   readonly login: StoredLogin;
   /** The roles that agents can have, beside the built-in ones. */
   readonly agentRoles: AgentRoles;
+  /** The hooks that the sources define. */
+  readonly hooks: HookSet;
 
-  constructor({ home, env, modelGiven, layers, values, login = NO_LOGIN, agentRoles = { roles: [], problems: [] } }: ConfigParts) {
+  constructor(parts: ConfigParts) {
+    const { home, env, modelGiven, layers, values, login = NO_LOGIN, agentRoles = { roles: [], problems: [] }, hooks = NO_HOOKS } = parts;
     this.home = home;
     this.env = env;
     this.modelGiven = modelGiven;
@@ -44,6 +49,7 @@ export class Config {
     this.values = values;
     this.login = login;
     this.agentRoles = agentRoles;
+    this.hooks = hooks;
   }
 
   /** Returns the value of a setting, or its default if no layer sets it. */

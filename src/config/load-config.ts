@@ -4,6 +4,7 @@ import type { Env } from '../base/env.ts';
 import type { JsonObject } from '../base/json-value.ts';
 import { readRoles } from './agents/read-roles.ts';
 import { Config } from './config.ts';
+import { loadHooks } from './hooks/load-hooks.ts';
 import { emptyTable, isTable, mergeTables, tableWith, valueAt } from './layers/config-table.ts';
 import { type Layer, parseLayer, readLayer } from './layers/layer.ts';
 import { projectLayers } from './layers/project-layers.ts';
@@ -42,7 +43,7 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
   const toml = await loadToml();
   const file = join(home, 'config.toml');
   const user = userLayer(file, sources, toml);
-  const { layers: projects, roleFiles } = projectLayers({ cwd, home, user: user.config }, { toml, trustedFiles });
+  const { layers: projects, roleFiles, hookFiles } = projectLayers({ cwd, home, user: user.config }, { toml, trustedFiles });
   const session: Layer[] = [];
   if (overrides.length > 0) session.push(flagsLayer(overrides, toml));
   if (request) session.push(requestLayer(request));
@@ -56,7 +57,9 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
   const values = mergeTables(mergeTables(switched, guardianReviewer(base.values)), mergeLayers(layers));
   const own = new Config({ home, env, modelGiven, login, layers, values });
   const agentRoles = readRoles({ home, own, layers, roleFiles, toml });
-  return new Config({ home, env, modelGiven, login, layers, values, agentRoles });
+  const isEnabled = valueAt(values, ['features', 'hooks']) !== false;
+  const hooks = await loadHooks({ home, layers, files: hookFiles, isEnabled });
+  return new Config({ home, env, modelGiven, login, layers, values, agentRoles, hooks });
 }
 
 function switchedFeatures({ features = {} }: ConfigSources): JsonObject {
