@@ -100,6 +100,8 @@ export interface AppParts {
   partKinds?: readonly TurnPartKind[];
   /** Sees every message of every connection. */
   tap?: WireTap;
+  /** The absolute path of the folder with the configuration and the requirements for all users. By default there is none. */
+  systemDir?: string | null;
   /** Edits the text of config.toml. By default in this thread. */
   editToml?: EditToml;
   /** Orders what happens at the same time. By default everything happens at once. */
@@ -222,9 +224,9 @@ type Base = ReturnType<typeof createBase>;
 
 /** The configuration, which is read anew for each thread, and what changes it. */
 function createConfiguration(options: AppParts, { clients, clock, log }: Base) {
-  const { home, cwd, env, overrides = [], recordsTrust = true } = options;
+  const { home, cwd, env, overrides = [], recordsTrust = true, systemDir = null } = options;
   const trustedFiles = new TrustedFiles({ home, writes: recordsTrust });
-  const sources = { home, cwd, env, overrides, trustedFiles, modelGiven: options.model !== undefined, features: {} };
+  const sources = { home, cwd, env, overrides, trustedFiles, modelGiven: options.model !== undefined, features: {}, systemDir };
   const config = (folder: string | null = null, request: JsonObject | null = null): Promise<Config> =>
     loadConfig({ ...sources, cwd: folder ?? cwd, request });
   const skillFolders = new SkillFolders({ clock, log, config, onChange: () => clients.publish('everyone', 'skills/changed', {}) });

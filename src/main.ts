@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type App, type AppParts, createApp } from './app.ts';
@@ -35,6 +35,10 @@ const TOML_EDITOR = join(__dirname, '..', 'bin', 'load-toml-editor.js');
 
 const MIGRATIONS = join(__dirname, '..', 'migrations');
 
+const INSTALLATION = { manifest: join(__dirname, '..', 'package.json'), executable: process.execPath };
+
+const SYSTEM_DIRS = ['/etc/heddle', '/etc/codex'];
+
 const SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
 
 const GENERATORS: Record<Generator, () => Promise<(options: { schemaDir: string; outDir: string; experimental: boolean }) => void>> = {
@@ -44,6 +48,15 @@ const GENERATORS: Record<Generator, () => Promise<(options: { schemaDir: string;
 
 function homeFolder(): string {
   return resolve(process.env.HEDDLE_HOME || process.env.CODEX_HOME || join(homedir(), '.heddle'));
+}
+
+/** The folder that an administrator sets limits in. Null: there is none. */
+function systemDir(): string | null {
+  return SYSTEM_DIRS.find((path) => existsSync(path)) ?? null;
+}
+
+function homeSource(): string {
+  return ['HEDDLE_HOME', 'CODEX_HOME'].find((name) => process.env[name]) ?? 'the default';
 }
 
 function createLog({ logLevel, logFile }: ServeOptions): Log {
@@ -80,7 +93,8 @@ async function start(options: ServeOptions, log: Log): Promise<Service> {
     nodeVersions: process.versions,
     sendSignal: (pid, signal) => process.kill(pid, signal),
     residentMemoryBytes: () => process.memoryUsage.rss(),
-    installation: { manifest: join(__dirname, '..', 'package.json'), executable: process.execPath },
+    installation: INSTALLATION,
+    systemDir: systemDir(),
     ...(wireLog === null ? {} : { tap: wireLog }),
   };
   const service = await (options.deterministic ? startDeterministic : startPlain)(parts, options);
@@ -245,6 +259,27 @@ async function store({ action, file, json }: Extract<Command, { run: 'store' }>)
   process.exitCode = isWell ? 0 : 1;
 }
 
+async function doctor({ overrides, json }: Extract<Command, { run: 'doctor' }>): Promise<void> {
+  const { runDoctor } = await import('./cli/doctor/run-doctor.ts');
+  const isWell = await runDoctor(
+    {
+      home: homeFolder(),
+      homeSource: homeSource(),
+      cwd: process.cwd(),
+      env: process.env,
+      overrides,
+      json,
+      version: HEDDLE_VERSION,
+      platform: process.platform,
+      nodeVersions: process.versions,
+      installation: INSTALLATION,
+      systemDir: systemDir(),
+    },
+    (text) => process.stdout.write(text),
+  );
+  process.exitCode = isWell ? 0 : 1;
+}
+
 async function confirm(question: string): Promise<boolean> {
   const { createInterface } = await import('node:readline/promises');
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
@@ -268,6 +303,9 @@ function run(command: Command): void {
       return;
     case 'store':
       store(command).catch((error: unknown) => fail(error, 1));
+      return;
+    case 'doctor':
+      doctor(command).catch((error: unknown) => fail(error, 1));
       return;
     case 'generate':
       generate(command).catch((error: unknown) => fail(error, 1));

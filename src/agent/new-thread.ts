@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { JsonObject } from '../base/json-value.ts';
 import { mayStartAgents } from '../config/agents/may-start-agents.ts';
 import type { Config } from '../config/config.ts';
+import { ConfigError } from '../config/config-error.ts';
 import { mergeTables } from '../config/layers/config-table.ts';
 import { requestLayer } from '../config/layers/request-layer.ts';
 import { mcpSettings } from '../config/mcp/mcp-settings.ts';
@@ -114,8 +115,9 @@ export async function configureThread(
   const request = inherited === null ? requested : mergeTables(inherited, requested ?? {});
   const load = () => deps.loadConfig(cwd, request);
   const config = await load();
-  const { settings, provider } = await resolveOrAdvise(deps, { overrides, requested: requested ?? {}, last, config, cwd });
+  const { settings, provider, notAllowed } = await resolveOrAdvise(deps, { overrides, requested: requested ?? {}, last, config, cwd });
   const instructions = await Instructions.load({ config, extraRoots: deps.extraSkillRoots }, cwd);
+  const agents = agentSettings(config, provider);
   const configured = config.get('model_context_window');
   const isLocal = provider.localServer !== null;
   const mcp = mcpSettings(config);
@@ -127,15 +129,23 @@ export async function configureThread(
       config,
       requested: request === null ? null : requestLayer(request).config,
       model: await modelFor(provider),
-      standIn: standInWarning(config, { provider, wanted: overrides.model ?? config.get('model') ?? last.model ?? null }),
+      warnings: threadWarnings(config, {
+        provider,
+        wanted: overrides.model ?? config.get('model') ?? last.model ?? null,
+        notAllowed,
+        agents,
+      }),
       instructions,
       commands: commandSettings(config),
       mcp: { settings: mcp, readAgain: async () => mcpSettings(await load()) },
       goals: config.get('features.goals'),
-      agents: agentSettings(config, provider),
+      agents: 'problem' in agents ? null : agents.settings,
       asksForPermissions: config.get('features.request_permissions_tool'),
       asksInDefaultMode: config.get('features.default_mode_request_user_input'),
-      reviewModel: config.get('review_model'),
+      // Only reviews need it.
+      get reviewModel() {
+        return config.get('review_model');
+      },
       approvalTimeoutMs: config.get('approval_timeout_ms'),
       clientToolTimeoutMs: config.get('client_tool_timeout_ms'),
       viewImage: viewsImages(config),
@@ -154,13 +164,34 @@ export async function configureThread(
   };
 }
 
+function threadWarnings(
+  config: Config,
+  {
+    notAllowed,
+    agents,
+    ...model
+  }: Parameters<typeof standInWarning>[1] & { notAllowed: string | null; agents: ReturnType<typeof agentSettings> },
+): string[] {
+  const limited = notAllowed === null ? null : `${notAllowed}. The thread has an allowed value in its place.`;
+  const withoutAgents = 'problem' in agents ? `The model cannot start agents in this thread: ${agents.problem}` : null;
+  return [standInWarning(config, model), limited, withoutAgents].filter((warning) => warning !== null);
+}
+
 function viewsImages(config: Config): boolean {
   return (['tools.view_image', 'features.view_image', 'features.view_image_tool'] as const).every((name) => config.get(name));
 }
 
-/** Returns null if the model cannot start agents. */
-function agentSettings(config: Config, provider: ProviderConfig): AgentSettings | null {
-  if (!mayStartAgents(config)) return null;
+/** Null: the model cannot start agents. An invalid setting of agents takes only the agents away. */
+function agentSettings(config: Config, provider: ProviderConfig): { settings: AgentSettings | null } | { problem: string } {
+  try {
+    return { settings: mayStartAgents(config) ? readAgentSettings(config, provider) : null };
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return { problem: error.message };
+  }
+}
+
+function readAgentSettings(config: Config, provider: ProviderConfig): AgentSettings {
   return {
     running: config.get('agents.max_concurrent_threads_per_session') ?? config.get('agents.max_threads'),
     depth: config.get('agents.max_depth'),

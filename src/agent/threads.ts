@@ -7,12 +7,12 @@ import { invalidThreadId, threadNotFound } from '../protocol/rpc-error.ts';
 import type { ForkPoint, LogEntry, ThreadPatch, ThreadRecord } from '../store/thread-store.ts';
 import type { InterruptCause } from '../tools/denial.ts';
 import type { AgentDeps } from './agent-deps.ts';
+import { checkTurn, revertingPatch } from './history/reverting-patch.ts';
 import type { LoadedThread } from './loaded-thread.ts';
 import { LoadedTree } from './loaded-tree.ts';
 import { changesSettings, type NewThread, type ThreadRequest } from './new-thread.ts';
 import { PromptBudget } from './prompt/prompt-budget.ts';
 import { reloadConfiguration } from './reload-configuration.ts';
-import { checkTurn, revertingPatch } from './reverting-patch.ts';
 import { AgentRefused, type NewAgent } from './sub-agents/agent-tree.ts';
 import { ThreadLoader } from './thread-loader.ts';
 import { threadView } from './thread-view.ts';
@@ -163,7 +163,7 @@ export class Threads {
   /** Stores the thread of a rollout file, and returns its record. Reads one file at a time, because files may be large. */
   import(path: string): Promise<ThreadRecord> {
     return this.#loading.run('import', async () => {
-      const { importRollout } = await import('./import-rollout.ts');
+      const { importRollout } = await import('./history/import-rollout.ts');
       return importRollout(path, this.#deps);
     });
   }

@@ -18,10 +18,10 @@ export class RecentLog implements Log {
 
   constructor(log: Log, clock: Clock) {
     this.#clock = clock;
-    this.debug = log.debug;
-    this.info = this.#keeping('info', log.info);
-    this.warn = this.#keeping('warn', log.warn);
-    this.error = this.#keeping('error', log.error);
+    this.debug = log.debug.bind(log);
+    this.info = this.#keeping('info', log.info.bind(log));
+    this.warn = this.#keeping('warn', log.warn.bind(log));
+    this.error = this.#keeping('error', log.error.bind(log));
   }
 
   /** The last messages, oldest first, each as JSON text. A long one is cut, and then is no JSON. */

@@ -31,6 +31,7 @@ export type Command =
   | { run: 'version' }
   | { run: 'trust'; folder: string; yes: boolean }
   | { run: 'store'; action: StoreAction; file: string | null; json: boolean }
+  | { run: 'doctor'; overrides: string[]; json: boolean }
   | { run: 'generate'; generator: Generator; out: string; experimental: boolean }
   | { run: 'serve'; options: ServeOptions };
 
@@ -42,6 +43,7 @@ export function parseCommandLine(argv: string[]): Command {
     options: {
       config: { type: 'string', short: 'c', multiple: true },
       model: { type: 'string', short: 'm' },
+      profile: { type: 'string', short: 'p' },
       sandbox: { type: 'string', short: 's' },
       'ask-for-approval': { type: 'string', short: 'a' },
       'model-script': { type: 'string' },
@@ -66,18 +68,18 @@ export function parseCommandLine(argv: string[]): Command {
   if (generate !== null) return generate;
   const trust = trustCommand(positionals, values);
   if (trust !== null) return trust;
+  const doctor = doctorCommand(positionals, values);
+  if (doctor !== null) return doctor;
   const store = storeCommand(positionals, values);
   if (store !== null) return store;
   const [command = 'app-server', ...rest] = positionals;
   if (command !== 'app-server' || rest.length > 0) throw new Error(`unknown command '${positionals.join(' ')}'`);
   if (values.listen !== undefined && values.listen !== 'stdio://') throw new Error(`--listen ${values.listen}: expected stdio://`);
-  const settings = { model: values.model, sandbox_mode: values.sandbox, approval_policy: values['ask-for-approval'] };
-  const named = Object.entries(settings).flatMap(([key, value]) => (value === undefined ? [] : [`${key}=${JSON.stringify(value)}`]));
   const modelScript = path('--model-script', values['model-script']);
   return {
     run: 'serve',
     options: {
-      overrides: [...(values.config ?? []), ...named],
+      overrides: overridesOf(values),
       modelScript,
       framing: oneOf('--framing', values.framing ?? 'lines', isFraming, 'lines or content-length'),
       drain: values.drain ?? false,
@@ -88,6 +90,37 @@ export function parseCommandLine(argv: string[]): Command {
       wireLog: path('--wire-log', values['wire-log']),
     },
   };
+}
+
+type OverrideOptions = {
+  config?: string[] | undefined;
+  model?: string | undefined;
+  profile?: string | undefined;
+  sandbox?: string | undefined;
+  'ask-for-approval'?: string | undefined;
+};
+
+/** The settings on the command line, as `key=value` strings. */
+function overridesOf({ config = [], model, profile, sandbox, 'ask-for-approval': approvals }: OverrideOptions): string[] {
+  const settings = { model, profile, sandbox_mode: sandbox, approval_policy: approvals };
+  return [
+    ...config,
+    ...Object.entries(settings).flatMap(([key, value]) => (value === undefined ? [] : [`${key}=${JSON.stringify(value)}`])),
+  ];
+}
+
+/** Returns null if the command line does not ask for the doctor. It takes the settings of a server. */
+function doctorCommand(
+  positionals: string[],
+  { json, ...values }: OverrideOptions & { json?: boolean; [other: string]: unknown },
+): Command | null {
+  const [command, ...rest] = positionals;
+  if (command !== 'doctor') return null;
+  if (rest.length > 0) throw new Error(`doctor: unexpected '${rest.join(' ')}'`);
+  const { config: _config, model: _model, profile: _profile, sandbox: _sandbox, 'ask-for-approval': _approvals, ...others } = values;
+  const [other] = Object.keys(others);
+  if (other !== undefined) throw new Error(`--${other} cannot be used with doctor, which takes --json and the settings of a server`);
+  return { run: 'doctor', overrides: overridesOf(values), json: json === true };
 }
 
 /** Returns null if the command line asks for no generator. */
@@ -128,7 +161,7 @@ function storeCommand(positionals: string[], { json, ...others }: { json?: boole
     if (other !== undefined) throw new Error(`--${other} cannot be used with store, whose only option is --json`);
     return { run: 'store', ...storeAction(words), json: json === true };
   }
-  if (json !== undefined) throw new Error('--json can only be used with store');
+  if (json !== undefined) throw new Error('--json can only be used with store and doctor');
   return null;
 }
 

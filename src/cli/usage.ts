@@ -1,6 +1,7 @@
 /** The text of `--help`, which also follows the error message for an invalid command line. */
 export const USAGE = `usage: heddle [app-server] [options]
        heddle trust [FOLDER] [--yes]
+       heddle doctor [--json]
        heddle store backup FILE | restore FILE | check | repair | vacuum [--json]
        heddle generate-json-schema --out DIR [--experimental]
        heddle generate-ts --out DIR [--experimental]
@@ -9,6 +10,7 @@ Serves threads of coding agents to an editor or a test harness: JSON-RPC on stdi
 
   -c, --config KEY=VALUE   override a value of config.toml; VALUE is TOML; can be repeated
   -m, --model NAME         use this model, like -c model=NAME
+  -p, --profile NAME       use [profiles.NAME] of config.toml, or NAME.config.toml beside it
   -s, --sandbox MODE       limit commands: read-only, workspace-write or danger-full-access
   -a, --ask-for-approval POLICY
                            when to ask for approval: untrusted, on-failure, on-request or never
@@ -28,6 +30,11 @@ trust shows the files of the project in FOLDER (by default the current folder) t
 whether to trust them. Until then they have no effect. The project itself must be trusted in config.toml.
 
       --yes                trust them without asking
+
+doctor prints what a server would find: the home, the configuration, the model provider, the sandbox, and what to do
+about each problem. It takes -c, -m, -p, -s and -a. The exit code is 0 if there is no error, 1 if there is one.
+
+      --json               print the result as one line of JSON
 
 store keeps the database of threads in order. The exit code is 0 if all is well, 1 if not.
 

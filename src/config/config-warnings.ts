@@ -11,12 +11,14 @@ import { AUTH_FILE } from './login/stored-login.ts';
 import { mcpProblems } from './mcp/mcp-settings.ts';
 import { chooseProvider } from './providers/choose-provider.ts';
 import { modelAdvice } from './providers/stand-in-warning.ts';
+import { requirementWarnings } from './requirements/requirement-warnings.ts';
 import { KNOWN_KEYS, suggestKey } from './suggest-key.ts';
 import { asksForWebSearch } from './web-search.ts';
 
-/** Only a server that is required refuses threads. */
+/** The details of a warning about a value that threads cannot do without. */
+export const REFUSED = 'The server refuses threads that need it until you correct it. Everything else works.';
+/** The details of a warning about an MCP server that is not required. */
 const MCP_REFUSED = 'Threads start without it until you correct it. Everything else works.';
-const REFUSED = 'The server refuses threads that need it until you correct it. Everything else works.';
 
 /**
  * Returns the warnings that a client gets after `initialize`: a source that cannot be read, invalid values, ignored keys,
@@ -36,6 +38,7 @@ export async function configWarnings(sources: ConfigSources, further: ConfigRead
   const ofLayers = [
     ...projectWarnings(config),
     ...config.layers.flatMap(keyWarnings),
+    ...requirementWarnings(config),
     ...agentWarnings(config),
     ...hookWarnings(config, false),
   ];
@@ -81,7 +84,8 @@ function loginWarnings(config: Config): ConfigWarningNotification[] {
   return [{ summary: 'heddle does not use the ChatGPT login in auth.json: it supports API keys', details: null, path, range: null }];
 }
 
-function embeddedDefault(config: Config): ConfigWarningNotification[] {
+/** The warning that no provider is configured; none if one is. */
+export function embeddedDefault(config: Config): ConfigWarningNotification[] {
   if (errorOf(() => chooseProvider(config, null)) !== null || !chooseProvider(config, null).embeddedDefault) return [];
   return [
     {

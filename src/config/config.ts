@@ -7,6 +7,7 @@ import { type HookSet, NO_HOOKS } from './hooks/hook-definition.ts';
 import { isTable, valueAt } from './layers/config-table.ts';
 import type { Layer } from './layers/layer.ts';
 import { NO_LOGIN, type StoredLogin } from './login/stored-login.ts';
+import { NO_REQUIREMENTS, type Requirements, requiredValue } from './requirements/requirements.ts';
 import { SETTINGS, type Setting, type SettingName, type SettingValue } from './settings.ts';
 
 interface ConfigParts {
@@ -16,6 +17,7 @@ interface ConfigParts {
   layers: Layer[];
   values: JsonObject;
   login?: StoredLogin;
+  requirements?: Requirements;
   agentRoles?: AgentRoles;
   hooks?: HookSet;
 }
@@ -39,22 +41,34 @@ export class Config {
   readonly agentRoles: AgentRoles;
   /** The hooks that the sources define. */
   readonly hooks: HookSet;
+  /** What the administrator allows. */
+  readonly requirements: Requirements;
 
-  constructor(parts: ConfigParts) {
-    const { home, env, modelGiven, layers, values, login = NO_LOGIN, agentRoles = { roles: [], problems: [] }, hooks = NO_HOOKS } = parts;
+  constructor({
+    home,
+    env,
+    modelGiven,
+    layers,
+    values,
+    login = NO_LOGIN,
+    requirements = NO_REQUIREMENTS,
+    agentRoles = { roles: [], problems: [] },
+    hooks = NO_HOOKS,
+  }: ConfigParts) {
     this.home = home;
     this.env = env;
     this.modelGiven = modelGiven;
     this.layers = layers;
     this.values = values;
     this.login = login;
+    this.requirements = requirements;
     this.agentRoles = agentRoles;
     this.hooks = hooks;
   }
 
-  /** Returns the value of a setting, or its default if no layer sets it. */
+  /** Returns the value of a setting, or its default if no layer sets it; if the administrator does not allow it, one that is allowed. */
   get<N extends SettingName>(name: N): SettingValue<N> {
-    return this.read(name.split('.'), SETTINGS[name]);
+    return requiredValue(name, this.read(name.split('.'), SETTINGS[name]), this.requirements);
   }
 
   /** Like `get`, for a key that is not in SETTINGS, such as a key of a provider. */

@@ -11,6 +11,7 @@ import { projectLayers } from './layers/project-layers.ts';
 import { flagsLayer, requestLayer } from './layers/request-layer.ts';
 import { loadToml, type Toml } from './layers/toml.ts';
 import { readStoredLogin } from './login/stored-login.ts';
+import { NO_REQUIREMENTS, type Requirements, readRequirements } from './requirements/requirements.ts';
 import type { TrustedFiles } from './trust/trusted-files.ts';
 
 export interface ConfigSources {
@@ -25,6 +26,8 @@ export interface ConfigSources {
   request?: JsonObject | null;
   /** The contents of project files that the user trusts. */
   trustedFiles: TrustedFiles;
+  /** The absolute path of the folder with the configuration and the requirements for all users of the machine. Null: there is none. */
+  systemDir?: string | null;
   /** The features that were switched while the server runs. The configuration overrides them. */
   features?: Readonly<Record<string, boolean>>;
   /** The text that counts as the home's config.toml. Default: what the file has. */
@@ -34,7 +37,7 @@ export interface ConfigSources {
 }
 
 /**
- * Reads all sources again and merges them, from the lowest: the home's config.toml, the trusted files of projects, the
+ * Reads all sources again and merges them, from the lowest: the system's config.toml, the home's, the trusted files of projects, the
  * profile, the command line, the request. Throws a ConfigError if a source cannot be read. A single invalid value throws
  * later, when it is used.
  */
@@ -43,23 +46,39 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
   const toml = await loadToml();
   const file = join(home, 'config.toml');
   const user = userLayer(file, sources, toml);
-  const { layers: projects, roleFiles, hookFiles } = projectLayers({ cwd, home, user: user.config }, { toml, trustedFiles });
+  const system = systemLayers(sources, toml);
+  const requirements = requirementsOf(sources, toml);
+  const below = mergeLayers([...system, user]);
+  const { layers: projects, roleFiles, hookFiles } = projectLayers({ cwd, home, user: below }, { toml, trustedFiles });
   const session: Layer[] = [];
   if (overrides.length > 0) session.push(flagsLayer(overrides, toml));
   if (request) session.push(requestLayer(request));
 
-  const all = [user, ...projects, ...session];
+  const all = [...system, user, ...projects, ...session];
   const switched = switchedFeatures(sources);
   const login = readStoredLogin(home);
-  const base = new Config({ home, env, modelGiven, login, layers: all, values: mergeTables(switched, mergeLayers(all)) });
+  const base = new Config({ home, env, modelGiven, login, requirements, layers: all, values: mergeTables(switched, mergeLayers(all)) });
   const profiles = profileLayers(base, { user, toml });
-  const layers = [user, ...projects, ...profiles, ...session];
+  const layers = [...system, user, ...projects, ...profiles, ...session];
   const values = mergeTables(mergeTables(switched, guardianReviewer(base.values)), mergeLayers(layers));
-  const own = new Config({ home, env, modelGiven, login, layers, values });
+  const own = new Config({ home, env, modelGiven, login, requirements, layers, values });
   const agentRoles = readRoles({ home, own, layers, roleFiles, toml });
   const isEnabled = valueAt(values, ['features', 'hooks']) !== false;
   const hooks = await loadHooks({ home, layers, files: hookFiles, isEnabled });
-  return new Config({ home, env, modelGiven, login, layers, values, agentRoles, hooks });
+  return new Config({ home, env, modelGiven, login, requirements, layers, values, agentRoles, hooks });
+}
+
+function systemLayers({ systemDir = null }: ConfigSources, toml: Toml): Layer[] {
+  if (systemDir === null) return [];
+  const file = join(systemDir, 'config.toml');
+  return existsSync(file) ? [readLayer(file, { type: 'system', file }, toml)] : [];
+}
+
+/** Throws a ConfigError if the file is invalid. */
+function requirementsOf({ systemDir = null }: ConfigSources, toml: Toml): Requirements {
+  if (systemDir === null) return NO_REQUIREMENTS;
+  const file = join(systemDir, 'requirements.toml');
+  return existsSync(file) ? readRequirements(readLayer(file, { type: 'system', file }, toml)) : NO_REQUIREMENTS;
 }
 
 function switchedFeatures({ features = {} }: ConfigSources): JsonObject {

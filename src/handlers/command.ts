@@ -6,6 +6,7 @@ import { configuredSandboxPolicy } from '../config/configured-sandbox-policy.ts'
 import { environmentPolicy } from '../config/environment-policy.ts';
 import { commandEnvironment } from '../policy/command/command-environment.ts';
 import { hostLoopback } from '../policy/network/host-loopback.ts';
+import { checkRequired } from '../policy/permissions/check-required.ts';
 import {
   defaultPermissionProfile,
   managedNetworkRule,
@@ -127,6 +128,7 @@ async function rightsOf(params: CommandExecParams, cwd: string, deps: ClientProc
   const config = await deps.config();
   const { env } = commandEnvironment(deps.env, environmentPolicy(config));
   const sandbox = sandboxOf(params, config);
+  checkRequired(config, sandbox);
   const network = managedNetworkRule(config)(sandbox);
   const folders = { cwd, serverCwd: deps.cwd, tempDir: tempDirOf(env), home: deps.home };
   return {

@@ -133,7 +133,7 @@ export function methodTable(parts: Omit<MethodDeps, 'answers'>): MethodTable {
     ...accountMethods(deps),
     ...getAuthStatusMethods(deps),
     ...configMethods(deps),
-    ...configRequirementsMethods(),
+    ...configRequirementsMethods(deps),
     ...experimentalFeatureMethods(deps),
     ...fsMethods(deps),
     ...hooksListMethods(deps),

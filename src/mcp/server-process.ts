@@ -16,7 +16,7 @@ interface ServerProcessEvents {
 /** The process of a server on stdio, in a process group and with a mark of its own. */
 export class ServerProcess {
   readonly #events: ServerProcessEvents;
-  #process: RunningProcess | null = null;
+  #running: RunningProcess | null = null;
   /** What is to be written to it while it is being started. */
   #waiting: Uint8Array[] = [];
   #stderr = '';
@@ -43,7 +43,7 @@ export class ServerProcess {
       },
       (stream, bytes) => (stream === 'stdout' ? this.#read(bytes) : this.#note(bytes)),
     );
-    this.#process = running;
+    this.#running = running;
     for (const bytes of this.#waiting.splice(0)) this.write(bytes);
     if (this.#isKilled) await running.kill();
     void running.ended.then(({ exitCode }) => {
@@ -54,20 +54,20 @@ export class ServerProcess {
 
   /** Writes to its input, as soon as it has started. */
   write(bytes: Uint8Array): void {
-    if (this.#process === null) this.#waiting.push(bytes);
-    else void this.#process.write(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+    if (this.#running === null) this.#waiting.push(bytes);
+    else void this.#running.write(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
   }
 
   /** The host has read so many bytes. */
   taken(bytes: number): void {
     const wasFull = this.#unread > UNREAD_BYTES_MAX;
     this.#unread -= bytes;
-    if (wasFull && this.#unread <= UNREAD_BYTES_MAX) this.#process?.resume();
+    if (wasFull && this.#unread <= UNREAD_BYTES_MAX) this.#running?.resume();
   }
 
   /** Says that somebody waits for the process. Call the returned function when nobody does any more. */
   attend(waitMs: number): () => void {
-    return this.#process?.attend(waitMs) ?? (() => {});
+    return this.#running?.attend(waitMs) ?? (() => {});
   }
 
   /** Why it ended, with the end of what it wrote to stderr. */
@@ -80,7 +80,7 @@ export class ServerProcess {
   /** Closes its input, and kills what is left of it and its children after a moment. */
   async stop(clock: { setTimer(callback: () => void, ms: number): { clear(): void } }): Promise<void> {
     this.#isKilled = true;
-    const running = this.#process;
+    const running = this.#running;
     if (running === null) return;
     running.endInput();
     await new Promise<void>((resolve) => {
@@ -96,12 +96,12 @@ export class ServerProcess {
   /** Kills it and all that it started. */
   async kill(): Promise<void> {
     this.#isKilled = true;
-    await this.#process?.kill();
+    await this.#running?.kill();
   }
 
   #read(bytes: Buffer): void {
     this.#unread += bytes.length;
-    if (this.#unread > UNREAD_BYTES_MAX) this.#process?.pause();
+    if (this.#unread > UNREAD_BYTES_MAX) this.#running?.pause();
     // The buffer is used again as soon as this returns.
     this.#events.onOutput(new Uint8Array(bytes));
   }

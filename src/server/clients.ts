@@ -152,10 +152,11 @@ export class Clients implements ClientChannel {
   ): void {
     let message: Outgoing | null = null;
     const emittedAtMs = this.#clock.now();
-    const head = `{"method":"${method}","emittedAtMs":${emittedAtMs},"params":`;
+    const head = `{"method":"${method}","params":`;
+    const tail = `,"emittedAtMs":${emittedAtMs}`;
     for (const connection of connections) {
       if (!connection.hears(method)) continue;
-      message ??= outgoing({ head, value: params, instead: () => tooLarge(method, emittedAtMs) });
+      message ??= outgoing({ head, value: params, tail, instead: () => tooLarge(method, emittedAtMs) });
       connection.send(message);
     }
   }
@@ -227,5 +228,5 @@ export class Clients implements ClientChannel {
 /** Takes the place of a notification that no client could read. */
 function tooLarge(method: string, emittedAtMs: number): string {
   const message = `A notification ${method} was left out: it is too large for one message.`;
-  return JSON.stringify({ method: 'warning', emittedAtMs, params: { message, threadId: null } });
+  return JSON.stringify({ method: 'warning', params: { message, threadId: null }, emittedAtMs });
 }

@@ -53,7 +53,7 @@ export class ToolProviders {
     if (provider?.connectionId !== connectionId) return;
     provider.connectionId = null;
     provider.absence = this.#deps.clock.setTimer(() => {
-      provider.absence = null;
+      this.#providers.delete(threadId);
       this.#deps.onLost(threadId);
     }, ABSENCE_MS_MAX);
   }

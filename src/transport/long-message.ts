@@ -13,10 +13,12 @@ const CHARS_A_UNIT = 50;
 /** A message that can be sent: its JSON text, or a long message. */
 export type Outgoing = string | LongMessage;
 
-/** The parts of a message: a value, and the JSON text before it. After it follows a closing brace. */
+/** The parts of a message: a value, and the JSON text before it and after it. At the end follows a closing brace. */
 interface MessageParts {
   head: string;
   value: unknown;
+  /** By default nothing. */
+  tail?: string;
   /** Sent instead of a message that is longer than MESSAGE_BYTES_MAX. */
   instead: () => string;
 }
@@ -24,7 +26,9 @@ interface MessageParts {
 /** Returns a message to send. A large value must not change until it is sent. */
 export function outgoing(parts: MessageParts): Outgoing {
   const weight = jsonWeight(parts.value, WEIGHED_CHARS_MAX);
-  return weight > SHORT_CHARS_MAX ? new LongMessage(bytesOf(parts), weight) : `${parts.head}${JSON.stringify(parts.value)}}`;
+  return weight > SHORT_CHARS_MAX
+    ? new LongMessage(bytesOf(parts), weight)
+    : `${parts.head}${JSON.stringify(parts.value)}${parts.tail ?? ''}}`;
 }
 
 /** A long message, whose text is made once for all connections, while other work goes on. */
@@ -40,7 +44,7 @@ export class LongMessage {
   }
 }
 
-async function bytesOf({ head, value, instead }: MessageParts): Promise<readonly Buffer[]> {
+async function bytesOf({ head, value, tail = '', instead }: MessageParts): Promise<readonly Buffer[]> {
   const breaks = new EventLoopYield();
   const bytes = [Buffer.from(head)];
   let length = 0;
@@ -51,6 +55,6 @@ async function bytesOf({ head, value, instead }: MessageParts): Promise<readonly
     bytes.push(part);
     await breaks.worked(piece.length / CHARS_A_UNIT);
   }
-  bytes.push(Buffer.from('}'));
+  bytes.push(Buffer.from(`${tail}}`));
   return bytes;
 }

@@ -61,7 +61,7 @@ describe('a bad value refuses only what needs it', () => {
     expect(summary).toContain(`${join(where.home, 'config.toml')}:2:`);
     expect(summary).toContain('sandbox_mode');
     expect(await heddle.refusal('thread/start', {})).toEqual({ code: -32600, message: summary, data: { code: 'config_invalid' } });
-    expect((await heddle.request('thread/start', { config: { sandbox_mode: 'read-only' } })).model).toBe('m');
+    expect((await heddle.request('thread/start', { config: { sandbox_mode: 'read-only' } })).sandbox.type).toBe('readOnly');
   });
 
   test('a provider: threads of others go on', async () => {

@@ -22,6 +22,9 @@ async function threadStarted(options: ProcessOptions, where = place()): Promise<
   return heddle.request('thread/start', {});
 }
 
+/** A provider of the user without a network: its models have the names that the user gives them. */
+const OWN = 'model_provider = "own"\n[model_providers.own]\nwire_api = "scripted"\n';
+
 describe('what cannot be served is told in a line', () => {
   test.each([
     ['an unknown command', ['serve'], "unknown command 'serve'"],
@@ -92,7 +95,7 @@ describe('the forms that clients start it in', () => {
     [['app-server', '-c', 'model="from-c"', '--config', 'approval_policy="untrusted"']],
     [['-c', 'model=from-c', 'app-server', '--config=approval_policy=untrusted']],
   ])('heddle %j: settings before and after the command', async (args) => {
-    expect(await threadStarted({ args })).toMatchObject({ model: 'from-c', approvalPolicy: 'untrusted' });
+    expect(await threadStarted({ args }, place({ 'config.toml': OWN }))).toMatchObject({ model: 'from-c', approvalPolicy: 'untrusted' });
   });
 
   test.each([
@@ -103,7 +106,7 @@ describe('the forms that clients start it in', () => {
     ],
     [['-c', 'model=weak', '-m', 'strong', 'app-server'], { model: 'strong', approvalPolicy: 'on-request' }],
   ])('heddle %j: in the answer of thread/start', async (args, expected) => {
-    const where = place({ 'config.toml': 'approval_policy = "on-request"\nsandbox_mode = "workspace-write"\n' });
+    const where = place({ 'config.toml': `approval_policy = "on-request"\nsandbox_mode = "workspace-write"\n${OWN}` });
     expect(await threadStarted({ args }, where)).toMatchObject(expected);
   });
 });

@@ -25,7 +25,7 @@ async function changedProject(): Promise<Place> {
   const where = place();
   mkdirSync(join(where.work, '.git'));
   writeFiles(where.home, {
-    'config.toml': `model_provider = "scripted"\n[projects.${JSON.stringify(where.work)}]\ntrust_level = "trusted"\n`,
+    'config.toml': `model_provider = "own"\n[model_providers.own]\nwire_api = "scripted"\n[projects.${JSON.stringify(where.work)}]\ntrust_level = "trusted"\n`,
   });
   expect(await modelIn(where)).toBe('scripted');
   writeFiles(where.work, { [FILE]: 'model = "theirs"\n' });

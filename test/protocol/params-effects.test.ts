@@ -43,6 +43,8 @@ const SET: Record<string, unknown> = {
   'thread/start.selectedCapabilityRoots': [{ id: 'a', location: { type: 'environment', environmentId: 'local', path: '/' } }],
   'thread/start.projectId': 'project',
   'thread/fork.attachToSource': true,
+  'mcpServer/resource/read.connectorId': 'c',
+  'mcpServer/resource/read.target': { connectorId: 'c', linkId: null },
   'thread/fork.experimentalPredictionMode': true,
   'thread/settings/update.environments': [{ environmentId: 'local', cwd: '/' }],
   'turn/settings/update.environments': [{ environmentId: 'local', cwd: '/' }],
@@ -69,7 +71,7 @@ describe('each field of params', () => {
     await client.request('thread/start', {});
     for (const [field, value] of Object.entries(SET)) {
       const [method = '', name = ''] = field.split('.');
-      const params = { threadId: idOf(1), turnId: idOf(2), input: [] };
+      const params = { threadId: idOf(1), turnId: idOf(2), input: [], server: 'x', uri: 'x' };
       const message = `${field} is not supported by this server`;
       expect(await client.refusal(method, { ...params, [name]: value })).toEqual({
         code: -32600,

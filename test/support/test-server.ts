@@ -41,6 +41,8 @@ export interface TestServerOptions {
   residentMemoryBytes?: () => number;
   env?: Env;
   overrides?: string[];
+  /** Files of the folder for all users of the machine. Absent: there is no such folder. */
+  system?: Record<string, string>;
   /** Connects the proxies of commands to hosts. */
   dial?: Dial;
   /** The built script of the thread of commands' proxies. Absent: they are in the thread of the test. */
@@ -109,6 +111,7 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
     ids,
     ...(options.dial && { dial: options.dial }),
     ...(options.proxyScript !== undefined && { proxyScript: options.proxyScript }),
+    ...(options.system && { systemDir: tempFolder(options.system) }),
     ...(serverModel === null ? {} : { model: serverModel }),
   });
   const clients: TestClient[] = [];

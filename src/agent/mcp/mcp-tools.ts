@@ -58,7 +58,7 @@ export class McpTools implements TurnPart {
     this.opened();
     const used = this.servers.all;
     if (used.length === 0) return [];
-    await Promise.all(used.map(({ server }) => (server.connected === null ? server.settled(signal) : null)));
+    await Promise.all(used.filter(({ server }) => server.connected === null).map(({ server }) => server.settled(signal)));
     const known = used.filter(({ server }) => server.connected !== null);
     if (known.length === 0) return [];
     const namespaces = mcpNamespaces(used.map(({ config }) => config.name));

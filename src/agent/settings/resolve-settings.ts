@@ -1,7 +1,10 @@
 import { resolve } from 'node:path';
 import type { Config } from '../../config/config.ts';
+import { configuredSandboxPolicy } from '../../config/configured-sandbox-policy.ts';
 import { answeringModel, chooseModel, chooseProvider } from '../../config/providers/choose-provider.ts';
 import type { ProviderConfig } from '../../config/providers/provider-config.ts';
+import { allowedValue } from '../../config/requirements/requirements.ts';
+import { checkRequired, notAllowed } from '../../policy/permissions/check-required.ts';
 import { completeApprovalPolicy } from '../../policy/permissions/complete-approval-policy.ts';
 import type { ApprovalsReviewer, AskForApproval, MultiAgentMode, Personality, TurnStartParams } from '../../protocol/generated/types.ts';
 import type { ThreadSettings } from '../../store/thread-store.ts';
@@ -60,29 +63,35 @@ export interface SettingsSources extends SandboxSources {
 export function resolveSettings(sources: SettingsSources): {
   settings: ThreadSettings;
   provider: ProviderConfig;
+  /** What the administrator does not allow in the request or the kept settings; null: nothing. The settings have allowed values. */
+  notAllowed: string | null;
 } {
   const { overrides, requested, last, config, cwd } = sources;
   const kept = <Name extends keyof ThreadSettings>(name: Name, configKey: string): ThreadSettings[Name] | undefined =>
     Object.hasOwn(requested, configKey) ? undefined : last[name];
   const { provider } = chooseProvider(config, overrides.modelProvider ?? kept('modelProvider', 'model_provider') ?? null);
   const model = chooseModel(config, provider, overrides.model ?? kept('model', 'model') ?? null);
-  const effort = keptOr(kept('effort', 'model_reasoning_effort'), config.get('model_reasoning_effort'));
+  const effort = keptOr(kept('effort', 'model_reasoning_effort'), () => config.get('model_reasoning_effort'));
   const { mode, settings: modeSettings } = last.collaborationMode ?? { mode: 'default' as const, settings: null };
+  const wanted = {
+    approvalPolicy: completeApprovalPolicy(
+      overrides.approvalPolicy ?? kept('approvalPolicy', 'approval_policy') ?? config.get('approval_policy'),
+    ),
+    approvalsReviewer: overrides.approvalsReviewer ?? kept('approvalsReviewer', 'approvals_reviewer') ?? config.get('approvals_reviewer'),
+    ...threadSandbox(sources),
+  };
   return {
     provider,
+    notAllowed: notAllowed(config, wanted),
     settings: {
       model,
       modelProvider: provider.id,
       cwd,
-      approvalPolicy: completeApprovalPolicy(
-        overrides.approvalPolicy ?? kept('approvalPolicy', 'approval_policy') ?? config.get('approval_policy'),
-      ),
-      approvalsReviewer: overrides.approvalsReviewer ?? kept('approvalsReviewer', 'approvals_reviewer') ?? config.get('approvals_reviewer'),
-      ...threadSandbox(sources),
+      ...requiredSettings(config, wanted),
       effort,
       summary: kept('summary', 'model_reasoning_summary') ?? config.get('model_reasoning_summary'),
       personality: overrides.personality ?? kept('personality', 'personality') ?? config.get('personality'),
-      serviceTier: overrides.serviceTier ?? keptOr(kept('serviceTier', 'service_tier'), config.get('service_tier')),
+      serviceTier: overrides.serviceTier ?? keptOr(kept('serviceTier', 'service_tier'), () => config.get('service_tier')),
       collaborationMode: collaboration(mode, {
         model,
         effort: mode === 'plan' ? (modeSettings?.reasoning_effort ?? effort) : effort,
@@ -96,9 +105,23 @@ export function resolveSettings(sources: SettingsSources): {
   };
 }
 
+type Limited = Pick<ThreadSettings, 'approvalPolicy' | 'approvalsReviewer' | 'sandboxPolicy' | 'permissionProfile' | 'workspaceRoots'>;
+
+/** The settings with values that the administrator allows. */
+function requiredSettings(config: Config, { approvalPolicy, approvalsReviewer, ...sandbox }: Limited): Limited {
+  const { approvalPolicies, reviewers } = config.requirements;
+  const isBounded = notAllowed(config, { sandboxPolicy: sandbox.sandboxPolicy }) === null;
+  return {
+    approvalPolicy: completeApprovalPolicy(allowedValue(approvalPolicy, approvalPolicies)),
+    approvalsReviewer: allowedValue(approvalsReviewer, reviewers),
+    ...sandbox,
+    ...(isBounded ? {} : { sandboxPolicy: configuredSandboxPolicy(config), permissionProfile: null }),
+  };
+}
+
 /** The kept value, even if it is null: null was chosen. */
-function keptOr<T>(kept: T | undefined, configured: T): T {
-  return kept === undefined ? configured : kept;
+function keptOr<T>(kept: T | undefined, configured: () => T): T {
+  return kept === undefined ? configured() : kept;
 }
 
 /** The settings that a client can change at a turn's start or between turns. Null and absent are the same, except for `serviceTier`. */
@@ -129,6 +152,9 @@ export function withTurnOverrides(
   { serverCwd, config }: { serverCwd: string; config: Config },
 ): ThreadSettings {
   const { approvalPolicy } = params;
+  const sandbox = turnSandbox(settings, params, config);
+  const completePolicy = approvalPolicy ? completeApprovalPolicy(approvalPolicy) : null;
+  checkRequired(config, { ...params, ...sandbox, approvalPolicy: completePolicy });
   const mode = params.collaborationMode ?? null;
   const model = answeringModel(config, settings.modelProvider, mode?.settings.model ?? params.model ?? settings.model);
   // A mode with the effort null removes the effort; a mode without an effort leaves it.
@@ -139,9 +165,9 @@ export function withTurnOverrides(
     model,
     effort,
     cwd: params.cwd ? resolve(serverCwd, params.cwd) : settings.cwd,
-    approvalPolicy: approvalPolicy ? completeApprovalPolicy(approvalPolicy) : settings.approvalPolicy,
+    approvalPolicy: completePolicy ?? settings.approvalPolicy,
     approvalsReviewer: params.approvalsReviewer ?? settings.approvalsReviewer,
-    ...turnSandbox(settings, params, config),
+    ...sandbox,
     summary: params.summary ?? settings.summary,
     personality: params.personality ?? settings.personality,
     // Null removes the tier, as clients expect.

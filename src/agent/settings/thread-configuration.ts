@@ -32,8 +32,8 @@ export interface ThreadConfiguration {
   /** The settings that the request gave which loaded the thread; null: none. The agents that it starts have them, too. */
   requested: JsonObject | null;
   model: Model;
-  /** Why the embedded model answers in place of the one that is configured or requested. Null: it does not. */
-  standIn: string | null;
+  /** Why the embedded model answers in place of the one that is configured or requested, and what the administrator does not allow. */
+  warnings: readonly string[];
   instructions: Instructions;
   commands: CommandSettings;
   /** The MCP servers, and how to read them anew. */

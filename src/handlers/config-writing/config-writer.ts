@@ -1,5 +1,6 @@
 import { dirname, join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import type { JsonObject, JsonValue } from '../../base/json-value.ts';
 import { KeyedQueue } from '../../base/keyed-queue.ts';
 import { makeFolderSync } from '../../base/paths/make-folder.ts';
@@ -10,6 +11,7 @@ import { type ConfigReads, configErrors } from '../../config/config-errors.ts';
 import { isTable, valueAt } from '../../config/layers/config-table.ts';
 import { CONFIG_BYTES_MAX, type Layer, layerVersion, readConfigText } from '../../config/layers/layer.ts';
 import { splitKey } from '../../config/layers/split-key.ts';
+import { limitedSettings } from '../../config/requirements/requirement-warnings.ts';
 import type { EditToml, TomlEdit } from '../../config/writing/toml-edit.ts';
 import { writeText } from '../../files/write-all.ts';
 import { writeFile } from '../../files/write-file.ts';
@@ -51,6 +53,8 @@ export class ConfigWriter {
   readonly #deps: ConfigWriterDeps;
   readonly #file: string;
   readonly #queue = new KeyedQueue();
+  /** The largest file takes some milliseconds at each step. */
+  readonly #breaks = new EventLoopYield();
 
   constructor(deps: ConfigWriterDeps) {
     this.#deps = deps;
@@ -72,7 +76,9 @@ export class ConfigWriter {
     const edited = await this.#deps.editToml(text, edits);
     if ('problem' in edited) throw invalid(edited.problem);
     if (Buffer.byteLength(edited.text) > CONFIG_BYTES_MAX) throw invalid(`config.toml would be larger than ${CONFIG_BYTES_MAX} bytes`);
+    await this.#breaks.yielded();
     const config = await this.#load(edited.text);
+    await this.#breaks.yielded();
     const incomplete = this.#requireValid(before, config);
     if (edited.text !== text) {
       if (this.#read() !== text) throw changedMeanwhile(this.#file);
@@ -109,8 +115,9 @@ export class ConfigWriter {
 
   /** Returns what the write leaves incomplete: a client may add it with its next write. Throws if the write makes a value invalid. */
   #requireValid(before: Config, after: Config): readonly ConfigError[] {
-    const known = new Set(configErrors(before, this.#deps.further).map(({ problem }) => problem));
-    const added = configErrors(after, this.#deps.further).filter(({ problem }) => !known.has(problem));
+    const errors = (config: Config) => [...configErrors(config, this.#deps.further), ...limitedSettings(config)];
+    const known = new Set(errors(before).map(({ problem }) => problem));
+    const added = errors(after).filter(({ problem }) => !known.has(problem));
     const bad = added.find((error) => !(error instanceof IncompleteConfigError));
     if (bad !== undefined) throw invalid(`${bad.problem}. config.toml was not changed.`);
     return added;

@@ -7,14 +7,14 @@ import type { ThreadDeps } from '../thread-deps.ts';
 const NAMES_LENGTH_MAX = 300;
 
 /**
- * Warns the caller if the embedded model answers in place of another one, about the files of the thread's project that have no effect
- * (settings that are ignored or that the user has not trusted, instruction files that are links out of the project), and about skills
- * that the model does not get a description of.
+ * Warns the caller if the thread has another model or other settings than it was asked for, about the files of the thread's project that
+ * have no effect (settings that are ignored or that the user has not trusted, instruction files that are links out of the project), and
+ * about skills that the model does not get a description of.
  */
 export function warnOfThread({ clients }: ThreadDeps, { id, configuration }: LoadedThread, caller: Caller): void {
-  const { config, instructions, standIn } = configuration;
+  const { config, instructions, warnings } = configuration;
   const messages = [
-    ...(standIn === null ? [] : [standIn]),
+    ...warnings,
     ...projectWarnings(config).map(({ summary, details }) => (details ? `${summary}. ${details}` : summary)),
     ...instructions.leftOut.map((path) => `${path} is a link that leads out of the project: it is not read as instructions.`),
     ...undescribed(instructions.undescribedSkills),

@@ -30,7 +30,7 @@ export class StoredTokens implements AuthProvider {
 
   async token(): Promise<string | undefined> {
     const { tokens, expiresAtMs } = await this.#credentials.read();
-    const isEnding = expiresAtMs !== null && expiresAtMs - Date.now() < REFRESH_BEFORE_MS;
+    const isEnding = expiresAtMs !== null && endsBy(Date.now() + REFRESH_BEFORE_MS, expiresAtMs);
     if (!isEnding || typeof tokens?.refresh_token !== 'string') return accessToken(tokens);
     // A refresh that fails is found out by the request: the token may still be good.
     await this.#refresh().catch(() => {});
@@ -54,6 +54,11 @@ export class StoredTokens implements AuthProvider {
     const provider = new RefreshProvider(await this.#credentials.read(), this.#credentials);
     await auth(provider, { serverUrl: this.#serverUrl });
   }
+}
+
+/** Whether a token ends until then. Authorization servers and this machine have clocks of their own, so that is a wall clock's time. */
+function endsBy(timeMs: number, expiryMs: number): boolean {
+  return timeMs > expiryMs;
 }
 
 function accessToken(tokens: JsonObject | null): string | undefined {

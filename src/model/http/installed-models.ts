@@ -33,13 +33,29 @@ export type InstalledModels = string[] | { problem: string };
 /** Asks a provider which models it has, and leaves out those that cannot hold a conversation. Never rejects. */
 export async function installedModels(provider: ProviderConfig, deps: ListingDeps): Promise<InstalledModels> {
   const listing = await askListing(provider, deps, { msMax: LISTING_MS_MAX, charsMax: LISTING_CHARS_MAX });
-  if ('problem' in listing) return listing;
+  if ('problem' in listing) return { problem: listing.problem };
   const { endpoint, body } = listing;
   const ids = modelIds(parsedJson(body));
   if (ids !== null) return ids.map((id) => redact(id, endpoint.secrets));
   const told = wholeFailure(endpoint, { body, model: 'NAME' });
   return { problem: told?.error.message ?? `${endpoint.label} did not answer with a list of models. Check base_url of the provider.` };
 }
+
+/**
+ * Asks a provider for its models, to see whether it can be reached and takes the key. Returns the problem as sentences without secrets, or
+ * null. Never rejects, and takes five seconds at most.
+ */
+export async function providerProblem(provider: ProviderConfig, deps: ListingDeps): Promise<string | null> {
+  const listing = await askListing(provider, deps, { msMax: WINDOWS_MS_MAX, charsMax: LISTING_CHARS_MAX });
+  if (!('problem' in listing)) return null;
+  const { problem, status } = listing;
+  // A provider need not have a list.
+  return status === null || REFUSED_KEY.has(status) || status >= SERVER_ERROR ? problem : null;
+}
+
+/** The statuses of a key that is missing or wrong. */
+const REFUSED_KEY = new Set([401, 403]);
+const SERVER_ERROR = 500;
 
 /**
  * Asks a provider for the context windows of its models, in tokens, by their ids. Not every provider lists them. Null: it did not answer
@@ -64,7 +80,8 @@ export async function listedWindows(provider: ProviderConfig, deps: ListingDeps)
 /** The fields in which providers list context windows. */
 const WINDOW_FIELDS = ['context_length', 'max_model_len', 'context_window', 'max_context_length'] as const;
 
-type Listing = { endpoint: Endpoint; body: string } | { problem: string };
+/** `status`: the HTTP status of an answer that is no success; null: there was no answer. */
+type Listing = { endpoint: Endpoint; body: string } | { problem: string; status: number | null };
 
 interface ListingLimits {
   msMax: number;
@@ -73,7 +90,7 @@ interface ListingLimits {
 
 async function askListing(provider: ProviderConfig, deps: ListingDeps, limits: ListingLimits): Promise<Listing> {
   const endpoint = resolveEndpoint(provider, 'models', deps);
-  if ('message' in endpoint) return { problem: endpoint.message };
+  if ('message' in endpoint) return { problem: endpoint.message, status: null };
   const { url, proxy, headers } = endpoint;
   const tooLate = new AbortController();
   const timer = deps.clock.setTimer(() => tooLate.abort(), limits.msMax);
@@ -101,9 +118,11 @@ async function readListing(
   { now, ...limits }: ListingLimits & { now: number },
 ): Promise<Listing> {
   const head = await exchange.head();
-  if ('broken' in head) return { problem: unansweredText(endpoint, head, limits) };
+  if ('broken' in head) return { problem: unansweredText(endpoint, head, limits), status: null };
   const body = await wholeBody(exchange, limits);
-  if (head.status !== SUCCESS) return { problem: httpFailure(endpoint, { ...head, body, model: 'NAME', now }).error.message };
+  if (head.status !== SUCCESS) {
+    return { problem: httpFailure(endpoint, { ...head, body, model: 'NAME', now }).error.message, status: head.status };
+  }
   return { endpoint, body };
 }
 

@@ -2290,10 +2290,28 @@ export interface ExperimentalFeatureEnablementSetResponse {
 }
 export interface ConfigRequirementsReadResponse {
   /**
-   * Always null: there are no requirements by an administrator.
+   * What the administrator of the machine allows. Null: everything.
    */
-  requirements: null;
+  requirements: ConfigRequirements | null;
   supportsIndependentSpeedModes: boolean | null;
+}
+/**
+ * The limits of requirements.toml that this server enforces. Null: no limit.
+ */
+export interface ConfigRequirements {
+  allowedApprovalPolicies: AskForApproval[] | null;
+  /**
+   * Present only if the client enabled `experimentalApi`.
+   */
+  allowedApprovalsReviewers?: ApprovalsReviewer[] | null;
+  allowedSandboxModes: SandboxMode[] | null;
+  allowedWebSearchModes: WebSearchMode[] | null;
+  /**
+   * Whether a feature is on or off, by its name.
+   */
+  featureRequirements: {
+    [k: string]: boolean;
+  } | null;
 }
 /**
  * A problem in the configuration. Everything that does not depend on it still works.

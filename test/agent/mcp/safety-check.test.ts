@@ -108,7 +108,9 @@ test.each([
 });
 
 test('a check that takes too long counts as ask', async () => {
-  const server = await mcpThread([mcpCall('echo')], { config: config(checkedBy('setInterval(() => {}, 1000)', 'timeout_sec = 3')) });
+  const server = await mcpThread([mcpCall('echo')], {
+    config: config(checkedBy(`require('node:net').createServer().listen(0)`, 'timeout_sec = 3')),
+  });
   const turn = runTurn(server);
   await server.clock.timerOf(3_000);
   server.clock.advance(3_000);

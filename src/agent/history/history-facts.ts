@@ -1,5 +1,5 @@
-import type { LogEntry, ThreadRecord } from '../store/thread-store.ts';
-import { threadPreview } from './prompt/thread-preview.ts';
+import type { LogEntry, ThreadRecord } from '../../store/thread-store.ts';
+import { threadPreview } from '../prompt/thread-preview.ts';
 
 /** The fields of a new thread that depend on the history that it begins with. */
 export function historyFacts(history: readonly LogEntry[]): Pick<ThreadRecord, 'listed' | 'preview'> {

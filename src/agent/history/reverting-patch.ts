@@ -1,5 +1,5 @@
-import { StoreError } from '../store/store-error.ts';
-import type { ForkPoint, ThreadPatch, ThreadStore } from '../store/thread-store.ts';
+import { StoreError } from '../../store/store-error.ts';
+import type { ForkPoint, ThreadPatch, ThreadStore } from '../../store/thread-store.ts';
 import { costAt } from './cost-at.ts';
 
 /** Whether this point is before the first turn, so that a history that is cut there has no turns. */

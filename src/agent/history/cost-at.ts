@@ -1,5 +1,5 @@
-import type { Page } from '../store/page-query.ts';
-import type { ForkPoint, StoredTurn, ThreadRecord, ThreadStore } from '../store/thread-store.ts';
+import type { Page } from '../../store/page-query.ts';
+import type { ForkPoint, StoredTurn, ThreadRecord, ThreadStore } from '../../store/thread-store.ts';
 
 /** How many turns are read at a time. */
 const PAGE_TURNS = 50;

@@ -1,9 +1,9 @@
-import { PROTOCOL_VERSION } from '../protocol/protocol-version.ts';
-import { type Rollout, readRollout } from '../rollout/read-rollout.ts';
-import type { ThreadRecord, ThreadSettings } from '../store/thread-store.ts';
-import type { AgentDeps } from './agent-deps.ts';
+import { PROTOCOL_VERSION } from '../../protocol/protocol-version.ts';
+import { type Rollout, readRollout } from '../../rollout/read-rollout.ts';
+import type { ThreadRecord, ThreadSettings } from '../../store/thread-store.ts';
+import type { AgentDeps } from '../agent-deps.ts';
+import { resolveSettings, threadCwd } from '../settings/resolve-settings.ts';
 import { historyFacts } from './history-facts.ts';
-import { resolveSettings, threadCwd } from './settings/resolve-settings.ts';
 
 /**
  * Stores the thread of a rollout file, with the file's id, path and times, and returns its record. A thread that is already

@@ -1,0 +1,70 @@
+import type { Clock } from '../../base/clock.ts';
+import type { Env } from '../../base/env.ts';
+import type { Log } from '../../base/log.ts';
+import type { Config } from '../../config/config.ts';
+import { ConfigError } from '../../config/config-error.ts';
+import { chooseModel, chooseProvider, isEmbedded } from '../../config/providers/choose-provider.ts';
+import type { ProviderConfig } from '../../config/providers/provider-config.ts';
+import { modelAdvice, standInWarning } from '../../config/providers/stand-in-warning.ts';
+import { providerProblem } from '../../model/http/installed-models.ts';
+import { shownUrl } from '../../model/http/shown-url.ts';
+import type { DoctorCheck, DoctorProblem } from './doctor-check.ts';
+
+interface ProviderDeps {
+  env: Env;
+  clock: Clock;
+  log: Log;
+  userAgent: string;
+}
+
+/** Looks at the provider of a thread that names none: its key, and whether it answers. */
+export async function checkProvider(config: Config | null, deps: ProviderDeps): Promise<DoctorCheck> {
+  if (config === null) return failed('unknown, because the configuration cannot be read', []);
+  const chosen = chosenProvider(config);
+  if ('severity' in chosen) return failed('cannot be chosen', [chosen]);
+  const { provider, model } = chosen;
+  const key = keySource(provider, config);
+  const url = provider.baseUrl === null ? null : shownUrl(new URL(provider.baseUrl));
+  const facts = { provider: provider.id, name: provider.name, api: provider.wireApi, url, model, key };
+  const summary = `${provider.id}, model ${model}${url === null ? '' : `, at ${url}`}${key === null ? '' : `, with the key of ${key}`}`;
+  const problems = provider.wireApi === 'scripted' ? embeddedProblems(config, provider) : await problemsOf(provider, { config, deps });
+  return { name: 'provider', summary, facts: { ...facts, reachable: problems.length === 0 }, problems };
+}
+
+function failed(summary: string, problems: readonly DoctorProblem[]): DoctorCheck {
+  return { name: 'provider', summary, facts: {}, problems };
+}
+
+function chosenProvider(config: Config): { provider: ProviderConfig; model: string } | DoctorProblem {
+  try {
+    const { provider } = chooseProvider(config, null);
+    return { provider, model: chooseModel(config, provider, null) };
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const { path, range } = error.location;
+    const place = { ...(path === null ? {} : { file: path }), ...(range === null ? {} : range.start) };
+    return { severity: 'error', message: error.message, fix: 'Correct model_provider, its table, or model in config.toml.', ...place };
+  }
+}
+
+/** Where the key comes from that is sent; null: none is sent, or it is missing. */
+function keySource({ usesLogin, envKey }: ProviderConfig, { login, env }: Config): string | null {
+  if (usesLogin && login.apiKey !== null) return 'auth.json';
+  return envKey !== null && Object.hasOwn(env, envKey) && env[envKey] ? envKey : null;
+}
+
+async function problemsOf(provider: ProviderConfig, { config, deps }: { config: Config; deps: ProviderDeps }): Promise<DoctorProblem[]> {
+  const message = await providerProblem(provider, { ...deps, storedKey: () => config.login.apiKey });
+  if (message === null) return [];
+  const fix = `Follow the message, or check [model_providers.${provider.id}] in config.toml.`;
+  return [{ severity: 'error', message, fix }];
+}
+
+function embeddedProblems(config: Config, provider: ProviderConfig): DoctorProblem[] {
+  const isChosen = config.layerOf(['model_provider']) !== null;
+  const wanted = config.get('model');
+  if (!isEmbedded(config, provider) || (isChosen && wanted === null)) return [];
+  const advice = isChosen ? 'Choose another provider, or remove model.' : modelAdvice(config);
+  const message = standInWarning(config, { provider, wanted }) ?? 'No model provider is configured: the embedded model answers, offline.';
+  return [{ severity: 'warning', message: message.replace(` ${advice}`, ''), fix: advice }];
+}

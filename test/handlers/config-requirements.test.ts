@@ -1,0 +1,111 @@
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { startServer } from '../support/test-server.ts';
+
+const BASE = 'model = "m"\nmodel_provider = "test"\n[model_providers.test]\nbase_url = "http://127.0.0.1:9"\n';
+const LIMITS = `allowed_approval_policies = ["untrusted", "on-request"]
+allowed_approvals_reviewers = ["user"]
+allowed_sandbox_modes = ["read-only", "workspace-write"]
+allowed_web_search_modes = ["cached"]
+[features]
+goals = false
+`;
+const system = { 'requirements.toml': LIMITS };
+
+describe('the requirements of the administrator', () => {
+  test('configRequirements/read returns them', async () => {
+    const { client } = await startServer({ config: BASE, system });
+    const requirements = {
+      allowedApprovalPolicies: ['untrusted', 'on-request'],
+      allowedApprovalsReviewers: ['user'],
+      allowedSandboxModes: ['read-only', 'workspace-write'],
+      allowedWebSearchModes: ['cached', 'disabled'],
+      featureRequirements: { goals: false },
+    };
+    expect(await client.request('configRequirements/read', undefined)).toEqual({ requirements, supportsIndependentSpeedModes: null });
+    const plain = await startServer({ config: BASE, system, capabilities: null });
+    const { allowedApprovalsReviewers: _, ...others } = requirements;
+    expect(await plain.client.request('configRequirements/read', undefined)).toMatchObject({ requirements: others });
+  });
+
+  test('limit the settings of config.toml, with a warning for each', async () => {
+    const config = `approval_policy = "never"\nsandbox_mode = "danger-full-access"\nweb_search = "live"\n${BASE}[features]\ngoals = true\n`;
+    const { client, home } = await startServer({ config, system });
+    const { thread, approvalPolicy, sandbox } = await client.request('thread/start', {});
+    expect([approvalPolicy, sandbox.type]).toEqual(['untrusted', 'readOnly']);
+    expect(await client.refusal('thread/goal/get', { threadId: thread.id })).toMatchObject({ data: { code: 'goals_disabled' } });
+    const warning = await client.waitFor('configWarning', ({ summary }) => summary.includes('approval_policy'));
+    expect(warning).toMatchObject({ path: join(home, 'config.toml'), range: { start: { line: 1 } } });
+    expect(warning.summary).toMatch(/approval_policy: "never" is not allowed by .*requirements\.toml, so "untrusted" counts$/);
+    const told = client.notifications('configWarning', ({ summary }) => summary.includes('is not allowed by'));
+    expect(told).toHaveLength(4);
+  });
+
+  test('limit what thread/start asks for, with a warning', async () => {
+    const { client } = await startServer({ config: BASE, system });
+    const started = await client.request('thread/start', { approvalPolicy: 'never', sandbox: 'danger-full-access' });
+    expect([started.approvalPolicy, started.sandbox.type]).toEqual(['untrusted', 'readOnly']);
+    expect((await client.waitFor('warning')).message).toBe(
+      'the approval policy "never" is not allowed on this machine: expected one of "untrusted", "on-request". ' +
+        'The thread has an allowed value in its place.',
+    );
+  });
+
+  test.each([
+    ['turn/start', { approvalPolicy: 'never' }, 'the approval policy "never"'],
+    ['turn/start', { approvalsReviewer: 'auto_review' }, 'the reviewer "auto_review"'],
+    ['turn/start', { sandboxPolicy: { type: 'dangerFullAccess' } }, 'the sandbox "danger-full-access"'],
+    ['turn/start', { permissions: ':danger-full-access' }, 'the sandbox "danger-full-access"'],
+    ['thread/settings/update', { approvalPolicy: 'never' }, 'the approval policy "never"'],
+    ['command/exec', { command: ['true'], sandboxPolicy: { type: 'dangerFullAccess' } }, 'the sandbox "danger-full-access"'],
+    ['command/exec', { command: ['true'], sandboxPolicy: { type: 'externalSandbox' } }, 'the sandbox "danger-full-access"'],
+  ])('%s with %j is refused', async (method, params, what) => {
+    const { client } = await startServer({ config: BASE, system });
+    const { thread } = await client.request('thread/start', {});
+    expect(await client.refusal(method, { threadId: thread.id, input: [], ...params })).toEqual({
+      code: -32600,
+      message: expect.stringMatching(new RegExp(`^${what} is not allowed on this machine: expected one of .*requirements\\.toml\\)$`)),
+      data: { code: 'not_allowed' },
+    });
+  });
+
+  test('cannot be written away', async () => {
+    const { client } = await startServer({ config: BASE, system });
+    const edit = { keyPath: 'features.goals', value: true, mergeStrategy: 'replace' };
+    expect(await client.refusal('config/value/write', edit)).toMatchObject({
+      message: expect.stringContaining('features.goals: true is not allowed by'),
+      data: { config_write_error_code: 'configValidationError' },
+    });
+  });
+
+  test.each([
+    [
+      'allowed_sandbox_modes = ["read"]\n',
+      /requirements\.toml:1:1: allowed_sandbox_modes: expected a list whose elements are each one of "read-only"/,
+    ],
+    ['allowed_approval_policies = "never"\n', /allowed_approval_policies: expected a list/],
+    ['[features]\ngoals = "no"\n', /features: expected a table of features, each true or false/],
+    ['x = [', /requirements\.toml:1:\d+: not valid TOML/],
+  ])('that cannot be read refuse threads: %j', async (text, message) => {
+    const { client } = await startServer({ config: BASE, system: { 'requirements.toml': text } });
+    expect(await client.refusal('thread/start', {})).toMatchObject({
+      message: expect.stringMatching(message),
+      data: { code: 'config_invalid' },
+    });
+  });
+
+  test('that heddle does not enforce are named', async () => {
+    const { client } = await startServer({ config: BASE, system: { 'requirements.toml': 'enforce_residency = "us"\n' } });
+    const { summary } = await client.waitFor('configWarning');
+    expect(summary).toMatch(/requirements\.toml: heddle does not enforce these requirements: enforce_residency$/);
+  });
+});
+
+test('the config.toml of the system is below that of the home', async () => {
+  const files = { 'config.toml': 'model = "of-system"\nreview_model = "r"\n' };
+  const { client } = await startServer({ config: BASE, system: files });
+  const { config, layers, origins } = await client.request('config/read', { includeLayers: true });
+  expect([config.model, config.review_model]).toEqual(['m', 'r']);
+  expect(layers?.map(({ name }) => name.type)).toEqual(['user', 'system']);
+  expect(origins.review_model?.name.type).toBe('system');
+});

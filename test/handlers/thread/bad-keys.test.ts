@@ -1,0 +1,78 @@
+import { describe, expect, test } from 'vitest';
+import { SETTING_NAMES, type SettingName } from '../../../src/config/settings.ts';
+import { startServer } from '../../support/test-server.ts';
+
+const BASE = ['model="m"', 'model_provider="test"', 'model_providers.test.base_url="http://127.0.0.1:9"'];
+
+/** The settings that decide about every thread: what its model is told and may do, and what clients see. */
+const NEEDED: readonly SettingName[] = [
+  'allow_login_shell',
+  'approval_timeout_ms',
+  'background_terminal_max_timeout',
+  'compact_prompt',
+  'developer_instructions',
+  'features.default_mode_request_user_input',
+  'features.exec_permission_approvals',
+  'features.goals',
+  'features.shell_tool',
+  'features.request_permissions_tool',
+  'features.view_image',
+  'features.view_image_tool',
+  'hide_agent_reasoning',
+  'instructions',
+  'model_auto_compact_token_limit',
+  'model_context_window',
+  'model_reasoning_effort',
+  'model_reasoning_summary',
+  'model_verbosity',
+  'personality',
+  'profile',
+  'project_doc_fallback_filenames',
+  'project_doc_max_bytes',
+  'sandbox_workspace_write.unix_sockets',
+  'sandbox_workspace_write.unprotected_folders',
+  'service_tier',
+  'shell_environment_policy.exclude',
+  'shell_environment_policy.ignore_default_excludes',
+  'shell_environment_policy.include_only',
+  'shell_environment_policy.inherit',
+  'shell_environment_policy.set',
+  'show_raw_agent_reasoning',
+  'tool_output_token_limit',
+  'tools.view_image',
+];
+
+describe('a thread that names its model, approvals and sandbox is refused for an invalid setting only if it needs it', () => {
+  test.each(SETTING_NAMES)('%s', async (name) => {
+    const { client } = await startServer({
+      config: '',
+      overrides: [...BASE.filter((set) => !set.startsWith(`${name}=`)), `${name}={ bad = 1 }`],
+    });
+    const asked = await client.ask('thread/start', {
+      model: 'm',
+      modelProvider: 'test',
+      approvalPolicy: 'never',
+      approvalsReviewer: 'user',
+      sandbox: 'read-only',
+    });
+    const isRefused = asked.error !== undefined;
+    expect([name, isRefused, asked.error?.message]).toEqual([
+      name,
+      NEEDED.includes(name),
+      isRefused ? expect.stringContaining(name) : undefined,
+    ]);
+  });
+});
+
+test('an invalid setting of agents takes only the agents away, with a warning', async () => {
+  const { client } = await startServer({ config: '', overrides: [...BASE, 'agents.max_depth="deep"'] });
+  await client.request('thread/start', {});
+  expect((await client.waitFor('warning')).message).toMatch(/^The model cannot start agents in this thread: .*agents\.max_depth/);
+});
+
+test('an invalid review_model refuses reviews only', async () => {
+  const { client } = await startServer({ config: '', overrides: [...BASE, 'review_model=5'] });
+  const { thread } = await client.request('thread/start', {});
+  const review = { threadId: thread.id, target: { type: 'custom', instructions: 'Look.' } };
+  expect(await client.refusal('review/start', review)).toMatchObject({ data: { code: 'config_invalid' } });
+});
