@@ -75,6 +75,8 @@ export class HookRunner {
     for (const hook of occasion.hooks.filter(isAsync)) void this.#runAside(this.#begun(hook, occasion));
     await this.#announce(waited.map((run) => this.#startedRun(run)));
     const results = waited.map((run) => this.#result(run));
+    // They are awaited one after another, and a later one may reject before.
+    for (const result of results) result.catch(() => {});
     const ended: { runId: string; effect: HookResult['effect'] }[] = [];
     for (const [index, run] of waited.entries()) {
       const result = (await results[index]) ?? failedHook('it failed inside the server');
