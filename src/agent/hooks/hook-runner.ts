@@ -17,7 +17,7 @@ import type { TurnContext, TurnPartDeps } from '../turn/turn-part.ts';
 import { seconds } from '../turn/turn-view.ts';
 import { runModelHook } from './run-model-hook.ts';
 
-/** How many hooks of a thread run at a time. The others wait. */
+/** How many hooks of a thread run at a time that somebody waits for. The others wait. */
 const PARALLEL_MAX = 16;
 /** How many asynchronous hooks of a thread may run. */
 const ASYNC_MAX = 32;
@@ -115,8 +115,9 @@ export class HookRunner {
   async #result(run: Run): Promise<HookResult> {
     const { hook, occasion } = run;
     const { log, threadId } = this.#deps;
-    const signal = isAsync(hook) ? this.#closed.signal : AbortSignal.any([occasion.signal, this.#closed.signal]);
-    if (!(await this.#places.take(signal))) return failedHook(INTERRUPTED);
+    const isWaitedFor = !isAsync(hook);
+    const signal = isWaitedFor ? AbortSignal.any([occasion.signal, this.#closed.signal]) : this.#closed.signal;
+    if (isWaitedFor && !(await this.#places.take(signal))) return failedHook(INTERRUPTED);
     try {
       const result = await this.#handled(run, signal);
       run.durationMs = this.#elapsedMs(run);
@@ -127,7 +128,7 @@ export class HookRunner {
       log.error({ err: error, threadId, key: hook.key }, 'a hook failed inside the server');
       return failedHook(`it failed inside the server: ${error instanceof Error ? error.message : String(error)}`);
     } finally {
-      this.#places.release();
+      if (isWaitedFor) this.#places.release();
     }
   }
 
