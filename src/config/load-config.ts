@@ -63,7 +63,7 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
   const values = mergeTables(mergeTables(switched, guardianReviewer(base.values)), mergeLayers(layers));
   const own = new Config({ home, env, modelGiven, login, requirements, layers, values });
   const agentRoles = readRoles({ home, own, layers, roleFiles, toml });
-  const isEnabled = valueAt(values, ['features', 'hooks']) !== false;
+  const isEnabled = requirements.features?.hooks ?? valueAt(values, ['features', 'hooks']) !== false;
   const hooks = await loadHooks({ home, layers, files: hookFiles, isEnabled });
   return new Config({ home, env, modelGiven, login, requirements, layers, values, agentRoles, hooks });
 }

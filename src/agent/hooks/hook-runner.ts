@@ -17,7 +17,7 @@ import type { TurnContext, TurnPartDeps } from '../turn/turn-part.ts';
 import { seconds } from '../turn/turn-view.ts';
 import { runModelHook } from './run-model-hook.ts';
 
-/** How many hooks of a thread run at a time. The others wait. */
+/** How many hooks of a thread run at a time that somebody waits for. The others wait. */
 const PARALLEL_MAX = 16;
 /** How many asynchronous hooks of a thread may run. */
 const ASYNC_MAX = 32;
@@ -59,7 +59,8 @@ export class HookRunner {
   readonly #places = new Places(PARALLEL_MAX);
   readonly #late: (context: string) => void;
   #closed = new AbortController();
-  #asyncRuns = 0;
+  /** The runs of asynchronous hooks. */
+  readonly #aside = new Set<Promise<void>>();
   #started = 0;
 
   /** `late`: takes the context that an asynchronous hook gives. */
@@ -72,9 +73,14 @@ export class HookRunner {
   async run(occasion: Occasion): Promise<MergedEffects> {
     if (occasion.signal.aborted) return NO_EFFECTS;
     const waited = occasion.hooks.filter((hook) => !isAsync(hook)).map((hook) => this.#begun(hook, occasion));
-    for (const hook of occasion.hooks.filter(isAsync)) void this.#runAside(this.#begun(hook, occasion));
+    for (const hook of occasion.hooks.filter(isAsync)) {
+      const aside = this.#runAside(this.#begun(hook, occasion)).finally(() => this.#aside.delete(aside));
+      this.#aside.add(aside);
+    }
     await this.#announce(waited.map((run) => this.#startedRun(run)));
     const results = waited.map((run) => this.#result(run));
+    // They are awaited one after another, and a later one may reject before.
+    for (const result of results) result.catch(() => {});
     const ended: { runId: string; effect: HookResult['effect'] }[] = [];
     for (const [index, run] of waited.entries()) {
       const result = (await results[index]) ?? failedHook('it failed inside the server');
@@ -84,18 +90,18 @@ export class HookRunner {
     return mergedEffects(ended);
   }
 
-  /** Kills everything that still runs for hooks. */
+  /** Kills everything that still runs for hooks. Resolves when clients know the ends of all runs. */
   async close(): Promise<void> {
     this.#closed.abort();
     this.#closed = new AbortController();
     const { processes, threadId, clock } = this.#deps;
     if (this.#started > 0) await killed(processes.killOwned([threadId, OWNER]), clock);
+    await Promise.all(this.#aside);
   }
 
   /** Runs a hook that nobody waits for. Never rejects. */
   async #runAside(run: Run): Promise<void> {
-    const isTooMany = this.#asyncRuns >= ASYNC_MAX;
-    this.#asyncRuns++;
+    const isTooMany = this.#aside.size >= ASYNC_MAX;
     try {
       await this.#announce([this.#startedRun(run)]);
       const result = isTooMany ? failedHook(`${ASYNC_MAX} asynchronous hooks of the thread run already`) : await this.#result(run);
@@ -104,8 +110,6 @@ export class HookRunner {
       if (context !== undefined) this.#late(context);
     } catch (error) {
       this.#deps.log.error({ err: error, threadId: this.#deps.threadId }, 'an asynchronous hook failed inside the server');
-    } finally {
-      this.#asyncRuns--;
     }
   }
 
@@ -113,8 +117,9 @@ export class HookRunner {
   async #result(run: Run): Promise<HookResult> {
     const { hook, occasion } = run;
     const { log, threadId } = this.#deps;
-    const signal = isAsync(hook) ? this.#closed.signal : AbortSignal.any([occasion.signal, this.#closed.signal]);
-    if (!(await this.#places.take(signal))) return failedHook(INTERRUPTED);
+    const isWaitedFor = !isAsync(hook);
+    const signal = isWaitedFor ? AbortSignal.any([occasion.signal, this.#closed.signal]) : this.#closed.signal;
+    if (isWaitedFor && !(await this.#places.take(signal))) return failedHook(INTERRUPTED);
     try {
       const result = await this.#handled(run, signal);
       run.durationMs = this.#elapsedMs(run);
@@ -125,7 +130,7 @@ export class HookRunner {
       log.error({ err: error, threadId, key: hook.key }, 'a hook failed inside the server');
       return failedHook(`it failed inside the server: ${error instanceof Error ? error.message : String(error)}`);
     } finally {
-      this.#places.release();
+      if (isWaitedFor) this.#places.release();
     }
   }
 

@@ -202,9 +202,21 @@ export class Hooks implements TurnPart {
   }
 
   async closed(cause: InterruptCause): Promise<void> {
-    if (!this.#hasBegun || this.#role !== null) return;
+    const isDue = this.#hasBegun && this.#role === null && this.#of('sessionEnd', [END_REASON]).length > 0;
+    if (!isDue) return;
     const secondsMax = cause === 'shutdown' || cause === 'clientGone' ? SHUTDOWN_SEC_MAX : CLOSE_SEC_MAX;
-    await this.#run('sessionEnd', { turn: null, facts: { reason: END_REASON }, names: [END_REASON], secondsMax });
+    const { clock, closingPlaces, log, threadId } = this.#deps;
+    const deadline = new AbortController();
+    const timer = clock.setTimer(() => deadline.abort(), secondsMax * 1000);
+    const hasPlace = await closingPlaces.take(deadline.signal);
+    try {
+      const end = { turn: null, facts: { reason: END_REASON }, names: [END_REASON], signal: deadline.signal };
+      if (hasPlace) await this.#run('sessionEnd', end);
+      else log.warn({ threadId }, 'the SessionEnd hooks of a thread did not run, because too many threads were closed at once');
+    } finally {
+      timer.clear();
+      if (hasPlace) closingPlaces.release();
+    }
   }
 
   async endWork(): Promise<void> {

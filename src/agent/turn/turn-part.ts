@@ -3,6 +3,7 @@ import type { Env } from '../../base/env.ts';
 import type { Ids } from '../../base/ids.ts';
 import type { JsonObject, JsonValue } from '../../base/json-value.ts';
 import type { Log } from '../../base/log.ts';
+import type { Places } from '../../base/places.ts';
 import type { ProviderConfig } from '../../config/providers/provider-config.ts';
 import type { McpServers } from '../../mcp/mcp-servers.ts';
 import type { Model } from '../../model/model.ts';
@@ -248,6 +249,8 @@ export interface TurnPartDeps {
   lastTurnError(): Promise<TurnError | null>;
   /** How the thread came to be loaded. */
   readonly origin: ThreadOrigin;
+  /** The places for programs that run when threads are closed, of all threads. */
+  readonly closingPlaces: Places;
   /** Asks all parts before a compaction. Returns whether one stops it; the turn is then interrupted. */
   beforeCompaction(turn: TurnContext, trigger: CompactionTrigger): Promise<boolean>;
   /** Tells all parts of a compaction. If one stops the turn, it is interrupted. */

@@ -27,6 +27,8 @@ export interface HookSources {
 interface Origin {
   source: HookSource;
   path: string;
+  /** Begins the keys of its hooks. Absent: the path. */
+  keyStart?: string;
   table: JsonObject;
   /** The trust in it where `[hooks.state]` says nothing. */
   trust: 'trusted' | 'untrusted' | 'modified';
@@ -44,9 +46,9 @@ export function readHooks(sources: HookSources): HookSet {
   const origins = [...ownOrigins(sources, errors, warnings), ...projectOrigins(sources, errors, warnings), ...sessionOrigins(sources)];
   const states = statesOf(sources.layers, warnings);
   const hooks: HookDefinition[] = [];
-  for (const { source, path, table, trust, problem } of origins) {
+  for (const { source, path, keyStart = path, table, trust, problem } of origins) {
     const isProjects = source === 'project';
-    const parsed = parseHooks(table, path);
+    const parsed = parseHooks(table, keyStart);
     const problems = problem === undefined ? parsed.problems : [problem];
     warnings.push(...problems.map((message) => ({ path, message: `${path}: ${message}`, isProjects })));
     for (const hook of parsed.hooks) {
@@ -71,8 +73,12 @@ function ownOrigins({ home, layers }: HookSources, errors: HookProblem[], warnin
   const origins: Origin[] = [];
   const table = ownFile(path, errors, warnings);
   if (table !== null) origins.push({ source: 'user', path, table, trust: 'trusted' });
-  const ofLayers = layers.filter(({ name }) => name.type === 'user' && name.profile === null);
-  const inConfig = ofLayers.flatMap((layer) => inLayer(layer, 'user', layer.locate([]).path ?? SESSION_PATH));
+  const inConfig = layers.flatMap((layer) => {
+    const { name } = layer;
+    if (name.type !== 'user') return [];
+    const ofLayer = inLayer(layer, 'user', name.file);
+    return name.profile === null ? ofLayer : ofLayer.map((origin) => ({ ...origin, keyStart: `${origin.path}:profiles.${name.profile}` }));
+  });
   if (table !== null && inConfig.length > 0) {
     const message = `Hooks are defined both in ${path} and in ${inConfig[0]?.path}. Both are used: it is clearer to have them in one place.`;
     warnings.push({ path, message, isProjects: false });

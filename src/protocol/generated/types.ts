@@ -428,51 +428,7 @@ export type HookSource =
  * Only `managed` and `trusted` hooks run. `modified`: the definition has changed since the user trusted it.
  */
 export type HookTrustStatus = 'managed' | 'untrusted' | 'trusted' | 'modified';
-export type HookMetadata = {
-  /**
-   * Identifies the hook in `[hooks.state]` of config.toml.
-   */
-  key: string;
-  eventName: HookEventName;
-  /**
-   * Null: the hook is for every call, or the event has none.
-   */
-  matcher: string | null;
-  timeoutSec: number;
-  statusMessage: string | null;
-  /**
-   * The most tokens of context that the hook can give to the model.
-   */
-  additionalContextLimit: number | null;
-  /**
-   * The absolute path of the file that defines the hook.
-   */
-  sourcePath: string;
-  source: HookSource;
-  /**
-   * Always null.
-   */
-  pluginId: string | null;
-  /**
-   * Always null.
-   */
-  environmentId: string | null;
-  displayOrder: number;
-  /**
-   * False: `[hooks.state]` switches the hook off.
-   */
-  enabled: boolean;
-  /**
-   * Always false.
-   */
-  isManaged: boolean;
-  /**
-   * A hash of the definition. `trusted_hash` in `[hooks.state]` is compared with it.
-   */
-  currentHash: string;
-  trustStatus: HookTrustStatus;
-} & HookMetadata1;
-export type HookMetadata1 =
+export type HookMetadata =
   | {
       handlerType: 'command';
       command: string;
@@ -480,17 +436,185 @@ export type HookMetadata1 =
        * True: nobody waits for the hook.
        */
       async: boolean;
+      /**
+       * Identifies the hook in `[hooks.state]` of config.toml.
+       */
+      key: string;
+      eventName: HookEventName;
+      /**
+       * Null: the hook is for every call, or the event has none.
+       */
+      matcher: string | null;
+      timeoutSec: number;
+      statusMessage: string | null;
+      /**
+       * The most tokens of context that the hook can give to the model.
+       */
+      additionalContextLimit: number | null;
+      /**
+       * The absolute path of the file that defines the hook.
+       */
+      sourcePath: string;
+      source: HookSource;
+      /**
+       * Always null.
+       */
+      pluginId: string | null;
+      /**
+       * Always null.
+       */
+      environmentId: string | null;
+      displayOrder: number;
+      /**
+       * False: `[hooks.state]` switches the hook off.
+       */
+      enabled: boolean;
+      /**
+       * Always false.
+       */
+      isManaged: boolean;
+      /**
+       * A hash of the definition. `trusted_hash` in `[hooks.state]` is compared with it.
+       */
+      currentHash: string;
+      trustStatus: HookTrustStatus;
     }
   | {
       handlerType: 'mcpTool';
       server: string;
       tool: string;
+      /**
+       * Identifies the hook in `[hooks.state]` of config.toml.
+       */
+      key: string;
+      eventName: HookEventName;
+      /**
+       * Null: the hook is for every call, or the event has none.
+       */
+      matcher: string | null;
+      timeoutSec: number;
+      statusMessage: string | null;
+      /**
+       * The most tokens of context that the hook can give to the model.
+       */
+      additionalContextLimit: number | null;
+      /**
+       * The absolute path of the file that defines the hook.
+       */
+      sourcePath: string;
+      source: HookSource;
+      /**
+       * Always null.
+       */
+      pluginId: string | null;
+      /**
+       * Always null.
+       */
+      environmentId: string | null;
+      displayOrder: number;
+      /**
+       * False: `[hooks.state]` switches the hook off.
+       */
+      enabled: boolean;
+      /**
+       * Always false.
+       */
+      isManaged: boolean;
+      /**
+       * A hash of the definition. `trusted_hash` in `[hooks.state]` is compared with it.
+       */
+      currentHash: string;
+      trustStatus: HookTrustStatus;
     }
   | {
       handlerType: 'prompt';
+      /**
+       * Identifies the hook in `[hooks.state]` of config.toml.
+       */
+      key: string;
+      eventName: HookEventName;
+      /**
+       * Null: the hook is for every call, or the event has none.
+       */
+      matcher: string | null;
+      timeoutSec: number;
+      statusMessage: string | null;
+      /**
+       * The most tokens of context that the hook can give to the model.
+       */
+      additionalContextLimit: number | null;
+      /**
+       * The absolute path of the file that defines the hook.
+       */
+      sourcePath: string;
+      source: HookSource;
+      /**
+       * Always null.
+       */
+      pluginId: string | null;
+      /**
+       * Always null.
+       */
+      environmentId: string | null;
+      displayOrder: number;
+      /**
+       * False: `[hooks.state]` switches the hook off.
+       */
+      enabled: boolean;
+      /**
+       * Always false.
+       */
+      isManaged: boolean;
+      /**
+       * A hash of the definition. `trusted_hash` in `[hooks.state]` is compared with it.
+       */
+      currentHash: string;
+      trustStatus: HookTrustStatus;
     }
   | {
       handlerType: 'agent';
+      /**
+       * Identifies the hook in `[hooks.state]` of config.toml.
+       */
+      key: string;
+      eventName: HookEventName;
+      /**
+       * Null: the hook is for every call, or the event has none.
+       */
+      matcher: string | null;
+      timeoutSec: number;
+      statusMessage: string | null;
+      /**
+       * The most tokens of context that the hook can give to the model.
+       */
+      additionalContextLimit: number | null;
+      /**
+       * The absolute path of the file that defines the hook.
+       */
+      sourcePath: string;
+      source: HookSource;
+      /**
+       * Always null.
+       */
+      pluginId: string | null;
+      /**
+       * Always null.
+       */
+      environmentId: string | null;
+      displayOrder: number;
+      /**
+       * False: `[hooks.state]` switches the hook off.
+       */
+      enabled: boolean;
+      /**
+       * Always false.
+       */
+      isManaged: boolean;
+      /**
+       * A hash of the definition. `trusted_hash` in `[hooks.state]` is compared with it.
+       */
+      currentHash: string;
+      trustStatus: HookTrustStatus;
     };
 /**
  * A part of a turn, such as a message or a command. An item starts, streams and completes under one id.

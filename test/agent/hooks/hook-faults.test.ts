@@ -119,15 +119,28 @@ describe('an asynchronous hook', () => {
   });
 });
 
-test('a SessionEnd hook that hangs holds up the end of the server for five seconds only', async () => {
-  const server = await hookServer({ SessionEnd: [{ command: `${keeps('input')}; sleep 1000`, timeout: 500 }] }, [done]);
+test('SessionEnd hooks that hang hold up the end of the server for five seconds only, however many threads it has', async () => {
+  const threads = 34;
+  const hooks = { SessionEnd: [{ command: `${keeps('input')}; sleep 1000`, timeout: 500 }] };
+  const server = await hookServer(
+    hooks,
+    Array.from({ length: threads }, () => done),
+  );
   await server.client.turn(THREAD, 'go');
+  for (let made = 1; made < threads; made++) {
+    const { thread } = await server.client.request('thread/start', {});
+    await server.client.turn(thread.id, 'go');
+  }
   const closing = server.close();
-  await server.clock.timerOf(5_000);
+  const deadlines = () => server.clock.timers.filter((ms) => ms === 5_000).length;
+  await expect.poll(deadlines, { timeout: 15_000 }).toBe(threads);
+  await expect.poll(() => server.client.notifications('hook/started').length, { timeout: 15_000 }).toBe(32);
   server.clock.advance(5_000);
   await closing;
-  expect(ended(server)).toMatchObject([{ eventName: 'sessionEnd', status: 'failed' }]);
-});
+  expect(ended(server).map(({ eventName, status }) => `${eventName} ${status}`)).toEqual(
+    Array.from({ length: 32 }, () => 'sessionEnd failed'),
+  );
+}, 60_000);
 
 test('nobody waits for a hook that was switched off, or whose feature is', async () => {
   const hooks = { PreToolUse: [{ command: DENIES }] };

@@ -175,6 +175,17 @@ describe('config.toml', () => {
     expect(warnings).toEqual([expect.stringContaining('it is clearer to have them in one place')]);
   });
 
+  test('defines hooks of a profile, which have keys of their own', async () => {
+    const config = `profile = "mine"\n${FREE_CONFIG}${IN_CONFIG}${IN_CONFIG.replaceAll('hooks.', 'profiles.mine.hooks.')}`;
+    const server = await startServer({ config });
+    const path = join(server.home, 'config.toml');
+    const { hooks } = await listed(server);
+    expect(hooks.map(({ key, sourcePath }) => [key, sourcePath])).toEqual([
+      [`${path}:pre_tool_use:0:0`, path],
+      [`${path}:profiles.mine:pre_tool_use:0:0`, path],
+    ]);
+  });
+
   test('switches hooks off, and has the hashes that the user trusts', async () => {
     const key = (folder: string) => JSON.stringify(join(folder, 'home/hooks.json:pre_tool_use:0:0'));
     const first = await withHooks(TRUE);
