@@ -14,7 +14,7 @@ const LAYERS = [
   ['handlers'],
   ['agent'],
   ['tools', 'search'],
-  ['mcp'],
+  ['hooks', 'mcp'],
   ['sandbox', 'network', 'instructions', 'rollout'],
   ['files', 'git', 'model', 'store', 'policy', 'transport'],
   ['config', 'client'],

@@ -16,12 +16,12 @@ import type { ThreadStore } from '../store/thread-store.ts';
 import type { CommandProxies } from '../tools/command/network/command-proxies.ts';
 import type { ClientChannel } from './client-channel.ts';
 import type { TurnNotifier } from './notify/turn-notifier.ts';
-import type { PromptBudget } from './prompt/prompt-budget.ts';
+import type { SharedLimits } from './shared-limits.ts';
 import type { AgentTree } from './sub-agents/agent-tree.ts';
 import type { TurnPartKind } from './turn/turn-part.ts';
 
 /** The collaborators that app.ts passes to the agent. */
-export interface AgentDeps {
+export interface AgentDeps extends SharedLimits {
   store: ThreadStore;
   clients: ClientChannel;
   clock: Clock;
@@ -54,8 +54,6 @@ export interface AgentDeps {
   listedWindows(provider: ProviderConfig): Promise<ReadonlyMap<string, number>>;
   /** The parts that every thread's turns have, in the order in which they act. */
   partKinds: readonly TurnPartKind[];
-  /** The memory that the prompts of all threads share. */
-  promptBudget: PromptBudget;
   /** The agents that threads have started. */
   agents: AgentTree;
   /** Runs the user's program after turns. */

@@ -24,7 +24,7 @@ import { joinCommand, openWithCommand } from './turn/join-command.ts';
 import type { TurnBeginning } from './turn/run-turn.ts';
 import { threadParts } from './turn/thread-parts.ts';
 import { TurnBeginnings } from './turn/turn-beginnings.ts';
-import { revertedPatch, type TurnPart } from './turn/turn-part.ts';
+import { revertedPatch, type ThreadOrigin, type TurnPart } from './turn/turn-part.ts';
 import type { TurnParts } from './turn/turn-parts.ts';
 import { TurnRunner } from './turn/turn-runner.ts';
 import { type Joined, TurnStarter, type TurnStarterDeps } from './turn/turn-starter.ts';
@@ -34,6 +34,7 @@ interface LoadedThreadOptions {
   writer: ThreadWriter;
   configuration: ThreadConfiguration;
   agent: AgentDeps;
+  origin: ThreadOrigin;
 }
 
 /** A thread in memory: its settings, its status and the turn that runs in it. Requests reach it one at a time. */
@@ -56,7 +57,7 @@ export class LoadedThread {
   #isClosing = false;
   readonly #closed = new AbortController();
 
-  constructor({ record, writer, configuration, agent }: LoadedThreadOptions) {
+  constructor({ record, writer, configuration, agent, origin }: LoadedThreadOptions) {
     const state = new ThreadState(record, configuration, agent.agents.usage);
     const grants = new Grants(pathIdentity);
     const raw = new RawEvents(record.id, agent.clients);
@@ -69,7 +70,7 @@ export class LoadedThread {
     const { store, promptBudget: budget } = agent;
     const history = new PromptHistory({ read: (cursor) => store.readModelEntries(record.id, { cursor }), outbox, budget });
     this.#history = history;
-    const parts = threadParts({ state, outbox, agent, history, grants, turnBegun: this.turnBegun });
+    const parts = threadParts({ state, outbox, agent, history, grants, turnBegun: this.turnBegun, origin });
     this.#parts = parts;
     this.#runner = new TurnRunner({ state, agent, outbox, parts, grants, announce: raw.announce, history, raw });
     this.#starterDeps = {
@@ -289,6 +290,7 @@ export class LoadedThread {
     this.#isClosing = true;
     this.#closed.abort();
     await this.#stopFor(async () => {
+      await this.#parts.closed(cause);
       await this.#parts.endWork();
       await this.#outbox.settle();
       this.#history.drop();

@@ -23,6 +23,7 @@ import { requireServers } from './mcp/require-servers.ts';
 import { Instructions } from './prompt/instructions.ts';
 import { resolveSettings, type SettingsSources, type ThreadOverrides, threadCwd } from './settings/resolve-settings.ts';
 import type { AgentSettings, ThreadConfiguration } from './settings/thread-configuration.ts';
+import type { ThreadOrigin } from './turn/turn-part.ts';
 
 /** The choices of a request that starts, resumes or forks a thread. */
 export interface ThreadRequest {
@@ -48,6 +49,8 @@ export interface NewThread extends ThreadRequest {
   clientTools: string | null;
   /** The client's name. */
   originator: string | null;
+  /** How hooks see its beginning. Default: `startup`. */
+  origin?: ThreadOrigin;
   /** The settings and the configuration of the thread. Absent: they are resolved. */
   resolved?: ResolvedThread;
 }

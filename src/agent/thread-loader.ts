@@ -35,7 +35,7 @@ export class ThreadLoader {
     const { record, configuration } = await newThread(this.#deps, request, {});
     const begun = { ...record, ...historyFacts(history) };
     const writer = await this.#deps.store.createThread(begun, history);
-    return new LoadedThread({ record: begun, writer, configuration, agent: this.#deps });
+    return new LoadedThread({ record: begun, writer, configuration, agent: this.#deps, origin: request.origin ?? 'startup' });
   }
 
   /** Opens a stored thread, and stores the settings that it has with the request. */
@@ -49,7 +49,7 @@ export class ThreadLoader {
       ? configureAgentAgain(this.#deps, record, request)
       : configureThread(this.#deps, request, keptSettings(record.settings, request)));
     const writer = await store.openWriter(threadId);
-    const thread = new LoadedThread({ record, writer, configuration, agent: this.#deps });
+    const thread = new LoadedThread({ record, writer, configuration, agent: this.#deps, origin: 'resume' });
     try {
       await thread.update({ settings });
     } catch (error) {
@@ -86,7 +86,7 @@ export class ThreadLoader {
       clientTools: source.clientTools,
     };
     const writer = await store.forkThread(source.id, point, forked);
-    return new LoadedThread({ record: forked, writer, configuration, agent: this.#deps });
+    return new LoadedThread({ record: forked, writer, configuration, agent: this.#deps, origin: 'fork' });
   }
 
   /** Stores the thread of a new agent. */
@@ -95,6 +95,6 @@ export class ThreadLoader {
     const { record, configuration } = await newAgentThread(this.#deps, parent, agent);
     const above = await this.#agents.above(record);
     const writer = agent.forksHistory ? await store.forkThread(parent.id, null, record) : await store.createThread(record);
-    return { thread: new LoadedThread({ record, writer, configuration, agent: this.#deps }), above };
+    return { thread: new LoadedThread({ record, writer, configuration, agent: this.#deps, origin: 'startup' }), above };
   }
 }

@@ -11,8 +11,8 @@ import { checkTurn, revertingPatch } from './history/reverting-patch.ts';
 import type { LoadedThread } from './loaded-thread.ts';
 import { LoadedTree } from './loaded-tree.ts';
 import { changesSettings, type NewThread, type ThreadRequest } from './new-thread.ts';
-import { PromptBudget } from './prompt/prompt-budget.ts';
 import { reloadConfiguration } from './reload-configuration.ts';
+import { type SharedLimits, sharedLimits } from './shared-limits.ts';
 import { AgentRefused, type NewAgent } from './sub-agents/agent-tree.ts';
 import { ThreadLoader } from './thread-loader.ts';
 import { threadView } from './thread-view.ts';
@@ -47,7 +47,7 @@ export class Threads {
   readonly agents: LoadedTree;
   #closing: Promise<void> | null = null;
 
-  constructor(deps: Omit<AgentDeps, 'onTurnEnded' | 'promptBudget' | 'agents'>, attendance: Attendance) {
+  constructor(deps: Omit<AgentDeps, keyof SharedLimits | 'onTurnEnded' | 'agents'>, attendance: Attendance) {
     this.#attendance = attendance;
     const { store, clients, clock, log } = deps;
     this.agents = new LoadedTree({
@@ -66,7 +66,7 @@ export class Threads {
       },
     });
     const onTurnEnded = (threadId: string, turnId: string) => this.#afterTurn(threadId, turnId);
-    this.#deps = { ...deps, promptBudget: new PromptBudget(), agents: this.agents, onTurnEnded };
+    this.#deps = { ...deps, ...sharedLimits(), agents: this.agents, onTurnEnded };
     this.#loader = new ThreadLoader(this.#deps, this.agents);
   }
 

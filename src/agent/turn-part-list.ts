@@ -4,6 +4,7 @@ import { Compaction } from './compaction/compaction.ts';
 import { awaitingUser } from './goal/goal-change.ts';
 import { GoalKeeper } from './goal/goal-keeper.ts';
 import { createGuardian } from './guardian/create-guardian.ts';
+import { Hooks } from './hooks/hooks.ts';
 import { McpTools } from './mcp/mcp-tools.ts';
 import { SubAgents } from './sub-agents/sub-agents.ts';
 import { ToolFinder } from './tool-search/tool-finder.ts';
@@ -19,6 +20,8 @@ export const TURN_PART_LIST: readonly TurnPartKind[] = [
   // Before the compaction, which measures what they tell.
   { create: (deps) => new SubAgents(deps) },
   { create: (deps) => new Compaction(deps) },
+  // After the compaction, which begins a session for hooks.
+  { create: (deps) => new Hooks(deps) },
   { create: (deps) => new ToolFinder(deps) },
   { create: (deps) => new GoalKeeper(deps), reverted: ({ goal }) => awaitingUser(goal) },
 ];

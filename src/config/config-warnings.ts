@@ -40,6 +40,7 @@ export async function configWarnings(sources: ConfigSources, further: ConfigRead
     ...config.layers.flatMap(keyWarnings),
     ...requirementWarnings(config),
     ...agentWarnings(config),
+    ...hookWarnings(config, false),
   ];
   const ofMcp = mcpProblems(config).map((error) => toConfigWarning(error, MCP_REFUSED));
   const ofModels = [...loginWarnings(config), ...embeddedDefault(config), ...idleWebSearch(config)];
@@ -49,7 +50,12 @@ export async function configWarnings(sources: ConfigSources, further: ConfigRead
 /** Returns the warnings about a project's files: those that are not in force although the user trusts the project, and ignored keys. */
 export function projectWarnings(config: Config): ConfigWarningNotification[] {
   const ofLayers = config.layers.flatMap((layer) => [...disabledFile(layer), ...ignoredKeys(layer)]);
-  return [...ofLayers, ...roleWarnings(config, { isProjects: true })];
+  return [...ofLayers, ...roleWarnings(config, { isProjects: true }), ...hookWarnings(config, true)];
+}
+
+function hookWarnings({ hooks }: Config, isProjects: boolean): ConfigWarningNotification[] {
+  const problems = [...hooks.errors, ...hooks.warnings].filter((problem) => problem.isProjects === isProjects);
+  return problems.map(({ message, path }) => ({ summary: message, details: null, path, range: null }));
 }
 
 function disabledFile({ disabledReason, warnsDisabled, locate }: Layer): ConfigWarningNotification[] {

@@ -3,6 +3,7 @@ import type { JsonObject, JsonValue } from '../base/json-value.ts';
 import { cutText } from '../base/text/cut-text.ts';
 import type { AgentRoles } from './agents/agent-role.ts';
 import { ConfigError, type ConfigLocation, IncompleteConfigError } from './config-error.ts';
+import { type HookSet, NO_HOOKS } from './hooks/hook-definition.ts';
 import { isTable, valueAt } from './layers/config-table.ts';
 import type { Layer } from './layers/layer.ts';
 import { NO_LOGIN, type StoredLogin } from './login/stored-login.ts';
@@ -18,6 +19,7 @@ interface ConfigParts {
   login?: StoredLogin;
   requirements?: Requirements;
   agentRoles?: AgentRoles;
+  hooks?: HookSet;
 }
 
 /**
@@ -37,6 +39,8 @@ export class Config {
   readonly login: StoredLogin;
   /** The roles that agents can have, beside the built-in ones. */
   readonly agentRoles: AgentRoles;
+  /** The hooks that the sources define. */
+  readonly hooks: HookSet;
   /** What the administrator allows. */
   readonly requirements: Requirements;
 
@@ -49,6 +53,7 @@ export class Config {
     login = NO_LOGIN,
     requirements = NO_REQUIREMENTS,
     agentRoles = { roles: [], problems: [] },
+    hooks = NO_HOOKS,
   }: ConfigParts) {
     this.home = home;
     this.env = env;
@@ -58,6 +63,7 @@ export class Config {
     this.login = login;
     this.requirements = requirements;
     this.agentRoles = agentRoles;
+    this.hooks = hooks;
   }
 
   /** Returns the value of a setting, or its default if no layer sets it; if the administrator does not allow it, one that is allowed. */

@@ -4,6 +4,7 @@ import type { Env } from '../base/env.ts';
 import type { JsonObject } from '../base/json-value.ts';
 import { readRoles } from './agents/read-roles.ts';
 import { Config } from './config.ts';
+import { loadHooks } from './hooks/load-hooks.ts';
 import { emptyTable, isTable, mergeTables, tableWith, valueAt } from './layers/config-table.ts';
 import { type Layer, parseLayer, readLayer } from './layers/layer.ts';
 import { projectLayers } from './layers/project-layers.ts';
@@ -48,7 +49,7 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
   const system = systemLayers(sources, toml);
   const requirements = requirementsOf(sources, toml);
   const below = mergeLayers([...system, user]);
-  const { layers: projects, roleFiles } = projectLayers({ cwd, home, user: below }, { toml, trustedFiles });
+  const { layers: projects, roleFiles, hookFiles } = projectLayers({ cwd, home, user: below }, { toml, trustedFiles });
   const session: Layer[] = [];
   if (overrides.length > 0) session.push(flagsLayer(overrides, toml));
   if (request) session.push(requestLayer(request));
@@ -62,7 +63,9 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
   const values = mergeTables(mergeTables(switched, guardianReviewer(base.values)), mergeLayers(layers));
   const own = new Config({ home, env, modelGiven, login, requirements, layers, values });
   const agentRoles = readRoles({ home, own, layers, roleFiles, toml });
-  return new Config({ home, env, modelGiven, login, requirements, layers, values, agentRoles });
+  const isEnabled = requirements.features?.hooks ?? valueAt(values, ['features', 'hooks']) !== false;
+  const hooks = await loadHooks({ home, layers, files: hookFiles, isEnabled });
+  return new Config({ home, env, modelGiven, login, requirements, layers, values, agentRoles, hooks });
 }
 
 function systemLayers({ systemDir = null }: ConfigSources, toml: Toml): Layer[] {

@@ -43,6 +43,7 @@ interface SettingTypes {
   'features.goals': boolean;
   'features.multi_agent': boolean;
   'features.guardian_approval': boolean;
+  'features.hooks': boolean;
   'features.shell_tool': boolean;
   'features.smart_approvals': boolean;
   'features.exec_permission_approvals': boolean;
@@ -147,6 +148,7 @@ export const SETTINGS: { readonly [N in SettingName]: Setting<SettingTypes[N]> }
   'features.exec_permission_approvals': flag(),
   'features.goals': { ...flag(), absent: true },
   'features.guardian_approval': flag(),
+  'features.hooks': { ...flag(), absent: true },
   'features.multi_agent': { ...flag(), absent: true },
   'features.shell_tool': { ...flag(), absent: true },
   'features.smart_approvals': flag(),

@@ -24,6 +24,7 @@ import { fsMethods } from './fs.ts';
 import { fuzzyFileSearchMethods } from './fuzzy-file-search.ts';
 import { getAuthStatusMethods } from './get-auth-status.ts';
 import { HistoryAnswers } from './history/history-answers.ts';
+import { hooksListMethods } from './hooks/list.ts';
 import { type InitializeDeps, initializeMethods } from './initialize.ts';
 import { oauthMethods } from './mcp-server/oauth.ts';
 import { mcpServerMethods } from './mcp-server.ts';
@@ -135,6 +136,7 @@ export function methodTable(parts: Omit<MethodDeps, 'answers'>): MethodTable {
     ...configRequirementsMethods(deps),
     ...experimentalFeatureMethods(deps),
     ...fsMethods(deps),
+    ...hooksListMethods(deps),
     ...fuzzyFileSearchMethods(deps),
     ...mcpServerStatusMethods(deps),
     ...mcpServerMethods(deps),

@@ -36,6 +36,8 @@ export interface Action {
    * reviewed without a question of policy.
    */
   describe?(permit: Permit): PlannedAction | Promise<PlannedAction>;
+  /** Returns the question whether it may be performed with this permit, which policy does not ask. Absent: nobody can be asked. */
+  approval?(permit: Permit, reason: string): Ask;
   /** Performs the action within the permit. `shown` is its item, which has begun. Null: the action has no item. */
   perform(permit: Permit, shown: OpenItem | null, host: ActionHost): Promise<ActionOutcome>;
   /** Returns the outcome if the action is not performed. The outcome's `item` is used only if the item has begun. */
@@ -58,6 +60,8 @@ export interface Ask {
    * ends it at once.
    */
   readonly signal?: AbortSignal;
+  /** What is asked for, if it is not the call of the action itself. For hooks. */
+  readonly beyondCall?: string;
   /** Sends the question to the clients of the thread, and returns the verdict of their answer. */
   askPerson(ask: AskClients): Promise<Verdict>;
   /** Stores the permissions that the verdict gives beyond this action. */
@@ -101,6 +105,8 @@ export interface ActionOutcome {
   foundTools?: readonly JsonObject[];
   /** The item as it completes. `runsOn`: the action completes its item itself, later. Absent if the action has no item. */
   item?: ThreadItem | 'runsOn';
+  /** The command in the background that the call has begun or reached. `isOver`: it has ended. */
+  session?: { number: number; isOver: boolean };
   /** Notifications for clients after the completed item. */
   after?: readonly Announcement[];
 }

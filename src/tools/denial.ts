@@ -3,18 +3,19 @@ import type { Answer } from '../protocol/answer.ts';
 /**
  * Why a turn was interrupted: `user`, a client asked for it; `close`, its thread was closed, for example archived; `clientGone`, the
  * last client went away and the server ends; `shutdown`, the server was told to end; `guardian`, the guardian has denied several
- * actions in a row; `parent`, the thread that started this one as its agent was interrupted or stopped it.
+ * actions in a row; `parent`, the thread that started this one as its agent was interrupted or stopped it; `hook`, a hook stopped it.
  */
-export type InterruptCause = 'user' | 'guardian' | 'parent' | 'close' | 'clientGone' | 'shutdown';
+export type InterruptCause = 'user' | 'guardian' | 'parent' | 'hook' | 'close' | 'clientGone' | 'shutdown';
 
 /**
- * Why an action is not performed. `policy`, `part`: policy or a part of the turn refused it without asking. `declined`, `cancelled`:
- * a person said no; `cancelled` also ends the turn. `guardian`: the guardian model said no, or its review failed; with `endsTurn` the
- * turn ends. `error`: clients answered with an error only. `timeout`: nobody answered in time.
+ * Why an action is not performed. `policy`, `part`: policy or a part of the turn refused it without asking; with `endsTurn`, the turn ends. `declined`, `cancelled`:
+ * a person said no; `cancelled` also ends the turn. `guardian`: the guardian model said no, or its review failed; with `endsTurn`,
+ * the turn ends. `error`: clients answered with an error only. `timeout`: nobody answered in time.
  * `clientGone`: no client is left that could answer. `unanswered`: no reviewer took the question. `interrupted`: the turn was.
  */
 export type Denial =
-  | { by: 'policy' | 'part'; reason: string }
+  | { by: 'policy'; reason: string }
+  | { by: 'part'; reason: string; endsTurn?: true }
   | { by: 'declined' | 'cancelled' | 'clientGone' | 'unanswered' }
   | { by: 'guardian'; reason: string; endsTurn: boolean }
   | { by: 'error'; message: string }
@@ -50,10 +51,16 @@ const INTERRUPTED: Record<InterruptCause, string> = {
   user: 'The turn was interrupted before this was done.',
   guardian: 'The turn was interrupted before this was done, because the automatic reviewer had denied several actions in a row.',
   parent: 'The agent that started this one stopped it before this was done.',
+  hook: 'A hook stopped the turn before this was done.',
   close: 'The thread was closed before this was done.',
   clientGone: 'The client went away before this was done.',
   shutdown: 'The server was shut down before this was done.',
 };
+
+/** Whether somebody decided to stop the turn. */
+export function isDecided(cause: InterruptCause | null): boolean {
+  return cause === 'user' || cause === 'guardian' || cause === 'parent' || cause === 'hook';
+}
 
 /** The status of an item that was not performed: `declined` only if a person, a client or the guardian refused it or stopped the turn. */
 export function deniedStatus(denial: Denial): 'declined' | 'failed' {
@@ -63,7 +70,7 @@ export function deniedStatus(denial: Denial): 'declined' | 'failed' {
     case 'unanswered':
       return 'failed';
     case 'interrupted':
-      return denial.cause === 'user' || denial.cause === 'guardian' || denial.cause === 'parent' ? 'declined' : 'failed';
+      return isDecided(denial.cause) ? 'declined' : 'failed';
     case 'policy':
     case 'part':
     case 'declined':

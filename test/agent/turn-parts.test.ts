@@ -167,3 +167,96 @@ test.each<[string, TurnPart]>([
   expect(server.model.requests).toHaveLength('beforeAction' in part ? 1 : 0);
   expect(existsSync(join(server.cwd, 'made'))).toBe(false);
 });
+
+test('a part changes the arguments of a call, and the next part sees the change', async () => {
+  const seen: unknown[] = [];
+  const model = new TestModel(response(touch('one')), done);
+  const server = await startServer({
+    model,
+    partKinds: [
+      { create: () => ({ beforeCall: ({ args }) => ({ args: { ...(args as object), cmd: 'touch two' } }) }) },
+      {
+        create: () => ({
+          beforeCall: ({ args }) => {
+            seen.push(args);
+            return {};
+          },
+        }),
+      },
+    ],
+  });
+  await server.client.request('thread/start', FULL_ACCESS);
+  await server.client.turn(threadId, 'go');
+  expect(seen).toEqual([{ cmd: 'touch two', login: false }]);
+  expect(['one', 'two'].filter((name) => existsSync(join(server.cwd, name)))).toEqual(['two']);
+});
+
+test('a call is refused if a part throws while deciding about it', async () => {
+  const server = await threadWith(
+    () => ({
+      beforeCall: () => {
+        throw new Error('the check is broken');
+      },
+    }),
+    response(touch('made')),
+    done,
+  );
+  await server.client.turn(threadId, 'go');
+  expect(outputs(server, 2)).toEqual(['Refused: a check of this call failed inside the server.']);
+  expect(existsSync(join(server.cwd, 'made'))).toBe(false);
+  expect(server.log.takeErrors()).toEqual(['a part failed to decide']);
+});
+
+test('the model does not read input if a part throws while checking it', async () => {
+  const server = await threadWith(() => ({
+    withholdsInput: () => true,
+    checkInput: () => {
+      throw new Error('the check is broken');
+    },
+  }));
+  expect((await server.client.turn(threadId, 'go')).status).toBe('completed');
+  expect(server.model.requests).toEqual([]);
+  expect(server.log.takeErrors()).toEqual(['a part failed to decide']);
+});
+
+test('a part that throws after a call, a response or at the end of a turn is passed over', async () => {
+  const fails = () => {
+    throw new Error('broken');
+  };
+  const server = await threadWith(
+    () => ({ watchesCall: () => true, afterCall: fails, afterRequest: fails, stopping: fails, beforeInput: fails }),
+    response(touch('made')),
+    done,
+  );
+  expect((await server.client.turn(threadId, 'go')).status).toBe('completed');
+  expect(existsSync(join(server.cwd, 'made'))).toBe(true);
+  expect(new Set(server.log.takeErrors())).toEqual(
+    new Set([
+      'a part failed after a call',
+      'a part failed after a response',
+      'a part failed at the end of a turn',
+      'a part failed before the input of a turn',
+    ]),
+  );
+});
+
+test('an interrupt ends the wait for a part that decides about a call', async () => {
+  let asked = () => {};
+  const wasAsked = new Promise<void>((resolve) => {
+    asked = resolve;
+  });
+  const server = await threadWith(
+    () => ({
+      beforeCall: () => {
+        asked();
+        return new Promise(() => {});
+      },
+    }),
+    response(touch('made')),
+  );
+  const { turn } = await server.client.request('turn/start', { threadId, input: text('go') });
+  await wasAsked;
+  await server.client.request('turn/interrupt', { threadId, turnId: turn.id });
+  expect((await server.client.waitFor('turn/completed')).turn.status).toBe('interrupted');
+  expect(existsSync(join(server.cwd, 'made'))).toBe(false);
+});

@@ -176,6 +176,7 @@ test('without settings, the defaults apply', async () => {
     'features.goals': true,
     'features.multi_agent': true,
     'features.guardian_approval': false,
+    'features.hooks': true,
     'features.shell_tool': true,
     'features.smart_approvals': false,
     'features.view_image': true,

@@ -53,6 +53,7 @@ const TESTS: Record<string, Record<string, string>> = {
     'agent/items.test.ts': 'imageGeneration reasoning webSearch',
     'agent/plan-mode.test.ts': 'plan userMessage agentMessage',
     'agent/apply-patch.test.ts': 'fileChange',
+    'agent/hooks/turn-hooks.test.ts': 'hookPrompt',
     'agent/mcp/mcp-turn.test.ts': 'mcpToolCall',
     'handlers/review.test.ts': 'enteredReviewMode exitedReviewMode',
     'tools/command-items.test.ts': 'commandExecution',
@@ -66,7 +67,6 @@ const TESTS: Record<string, Record<string, string>> = {
 /** The values of items that only rollouts of other programs bring, and the test that reads them. */
 const IMPORTED: Record<string, string> = {
   CommandExecutionSource: 'unifiedExecInteraction',
-  ThreadItem: 'hookPrompt',
 };
 
 /** The values of items about agents. `agent/sub-agents/agent-values.test.ts` compares the values that clients see with the schema. */

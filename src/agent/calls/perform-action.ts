@@ -9,8 +9,8 @@ import type { Outbox } from '../outbox.ts';
 import type { ActiveTurn } from '../turn/active-turn.ts';
 import type { TurnParts } from '../turn/turn-parts.ts';
 import type { ClientQuestions } from './client-questions.ts';
+import type { PerformedAction, PerformedCall } from './performed-call.ts';
 import type { ActionQuestion, Reviewer } from './reviewer.ts';
-import type { CallOutput } from './run-tool-calls.ts';
 
 /** The collaborators that a thread's actions are performed with. */
 export interface ActionDeps {
@@ -21,8 +21,8 @@ export interface ActionDeps {
   grants: Grants;
   items: ThreadItems;
   outbox: Outbox;
-  /** The output of the call that prepared the action. Absent: the model did not call for it. */
-  output?: CallOutput;
+  /** The call that prepared the action. Absent: the model did not call for it. */
+  called?: PerformedCall;
   log: Log;
 }
 
@@ -31,17 +31,18 @@ export interface ActionDeps {
  * begins, it is performed, its item completes. The item of an action that parts or policy refuse does not begin, unless it is shown first. Rejects if the store
  * fails or the action throws.
  */
-export function performAction(action: Action, turn: ActiveTurn, deps: ActionDeps): Promise<ActionOutcome> {
+export async function performAction(action: Action, turn: ActiveTurn, deps: ActionDeps): Promise<PerformedAction> {
   const run = new ActionRun(action, turn, deps);
-  return run.take(async () => {
+  const outcome = await run.take(async () => {
     const refusal = await deps.parts.beforeAction(action, turn);
     if (action.isShownFirst === true) await run.show();
     if (refusal !== null) return run.refuseUnasked({ by: 'part', reason: refusal });
     const judged = await action.judge(turn.settings, deps.grants);
     if ('refuse' in judged) return run.refuseUnasked({ by: 'policy', reason: judged.refuse });
-    const verdict = 'ask' in judged ? await run.review(judged.ask) : await run.reviewStrictly(judged.run);
+    const verdict = 'ask' in judged ? await run.review(judged.ask) : await run.reviewAllowed(judged.run);
     return 'allow' in verdict ? run.perform(verdict.allow) : run.refuse(verdict.deny);
   });
+  return { outcome, isPerformed: run.isPerformed };
 }
 
 /** Performs a user's action, which needs no decision. */
@@ -58,6 +59,8 @@ class ActionRun {
   #begun: Promise<OpenItem | null> | null = null;
   /** The item has completed, or the action completes it later by itself. */
   #isFinished = false;
+  /** Whether it was performed. */
+  isPerformed = false;
   /** A reviewer ends the turn: it is interrupted with this cause after the item has completed. */
   #endsTurn: InterruptCause | null = null;
 
@@ -79,11 +82,12 @@ class ActionRun {
     }
   }
 
-  /** Asks the reviewer, and keeps what the verdict allows beyond this action. */
+  /** Asks the parts and then the reviewer, and keeps what the verdict allows beyond this action. */
   async review(ask: Ask): Promise<Verdict> {
     const { settings } = this.#turn;
     const isForGuardian = settings.approvalsReviewer !== 'user' || this.#isReviewedStrictly;
-    const verdict = this.#settled(await (isForGuardian ? this.#askGuardian(ask) : this.#askPerson(ask)), ask);
+    const ofParts = await this.#deps.parts.approvalAsked({ ask, call: this.#deps.called?.call ?? null }, this.#turn);
+    const verdict = this.#settled(ofParts ?? (await (isForGuardian ? this.#askGuardian(ask) : this.#askPerson(ask))), ask);
     if ('allow' in verdict) await ask.keep?.(verdict, this.#host());
     return verdict;
   }
@@ -96,8 +100,18 @@ class ActionRun {
     else this.#turn.interrupt(cause);
   }
 
+  /** Asks about an action that policy allows, if a part or a client demands that. */
+  async reviewAllowed(permit: Permit): Promise<Verdict> {
+    const reason = this.#deps.called?.ask ?? null;
+    if (reason === null) return this.#reviewStrictly(permit);
+    const { approvalPolicy, approvalsReviewer } = this.#turn.settings;
+    if (approvalPolicy === 'never' && approvalsReviewer === 'user') return refusedByPart(reason, 'the approval policy is "never"');
+    const ask = this.#action.approval?.(permit, reason);
+    return ask === undefined ? refusedByPart(reason, 'calls of this kind cannot be put to the user') : this.review(ask);
+  }
+
   /** Asks the guardian about an action that policy allows, if a client has demanded that for the rest of the turn. */
-  async reviewStrictly(permit: Permit): Promise<Verdict> {
+  async #reviewStrictly(permit: Permit): Promise<Verdict> {
     const { describe } = this.#action;
     if (!this.#isReviewedStrictly || describe === undefined) return { allow: permit, scope: 'once' };
     const question = { permit, describe: () => describe.call(this.#action, permit) };
@@ -106,6 +120,7 @@ class ActionRun {
 
   async perform(permit: Permit): Promise<ActionOutcome> {
     const open = await this.show();
+    this.isPerformed = true;
     return this.#finish(await this.#action.perform(permit, open, this.#host()), open);
   }
 
@@ -154,7 +169,7 @@ class ActionRun {
   async #finish(outcome: ActionOutcome, open: OpenItem | null): Promise<ActionOutcome> {
     const item = outcome.item ?? this.#action.item;
     this.#isFinished = true;
-    if (open !== null && item !== null && item !== 'runsOn') await open.complete(item, this.#deps.output?.entries(outcome));
+    if (open !== null && item !== null && item !== 'runsOn') await open.complete(item, this.#deps.called?.output?.entries(outcome));
     if (outcome.after !== undefined && outcome.after.length > 0) await this.#deps.outbox.commit({ announce: [...outcome.after] });
     if (this.#endsTurn !== null) this.#turn.interrupt(this.#endsTurn);
     return outcome;
@@ -185,8 +200,14 @@ class ActionRun {
   }
 }
 
+/** A part demands an approval that nobody can give. */
+function refusedByPart(reason: string, why: string): Verdict {
+  return { deny: { by: 'part', reason: `This call needs the approval of the user, who was not asked, because ${why}. ${reason}` } };
+}
+
 /** The cause with which a denial interrupts the turn; null: the turn goes on. */
 function endOfTurn(denial: Denial): InterruptCause | null {
   if (denial.by === 'cancelled') return 'user';
+  if (denial.by === 'part') return denial.endsTurn ? 'hook' : null;
   return denial.by === 'guardian' && denial.endsTurn ? 'guardian' : null;
 }

@@ -3,6 +3,7 @@ import type { Log } from '../../base/log.ts';
 import { orAborted } from '../../base/or-aborted.ts';
 import type { Pace } from '../../base/pace.ts';
 import { Places } from '../../base/places.ts';
+import { contextMessage } from '../../instructions/context-message.ts';
 import { flatSpecName } from '../../model/flat-tool-name.ts';
 import type { ToolSpec } from '../../model/model.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
@@ -10,6 +11,8 @@ import type { LogEntry } from '../../store/thread-store.ts';
 import type { Action, ActionOutcome } from '../../tools/action.ts';
 import { type CallContext, offeredSpecs, type Tool } from '../../tools/tool.ts';
 import { TOOL_SEARCH_NAME } from '../../tools/tool-search/tool-search.ts';
+import type { CallDecision, PendingCall } from '../turn/turn-part.ts';
+import type { CallOutput, PerformedAction, PerformedCall } from './performed-call.ts';
 
 /**
  * A call as the model made it. `local_shell_call` comes from older models, and is answered like a function call. `tool_search_call` is one
@@ -31,19 +34,19 @@ function toolName(call: ToolCall): string {
   return call.type === 'local_shell_call' ? 'local_shell' : call.name;
 }
 
-/** The output of one call for the model. */
-export interface CallOutput {
-  /** The log entries of the output. None if they were made before: a call has one output. */
-  entries(outcome: ActionOutcome): LogEntry[];
-}
-
 interface ToolCallDeps {
   turnId: string;
   /** The tools that were offered with the request that the calls answer. */
   tools: readonly Tool[];
   context: (call: ToolCall) => CallContext;
-  /** Performs an action. If its item completes, the output is stored with it. */
-  perform: (action: Action, output: CallOutput) => Promise<ActionOutcome>;
+  /** Decides about a call. Null: the turn was interrupted meanwhile. Rejects only with the store's error. */
+  before: (call: PendingCall) => Promise<CallDecision | null>;
+  /** Performs an action of a call. If its item completes, the output is stored with it. */
+  perform: (action: Action, call: PerformedCall) => Promise<PerformedAction>;
+  /** Whether `after` may change the output of this call. */
+  watches: (call: PendingCall) => boolean;
+  /** Returns the outcome of a watched call as it counts, and messages for the model. Rejects only with the store's error. */
+  after: (call: PendingCall, outcome: ActionOutcome) => Promise<{ outcome: ActionOutcome; tell: ResponseItem[] }>;
   /** Takes entries out that are not for the thread's log. */
   withoutOwn: (entries: LogEntry[]) => LogEntry[];
   store: (entries: LogEntry[]) => Promise<void>;
@@ -117,7 +120,16 @@ function callOutput(call: ToolCall, { turnId, withoutOwn }: Pick<ToolCallDeps, '
     entries(outcome) {
       if (isMade) return [];
       isMade = true;
-      return withoutOwn([{ kind: 'model', turnId, item: outputItem(call, outcome), ...(outcome.author && { author: outcome.author }) }]);
+      const output: LogEntry = {
+        kind: 'model',
+        turnId,
+        item: outputItem(call, outcome),
+        ...(outcome.author && { author: outcome.author }),
+      };
+      return withoutOwn([
+        output,
+        ...searchText(call, outcome).map((item): LogEntry => ({ kind: 'model', turnId, item, author: 'server' })),
+      ]);
     },
   };
 }
@@ -130,12 +142,18 @@ function outputItem(call: ToolCall, { output, success, foundTools }: ActionOutco
   return { type, call_id, output: success ? output : { body: output, success } };
 }
 
+/** The output of a search has tools and no text: a search without a result is answered with a message beside it. */
+function searchText({ type }: ToolCall, { output, foundTools }: ActionOutcome): ResponseItem[] {
+  return type === 'tool_search_call' && foundTools === undefined ? [contextMessage('developer', [String(output)])] : [];
+}
+
 /** Never rejects: an error inside the server is an outcome, which the model reads. */
 async function outcomeOf(
   call: ToolCall,
   callOutput: CallOutput,
-  { deps: { tools, context, perform, pace, log }, signal }: { deps: ToolCallDeps; signal: AbortSignal },
+  { deps, signal }: { deps: ToolCallDeps; signal: AbortSignal },
 ): Promise<ActionOutcome> {
+  const { tools, context, perform, pace, log } = deps;
   const name = toolName(call);
   const tool = findTool(tools, call);
   if (tool === undefined) return { output: noTool(call, tools), success: false };
@@ -143,8 +161,24 @@ async function outcomeOf(
   if (args === undefined) return { output: `The arguments of ${name} are not valid JSON.`, success: false };
   try {
     if (signal.aborted) return NOT_BEGUN;
-    const prepared = await pace.during(tool.prepare(args, context(call)));
-    return 'perform' in prepared ? await perform(prepared, callOutput) : prepared;
+    const asked: PendingCall = { callId: call.call_id, tool: tool.spec.name, namespace: namespaceName(tool.spec), args };
+    const decision = await deps.before(asked);
+    if (decision === null) return NOT_BEGUN;
+    await tell(decision.tell ?? [], deps);
+    if (decision.refuse !== undefined) return { output: decision.refuse, success: false };
+    const pending = decision.args === undefined ? asked : { ...asked, args: decision.args };
+    const prepared = await pace.during(tool.prepare(pending.args, context(call)));
+    if (!('perform' in prepared)) return prepared;
+    const isWatched = deps.watches(pending);
+    const { outcome, isPerformed } = await perform(prepared, {
+      call: pending,
+      output: isWatched ? null : callOutput,
+      ask: decision.ask ?? null,
+    });
+    if (!isWatched || !isPerformed) return outcome;
+    const after = await deps.after(pending, outcome);
+    await tell(after.tell, deps);
+    return after.outcome;
   } catch (error) {
     log.error({ err: error, tool: name }, 'a tool failed');
     return { output: `${name} failed inside the server: ${error instanceof Error ? error.message : String(error)}`, success: false };
@@ -157,8 +191,14 @@ function noTool(call: ToolCall, tools: readonly Tool[]): string {
   return `There is no tool named ${toolName(call)}${place}. The tools are: ${offeredSpecs(tools).map(flatSpecName).join(', ')}.`;
 }
 
+/** Stores messages that the model reads with the output of a call. */
+async function tell(messages: readonly ResponseItem[], { turnId, withoutOwn, store }: ToolCallDeps): Promise<void> {
+  const entries = withoutOwn(messages.map((item) => ({ kind: 'model', turnId, item, author: 'server' })));
+  if (entries.length > 0) await store(entries);
+}
+
 /** For a call that was waiting when its turn was interrupted. Clients do not see it. */
-const NOT_BEGUN: ActionOutcome = { output: 'The turn was interrupted before this call began.', success: false };
+const NOT_BEGUN: ActionOutcome = { output: 'The turn was interrupted before this call began.', success: false, foundTools: [] };
 
 function findTool(tools: readonly Tool[], call: ToolCall): Tool | undefined {
   const name = toolName(call);

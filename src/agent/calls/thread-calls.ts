@@ -75,7 +75,7 @@ export class ThreadCalls {
    * error, when all have ended.
    */
   async run(calls: readonly ToolCall[], { tools, turn, withoutOwn }: CallsOfTurn): Promise<void> {
-    const { agent, outbox } = this.#deps;
+    const { agent, outbox, parts } = this.#deps;
     await this.#learnIds(calls);
     await runToolCalls(
       calls,
@@ -84,7 +84,10 @@ export class ThreadCalls {
         tools,
         withoutOwn,
         context: ({ call_id }) => this.#context(turn, call_id),
-        perform: (action, output) => performAction(action, turn, { ...this.#actions, output }),
+        before: (call) => parts.beforeCall(call, turn),
+        perform: (action, called) => performAction(action, turn, { ...this.#actions, called }),
+        watches: (call) => parts.watchesCall(call),
+        after: (call, outcome) => parts.afterCall(call, outcome, turn),
         store: (entries) => outbox.commit({ entries }),
         pace: agent.pace,
         log: agent.log,

@@ -142,12 +142,17 @@ export class Compaction implements TurnPart {
     const parts = dividedPrompt(state, turn.id);
     const isEmpty = !(cause === 'exceeded' ? parts.body : parts.body.slice(state.replaced)).some(isConversation);
     if (cause !== 'requested' && (isEmpty || this.#isTailTooLong(turn, parts))) return null;
+    const trigger = cause === 'requested' ? 'manual' : 'auto';
+    if (await this.#deps.beforeCompaction(turn, trigger)) return null;
     const end = await promptBudget.requesting(history, turn.signal);
     try {
       if (turn.signal.aborted) return null;
       const begun = await this.#begin(turn);
       const outcome = isEmpty ? await this.#completeEmpty(begun) : await this.#replace(begun, { state, parts, cause });
-      if (outcome.isCompacted) return null;
+      if (outcome.isCompacted) {
+        await this.#deps.afterCompaction(turn, trigger);
+        return null;
+      }
       // The end of an interrupted turn removes its unfinished items.
       if (!turn.signal.aborted) await this.#drop(begun, outcome.warning);
       return outcome.error;

@@ -3,6 +3,7 @@ import type { Announcement } from '../../protocol/announcement.ts';
 import type { ResponseItem, ThreadGoal, TokenUsageBreakdown } from '../../protocol/generated/types.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
 import type { GoalRecord, ThreadPatch } from '../../store/thread-store.ts';
+import { isDecided } from '../../tools/denial.ts';
 import { type GoalAccess, goalTools } from '../../tools/goal-tools.ts';
 import type { Tool } from '../../tools/tool.ts';
 import type { StepAddition } from '../step.ts';
@@ -180,7 +181,7 @@ export class GoalKeeper implements GoalAccess, TurnPart {
       goal = { ...goal, status: error?.codexErrorInfo === 'usageLimitExceeded' ? 'usageLimited' : 'blocked' };
     } else if (status === 'interrupted' && kind !== 'review') {
       // If the server interrupts the turn, for example to archive the thread, the goal stays as it is.
-      goal = { ...goal, awaitsUser: cause === 'user' || cause === 'guardian' || cause === 'parent' };
+      goal = { ...goal, awaitsUser: isDecided(cause) };
     } else if (isUnprompted) {
       warning = this.#limitPassed(acted);
       if (warning !== null) goal = { ...goal, status: 'blocked' };

@@ -98,6 +98,7 @@ function refusal(why: string): McpAnswer {
 function samplingAsk(params: JsonObject, { threadId, turnId, itemId, server }: AskingCall): Ask {
   return {
     permit: UNCONFINED,
+    beyondCall: `the MCP server ${server} sends a prompt to the model`,
     describe: () => ({
       targetItemId: itemId,
       shown: { type: 'mcpToolCall', server, toolName: 'sampling/createMessage', toolTitle: null, connectorId: null, connectorName: null },

@@ -8,7 +8,7 @@ import { unanswered } from '../../tools/denial.ts';
 import type { McpCall } from './mcp-call.ts';
 
 interface ApprovalOptions {
-  /** Why the safety check wants a review; null: policy asks. Such an approval is for one call. */
+  /** Why the safety check or a part of the turn wants a review; null: policy asks. Such an approval is for one call. */
   reason: string | null;
   describe(): PlannedAction;
 }

@@ -10,6 +10,7 @@ import {
   type Action,
   type ActionHost,
   type ActionOutcome,
+  type Ask,
   failed,
   type Judgement,
   type OpenItem,
@@ -73,10 +74,15 @@ export class McpCallAction implements Action {
     if (checked?.verdict === 'block') return { refuse: `A safety check blocked this call. ${checked.reason ?? 'It gave no reason.'}` };
     const reason = checked?.verdict === 'ask' ? (checked.reason ?? 'A safety check wants this call to be reviewed.') : null;
     if (judged === 'run' && reason === null) return { run: UNCONFINED };
-    return { ask: mcpApproval(this.#call, this.#args, { reason, describe: () => this.describe(UNCONFINED, reason) }) };
+    const claims = reason === null ? {} : { safetyCheck: reason };
+    return { ask: mcpApproval(this.#call, this.#args, { reason, describe: () => this.describe(UNCONFINED, claims) }) };
   }
 
-  describe(_permit: Permit, reason: string | null = null): PlannedAction {
+  approval(permit: Permit, reason: string): Ask {
+    return mcpApproval(this.#call, this.#args, { reason, describe: () => this.describe(permit, { reason }) });
+  }
+
+  describe(_permit: Permit, claims: JsonObject = {}): PlannedAction {
     const { used, tool, context } = this.#call;
     return {
       targetItemId: context.itemId,
@@ -93,7 +99,7 @@ export class McpCallAction implements Action {
         toolTitle: tool.title,
         toolDescription: tool.description,
         annotations: tool.annotations as JsonObject | null,
-        ...(reason === null ? {} : { safetyCheck: reason }),
+        ...claims,
       },
     };
   }

@@ -5,8 +5,9 @@ import type { McpSettings } from '../../config/mcp/mcp-settings.ts';
 import type { McpTool } from '../../mcp/to-host.ts';
 import type { ToolNamespace } from '../../model/model.ts';
 import type { Tool } from '../../tools/tool.ts';
-import type { TurnPart, TurnPartDeps } from '../turn/turn-part.ts';
+import type { McpCall, TurnPart, TurnPartDeps } from '../turn/turn-part.ts';
 import { answerQuestion } from './answer-question.ts';
+import { callAside } from './call-aside.ts';
 import { McpCallAction } from './mcp-call-action.ts';
 import { mcpNamespaces, mcpToolNames } from './mcp-tool-names.ts';
 import { resourceTools } from './resource-tools.ts';
@@ -64,6 +65,12 @@ export class McpTools implements TurnPart {
     const offered = known.flatMap((each) => this.#toolsOf(each, namespaces.get(each.config.name) ?? each.config.name));
     const hasResources = known.some(({ server }) => server.connected?.capabilities.resources !== undefined);
     return [...(hasResources ? resourceTools(this.servers, this.#deps) : []), ...offered];
+  }
+
+  callMcpTool(call: McpCall, signal: AbortSignal): Promise<string> | null {
+    this.opened();
+    const used = this.servers.find(call.server);
+    return used && callAside(used, call, signal);
   }
 
   /** The thread is closed or reverted. The servers end a moment later, unless other threads use them. */

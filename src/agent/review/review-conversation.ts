@@ -57,6 +57,7 @@ export class ReviewConversation implements Conversation, KeptPrompt {
   readonly #deps: ReviewConversationDeps;
   readonly #options: ReviewConversationOptions;
   readonly #prompt = new OrderedPrompt(null);
+  readonly parts = null;
   #answer = '';
   #hasAsked = false;
   #isShortened = false;
@@ -79,7 +80,9 @@ export class ReviewConversation implements Conversation, KeptPrompt {
     return this.#deps.parts.get(BuiltInTools).readingTools().map(readOnlyTool);
   }
 
-  async beforeRequest(): Promise<void> {}
+  async beforeRequest(): Promise<null> {
+    return null;
+  }
 
   /** If the provider refused the prompt as too long, the model is asked again with about half of it, as long as it can be shortened. */
   requestFailed({ codexErrorInfo }: TurnError): boolean {

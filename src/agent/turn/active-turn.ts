@@ -1,18 +1,10 @@
 import { setMaxListeners } from 'node:events';
 import type { JsonValue } from '../../base/json-value.ts';
-import type { NonSteerableTurnKind, ThreadItem } from '../../protocol/generated/types.ts';
-import type { AuthoredItem } from '../../store/model-items.ts';
+import type { NonSteerableTurnKind } from '../../protocol/generated/types.ts';
 import type { ThreadSettings } from '../../store/thread-store.ts';
 import type { InterruptCause } from '../../tools/denial.ts';
 import type { TurnOverrides } from '../settings/resolve-settings.ts';
-import type { TurnContext, TurnKind } from './turn-part.ts';
-
-/** Input of a user that is stored: the item for clients, and the items for the model. */
-export interface TurnInput {
-  item: ThreadItem;
-  model: AuthoredItem[];
-  atMs: number;
-}
+import type { TurnContext, TurnInput, TurnKind } from './turn-part.ts';
 
 /** Input that arrives during a turn. `deferred`: stored items for the model only, which it reads after its current response. */
 export type Arrival = TurnInput | 'deferred';
@@ -179,13 +171,18 @@ export class ActiveTurn implements TurnContext {
     return this.#inputs.splice(0);
   }
 
+  /** Waits for reservations and, while there is no input, for holds. Returns whether there is input to take. */
+  async hasInput(): Promise<boolean> {
+    while (this.#reservations > 0 || (this.#holds > 0 && this.#inputs.length === 0)) await this.#change();
+    return this.#inputs.length > 0;
+  }
+
   /**
    * Waits for reservations and, while there is no input, for holds. Then closes the turn to input unless some has arrived. Returns true
    * if it is closed and may end, false if there is input to take.
    */
   async closeUnlessInput(): Promise<boolean> {
-    while (this.#reservations > 0 || (this.#holds > 0 && this.#inputs.length === 0)) await this.#change();
-    if (this.#inputs.length > 0) return false;
+    if (await this.hasInput()) return false;
     this.#closed = true;
     return true;
   }

@@ -10,6 +10,7 @@ import { ResponseItems } from '../items/response-items.ts';
 import type { Step } from '../step.ts';
 import { responseLimits } from './response-limits.ts';
 import { otherError, type RunningTurn } from './turn-deps.ts';
+import type { EndedResponse } from './turn-part.ts';
 
 /** The longest response that is taken from a model, in characters of its deltas. */
 const RESPONSE_CHARS_MAX = 32 * 1024 * 1024;
@@ -66,6 +67,13 @@ export async function askModel(run: RunningTurn, tools: readonly Tool[]): Promis
     prepared.end();
     items.end();
   }
+}
+
+/** The end of a response, as the parts of the turn see it. */
+export function endedResponse(response: ModelResponse): EndedResponse {
+  const usage = response.ended === 'completed' ? response.usage : null;
+  if (response.ended === 'failed') return { status: 'failed', error: response.error, usage };
+  return { status: response.ended === 'completed' ? 'completed' : 'interrupted', error: null, usage };
 }
 
 interface ResponseReading {

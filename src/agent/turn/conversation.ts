@@ -19,8 +19,10 @@ export interface PreparedRequest {
 export interface Conversation {
   /** The tools for the next request. */
   tools(turn: ActiveTurn): Promise<readonly Tool[]>;
-  /** Prepares the next request. `tell` stores messages that the model reads with it. */
-  beforeRequest(turn: ActiveTurn, tell: (messages: readonly ResponseItem[]) => Promise<void>): Promise<void>;
+  /** Prepares the next request. `tell` stores messages that the model reads with it. Returns the error that fails the turn; null: none. */
+  beforeRequest(turn: ActiveTurn, tell: (messages: readonly ResponseItem[]) => Promise<void>): Promise<TurnError | null>;
+  /** The parts that act at the moments of its input, its responses and its end. Null: none. */
+  readonly parts: TurnParts | null;
   /** Builds the next request with these tools. Returns the error if it is too large. */
   request(turn: ActiveTurn, tools: readonly Tool[]): Promise<PreparedRequest | TurnError>;
   /** A request has failed for good. Returns whether the model is asked again. */
@@ -38,6 +40,7 @@ export function threadConversation({ parts, request }: { parts: TurnParts; reque
   return {
     tools: ({ signal }) => parts.tools(signal),
     beforeRequest: (turn, tell) => parts.beforeRequest(turn, tell),
+    parts,
     request,
     requestFailed: (error, turn) => parts.requestFailed(error, turn),
     withoutOwn: (entries) => entries,

@@ -1,15 +1,16 @@
 import { interruptedMessage } from '../../instructions/interrupted-message.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
-import type { TurnError } from '../../protocol/generated/types.ts';
+import type { ResponseItem, ThreadItem, TurnError } from '../../protocol/generated/types.ts';
 import { settleItem } from '../../store/settle-item.ts';
 import { StoreError } from '../../store/store-error.ts';
 import type { LogEntry } from '../../store/thread-store.ts';
 import type { Tool } from '../../tools/tool.ts';
 import { onlyRecord, type ToolCall } from '../calls/run-tool-calls.ts';
 import { mergedSteps, type Step, type StepAddition, StepSequence } from '../step.ts';
-import type { ActiveTurn, Arrival } from './active-turn.ts';
-import { askModel, type CompletedResponse } from './ask-model.ts';
+import type { ActiveTurn } from './active-turn.ts';
+import { askModel, type CompletedResponse, endedResponse } from './ask-model.ts';
 import { type Conversation, type Ending, threadConversation } from './conversation.ts';
+import { leaveInputs, takeInputs } from './take-inputs.ts';
 import { otherError, type RunningTurn, type TurnDeps, type TurnOpening } from './turn-deps.ts';
 import { modelEntries } from './turn-input.ts';
 import { turnView } from './turn-view.ts';
@@ -33,7 +34,18 @@ export interface TurnBeginning {
 export async function runTurn(deps: TurnDeps, turn: ActiveTurn, beginning: TurnBeginning): Promise<void> {
   const sequence = new StepSequence();
   const conversation = beginning.conversation ?? threadConversation(deps);
-  const run: RunningTurn = { deps, turn, conversation, sequence, response: null, lastMessage: null, acted: false, runningOn: null };
+  const run: RunningTurn = {
+    deps,
+    turn,
+    conversation,
+    sequence,
+    response: null,
+    lastMessage: null,
+    hasAsked: false,
+    unchecked: [],
+    acted: false,
+    runningOn: null,
+  };
   let ending: Ending;
   try {
     await begin(run, beginning.step);
@@ -92,12 +104,12 @@ async function converse(run: RunningTurn): Promise<Ending> {
 /** Asks the model once and runs the calls of its response. Returns null if the model has to be asked again. */
 async function step(run: RunningTurn): Promise<Ending | null> {
   const { deps, turn, conversation } = run;
-  await announceInputs(run, await turn.takeInputs());
-  if (turn.signal.aborted) return { status: 'interrupted' };
-  await conversation.beforeRequest(turn, (messages) => record(run, modelEntries(turn.id, messages, 'server')));
-  const tools = await conversation.tools(turn);
-  if (turn.signal.aborted) return { status: 'interrupted' };
+  const ready = await prepare(run);
+  if (ready === null || 'status' in ready) return ready;
+  const { tools } = ready;
+  run.hasAsked = true;
   const response = await askModel(run, tools);
+  await conversation.parts?.afterRequest(endedResponse(response), turn);
   if (response.ended === 'failed' && !conversation.requestFailed(response.error, turn)) return { status: 'failed', error: response.error };
   if (turn.signal.aborted) return { status: 'interrupted' };
   const calls = response.ended === 'completed' ? response.calls : [];
@@ -106,12 +118,18 @@ async function step(run: RunningTurn): Promise<Ending | null> {
   if (response.ended !== 'completed') await deps.outbox.commit({ dropped: run.response?.drop() ?? [] });
   else {
     showRaw(run, response);
-    const ending = calls.length === 0 ? await ended(run) : null;
-    if (ending !== null) return ending;
+    if (calls.length === 0) return endUnlessMore(run);
   }
   await Promise.all([deps.outbox.stored(run.sequence), recorded]);
   await runCalls(run, calls, tools);
   return null;
+}
+
+/** The model has called no tool. Returns how the turn ends, or null if it goes on. */
+async function endUnlessMore(run: RunningTurn): Promise<Ending | null> {
+  const ending = (await goesOn(run)) ? null : await ended(run);
+  if (ending === null) await run.deps.outbox.stored(run.sequence);
+  return ending;
 }
 
 /** Announces the end of a response to clients that have asked for raw events. */
@@ -120,22 +138,46 @@ function showRaw({ deps, turn, conversation, sequence }: RunningTurn, response: 
   if (announce.length > 0) deps.outbox.commit({ announce }, sequence).catch(() => {});
 }
 
-/** Announces input, which was stored before its request was answered, and makes deferred items visible to the model. */
-async function announceInputs({ deps, turn }: RunningTurn, inputs: Arrival[]): Promise<void> {
+/** Takes the input that has arrived, and prepares a request. Returns its tools, how the turn ends, or null if input has arrived meanwhile. */
+async function prepare(run: RunningTurn): Promise<{ tools: readonly Tool[] } | Ending | null> {
+  const { turn, conversation } = run;
+  const tell = (messages: readonly ResponseItem[]) => record(run, modelEntries(turn.id, messages, 'server'));
+  const opened = await conversation.parts?.beforeInput(turn);
+  await tell(opened?.tell ?? []);
+  if (opened?.end === true) return turn.signal.aborted ? { status: 'interrupted' } : { status: 'completed' };
+  const taken = await takeInputs(run);
+  if (turn.signal.aborted) return { status: 'interrupted' };
+  // The turn has nothing to answer but input that was refused.
+  if (taken === 'refused' && !run.hasAsked) return ended(run);
+  const error = await conversation.beforeRequest(turn, tell);
+  if (error !== null) return { status: 'failed', error };
+  const tools = await conversation.tools(turn);
+  return turn.signal.aborted ? { status: 'interrupted' } : { tools };
+}
+
+/** Asks the parts whether a turn that has nothing left to do goes on. Input that has arrived goes before. */
+async function goesOn(run: RunningTurn): Promise<boolean> {
+  const { deps, turn, conversation } = run;
+  if (conversation.parts === null || (await turn.hasInput()) || turn.signal.aborted) return false;
+  const message = run.lastMessage?.type === 'agentMessage' ? run.lastMessage.text : null;
+  const reasons = await conversation.parts.stopping(turn, message);
+  if (reasons.length === 0 || turn.signal.aborted) return false;
+  await deps.outbox.stored(run.sequence);
+  for (const { item, tell } of reasons) await deps.outbox.commit(shownStep(run, item, tell));
+  return true;
+}
+
+/** The step that shows an item to clients and tells the model these messages. */
+function shownStep({ deps, turn }: RunningTurn, item: ThreadItem, tell: readonly ResponseItem[]): Step {
   const ids = { threadId: deps.threadId, turnId: turn.id };
-  for (const input of inputs) {
-    if (input === 'deferred') {
-      await deps.outbox.commit({ entries: [{ kind: 'deferredRead', turnId: turn.id }] });
-      continue;
-    }
-    const { item, atMs } = input;
-    await deps.outbox.commit({
-      announce: [
-        { method: 'item/started', params: { ...ids, item, startedAtMs: atMs } },
-        { method: 'item/completed', params: { ...ids, item, completedAtMs: atMs } },
-      ],
-    });
-  }
+  const atMs = deps.clock.now();
+  return {
+    entries: [{ kind: 'item', turnId: turn.id, item, startedAtMs: atMs, completedAtMs: atMs }, ...modelEntries(turn.id, tell, 'server')],
+    announce: [
+      { method: 'item/started', params: { ...ids, item, startedAtMs: atMs } },
+      { method: 'item/completed', params: { ...ids, item, completedAtMs: atMs } },
+    ],
+  };
 }
 
 async function runCalls(run: RunningTurn, calls: ToolCall[], tools: readonly Tool[]): Promise<void> {
@@ -160,7 +202,7 @@ async function finish(run: RunningTurn, ending: Ending): Promise<void> {
   await deps.parts.cleanUp(turn);
   let parts: StepAddition = {};
   try {
-    await announceInputs(run, await turn.takeInputs());
+    await leaveInputs(run);
     // The items that are not stored by then are part of the end.
     if (ending.status !== 'completed') await deps.outbox.between(() => {});
     parts = partsStep(run, ending);

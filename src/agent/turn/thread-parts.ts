@@ -6,7 +6,7 @@ import type { Outbox } from '../outbox.ts';
 import type { PromptHistory } from '../prompt/prompt-history.ts';
 import { mergedSteps } from '../step.ts';
 import type { ThreadState } from '../thread-state.ts';
-import type { TurnContext, TurnPartDeps } from './turn-part.ts';
+import type { CompactionTrigger, McpCall, ThreadOrigin, TurnContext, TurnPartDeps } from './turn-part.ts';
 import { TurnParts } from './turn-parts.ts';
 
 /** How many turns are read to find the last one that was not a review. */
@@ -20,11 +20,14 @@ interface ThreadPartsDeps {
   grants: Grants;
   /** Resolves when a turn that is being begun has begun. */
   turnBegun(): Promise<void>;
+  /** How the thread came to be loaded. */
+  origin: ThreadOrigin;
 }
 
 /** Creates one part of each kind for a loaded thread. */
-export function threadParts({ state, outbox, agent, history, grants, turnBegun }: ThreadPartsDeps): TurnParts {
-  const { clock, ids, log, processes, sandbox, proxies, mcp, home, env, partKinds, promptBudget, store, modelFor, agents } = agent;
+export function threadParts({ state, outbox, agent, history, grants, turnBegun, origin }: ThreadPartsDeps): TurnParts {
+  const { clock, ids, log, processes, sandbox, proxies, mcp, home, env, partKinds, promptBudget, store, modelFor, agents, closingPlaces } =
+    agent;
   const deps: TurnPartDeps = {
     threadId: state.id,
     clock,
@@ -59,6 +62,17 @@ export function threadParts({ state, outbox, agent, history, grants, turnBegun }
       return null;
     },
     turnBegun,
+    origin,
+    closingPlaces,
+    beforeCompaction: async (turn: TurnContext, trigger: CompactionTrigger) => {
+      const isStopped = await parts.beforeCompaction(turn, trigger);
+      if (isStopped) state.turn?.interrupt('hook');
+      return isStopped;
+    },
+    afterCompaction: async (turn: TurnContext, trigger: CompactionTrigger) => {
+      if (await parts.afterCompaction(turn, trigger)) state.turn?.interrupt('hook');
+    },
+    callMcpTool: (call: McpCall, signal: AbortSignal) => parts.callMcpTool(call, signal),
     modelFor,
     agents,
   };

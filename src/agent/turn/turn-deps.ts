@@ -12,6 +12,7 @@ import type { RawEvents } from '../raw-events.ts';
 import type { Step, StepAddition, StepSequence } from '../step.ts';
 import type { ActiveTurn } from './active-turn.ts';
 import type { Conversation, PreparedRequest } from './conversation.ts';
+import type { TurnInput } from './turn-part.ts';
 import type { TurnParts } from './turn-parts.ts';
 
 /** The collaborators of a turn. */
@@ -56,6 +57,10 @@ export interface RunningTurn {
   lastMessage: ThreadItem | null;
   /** Whether the model has called a tool that does more than keep records. */
   acted: boolean;
+  /** Whether the model has been asked. */
+  hasAsked: boolean;
+  /** Input that the parts have not checked, because the turn ended before. */
+  unchecked: TurnInput[];
   /** The last response of the model; null: it was not asked. */
   response: ResponseItems | null;
   /** The steps of the responses, and of the end if the turn completes. */

@@ -3,13 +3,13 @@ import type { Ids } from '../../base/ids.ts';
 import { sandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import type { ResponseItem, TurnStartParams, TurnSteerParams } from '../../protocol/generated/types.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
-import type { Author, LogEntry, ThreadSettings } from '../../store/thread-store.ts';
+import type { Author, LogEntry, StoredItem, ThreadSettings } from '../../store/thread-store.ts';
 import { mayRead } from '../../tools/may-read.ts';
 import { sandboxFolders } from '../../tools/sandbox-folders.ts';
 import type { Instructions } from '../prompt/instructions.ts';
 import { toolOutputItems } from '../prompt/tool-output-items.ts';
 import { additionalContext, userMessage, userMessageItem } from '../prompt/user-message.ts';
-import type { TurnInput } from './active-turn.ts';
+import type { TurnInput } from './turn-part.ts';
 
 interface TurnInputDeps {
   settings: ThreadSettings;
@@ -54,11 +54,20 @@ export async function turnInput(
   return { item: userMessageItem(ids.next(), params.input, params.clientUserMessageId ?? null), model, atMs };
 }
 
-/** The log entries of this input. */
+/** The log entries of this input. None if it is withheld. */
 export function inputEntries(turnId: string, input: TurnInput | null): LogEntry[] {
-  if (input === null) return [];
+  if (input === null || input.isWithheld) return [];
   const { item, model, atMs } = input;
   return [{ kind: 'item', turnId, item, startedAtMs: atMs, completedAtMs: atMs }, ...model.map((each) => authoredEntry(turnId, each))];
+}
+
+/** The part of a step that keeps withheld input as an unfinished item, which clients see after a kill, and the model does not read. */
+export function withheldItem(turnId: string, input: TurnInput | null): { partial?: StoredItem } {
+  return input?.isWithheld ? { partial: storedInput(turnId, input) } : {};
+}
+
+export function storedInput(turnId: string, { item, atMs }: TurnInput): StoredItem {
+  return { turnId, item, startedAtMs: atMs, completedAtMs: null };
 }
 
 type ModelItemEntry = Extract<LogEntry, { kind: 'model' }>;

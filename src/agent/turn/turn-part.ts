@@ -1,18 +1,20 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Env } from '../../base/env.ts';
 import type { Ids } from '../../base/ids.ts';
+import type { JsonObject, JsonValue } from '../../base/json-value.ts';
 import type { Log } from '../../base/log.ts';
+import type { Places } from '../../base/places.ts';
 import type { ProviderConfig } from '../../config/providers/provider-config.ts';
 import type { McpServers } from '../../mcp/mcp-servers.ts';
 import type { Model } from '../../model/model.ts';
 import type { GrantedPermissions } from '../../policy/permissions/sandbox-bounds.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
-import type { NonSteerableTurnKind, ResponseItem, TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
+import type { NonSteerableTurnKind, ResponseItem, ThreadItem, TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
 import type { Processes } from '../../sandbox/processes/processes.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
 import type { ThreadPatch, ThreadRecord, ThreadSettings } from '../../store/thread-store.ts';
-import type { Action } from '../../tools/action.ts';
+import type { Action, ActionOutcome, Ask, Verdict } from '../../tools/action.ts';
 import type { CommandProxies } from '../../tools/command/network/command-proxies.ts';
 import type { InterruptCause } from '../../tools/denial.ts';
 import type { Tool } from '../../tools/tool.ts';
@@ -67,6 +69,65 @@ export interface DueTurn {
   readonly opening?: (turn: TurnContext) => Promise<TurnError | null>;
 }
 
+/** Input of a user that is stored: the item for clients, and the items for the model. */
+export interface TurnInput {
+  item: ThreadItem;
+  model: AuthoredItem[];
+  atMs: number;
+  /** The parts check it before the model reads it. It is stored as an unfinished item. */
+  isWithheld?: true;
+}
+
+/** A call of the model to a tool that was offered, before the tool has read its arguments. */
+export interface PendingCall {
+  /** The model's id for the call. */
+  callId: string;
+  tool: string;
+  /** Null: the tool is in no namespace. */
+  namespace: string | null;
+  args: JsonValue;
+}
+
+/** The decision of the parts about a call. */
+export interface CallDecision {
+  /** Replaces the arguments. */
+  args?: JsonValue;
+  /** Why the call is refused, for the model. */
+  refuse?: string;
+  /** Why the reviewer in force must approve the call, even if policy allows it. */
+  ask?: string;
+  /** Messages that the model reads with the output. */
+  tell?: ResponseItem[];
+}
+
+/** A response of the model that has ended. */
+export interface EndedResponse {
+  status: 'completed' | 'failed' | 'interrupted';
+  /** Null unless it failed. */
+  error: TurnError | null;
+  /** Null: the provider did not tell it. */
+  usage: TokenUsageBreakdown | null;
+}
+
+/** A question of an action, with the call that it is about. Null: the model did not call for it. */
+export interface AskedApproval {
+  ask: Ask;
+  call: PendingCall | null;
+}
+
+/** What begins a compaction: a client asked for it, or the prompt is too long. */
+export type CompactionTrigger = 'manual' | 'auto';
+
+/** A call of a tool of an MCP server by another part. */
+export interface McpCall {
+  server: string;
+  tool: string;
+  input: JsonObject;
+}
+
+/** How a thread came to be loaded: a client started it, with a clear history, or it was resumed or forked. */
+export type ThreadOrigin = 'startup' | 'clear' | 'resume' | 'fork';
+
 /** The result of a part, at once or later. An interrupt of the turn ends the wait. */
 export type Awaitable<T> = T | Promise<T>;
 
@@ -74,7 +135,8 @@ export type Awaitable<T> = T | Promise<T>;
  * A feature that takes part in the turns of one loaded thread. Each method is a moment of a turn; a part implements the moments that
  * it needs. At each moment the parts act in the order of `turn-part-list.ts`. A method that returns a step changes memory at
  * once; the turn stores and announces the step in its own commit of that moment. If a method throws, the error is logged, and the part
- * is passed over. But an error of `tools` or `beforeRequest` fails the turn, and one of `beforeAction` refuses the action.
+ * is passed over. But an error of `tools` or `beforeRequest` fails the turn, and one of a moment that decides refuses: `checkInput`,
+ * `beforeCall`, `beforeAction`.
  */
 export interface TurnPart {
   /** The tools that the part offers. Called once for each model request; the calls of the response are looked up in that list. */
@@ -95,15 +157,42 @@ export interface TurnPart {
   /** The turn ends. Called again, with the status `failed`, if the end could not be stored. */
   turnEnded?(turn: TurnContext, outcome: TurnOutcome): StepAddition;
 
+  /** Whether input waits for `checkInput` before the model reads it. Until then, a kill shows it to clients, and not to the model. */
+  withholdsInput?(): boolean;
+  /**
+   * Before the turn takes the input that has arrived, at its beginning and before each further request. `tell`: messages that the
+   * model reads before that input. `end`: the turn ends here.
+   */
+  beforeInput?(turn: TurnContext): Awaitable<{ tell?: ResponseItem[]; end?: true }>;
+  /** Before the model reads input that was withheld. `refuse`: it does not read it. `tell`: messages that it reads after the input. */
+  checkInput?(input: TurnInput, turn: TurnContext): Awaitable<{ refuse?: true; tell?: ResponseItem[] }>;
   /**
    * Before each model request. `tell`: messages that the model reads with it. They are stored before the next part acts; then `told` is
-   * called.
+   * called. `end`: the error that fails the turn instead.
    */
-  beforeRequest?(turn: TurnContext): Awaitable<{ tell?: ResponseItem[]; told?(): void }>;
+  beforeRequest?(turn: TurnContext): Awaitable<{ tell?: ResponseItem[]; told?(): void; end?: TurnError }>;
+  /** A response has ended, and its calls have not begun. */
+  afterRequest?(response: EndedResponse, turn: TurnContext): Awaitable<void>;
+  /** The model has nothing more to do. `goOn`: an item and messages for the model, with which the turn goes on. */
+  stopping?(turn: TurnContext, lastMessage: string | null): Awaitable<{ goOn?: { item: ThreadItem; tell: ResponseItem[] } }>;
   /** A model request has failed for good. `again`: the part has an answer to the failure, and the model is asked again. */
   requestFailed?(error: TurnError, turn: TurnContext): { again?: boolean };
   /** The model forgets what it has read so far. Returns what it must read again for this turn. */
   compacted?(turn: TurnContext): AuthoredItem[];
+  /** Before a tool reads the arguments of a call. The first refusal counts. */
+  beforeCall?(call: PendingCall, turn: TurnContext): Awaitable<CallDecision>;
+  /** Whether `afterCall` may change the output of this call. It is then stored after its item. */
+  watchesCall?(call: PendingCall): boolean;
+  /** After a watched call was performed. `output` replaces what the model reads. */
+  afterCall?(call: PendingCall, outcome: ActionOutcome, turn: TurnContext): Awaitable<{ output?: string; tell?: ResponseItem[] }>;
+  /** Before a reviewer is asked. Returns a verdict in place of the reviewer's, or null. */
+  approvalAsked?(asked: AskedApproval, turn: TurnContext): Awaitable<Verdict | null>;
+  /** Before the thread is compacted. `stop`: it is not compacted, and the turn is interrupted. */
+  beforeCompaction?(turn: TurnContext, trigger: CompactionTrigger): Awaitable<{ stop?: true }>;
+  /** After the thread was compacted. `stop`: the turn is interrupted. */
+  afterCompaction?(turn: TurnContext, trigger: CompactionTrigger): Awaitable<{ stop?: true }>;
+  /** Calls a tool of an MCP server, without asking anybody. Null: the part has no server of this name. Rejects if the call fails. */
+  callMcpTool?(call: McpCall, signal: AbortSignal): Promise<string> | null;
   /**
    * Before policy judges an action that earlier parts let pass. `refuse`: why the part refuses it, for the model. User commands
    * do not come here, nor does an action that asks for more while it is performed.
@@ -112,6 +201,8 @@ export interface TurnPart {
 
   /** The turn ends. Frees what belongs to this turn only. Runs before the ending is stored. */
   cleanUp?(turn: TurnContext): Promise<void>;
+  /** The thread is closed, and no turn runs any more. */
+  closed?(cause: InterruptCause): Promise<void>;
   /** The thread is reverted or closed. Ends everything that still runs for it. */
   endWork?(): Promise<void>;
 }
@@ -154,6 +245,16 @@ export interface TurnPartDeps {
   compacted(turn: TurnContext): AuthoredItem[];
   /** The error of the thread's last turn that has ended and was not a review; null: there is none. Reads the store. */
   lastTurnError(): Promise<TurnError | null>;
+  /** How the thread came to be loaded. */
+  readonly origin: ThreadOrigin;
+  /** The places for programs that run when threads are closed, of all threads. */
+  readonly closingPlaces: Places;
+  /** Asks all parts before a compaction. Returns whether one stops it; the turn is then interrupted. */
+  beforeCompaction(turn: TurnContext, trigger: CompactionTrigger): Promise<boolean>;
+  /** Tells all parts of a compaction. If one stops the turn, it is interrupted. */
+  afterCompaction(turn: TurnContext, trigger: CompactionTrigger): Promise<void>;
+  /** Calls a tool of an MCP server, without asking anybody. Null: no part has a server of this name. Rejects if the call fails. */
+  callMcpTool(call: McpCall, signal: AbortSignal): Promise<string> | null;
   /** The agents that threads have started. */
   readonly agents: AgentTree;
   /** Resolves when a turn that is being begun has begun. */

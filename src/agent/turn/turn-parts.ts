@@ -1,34 +1,36 @@
-import type { Log } from '../../base/log.ts';
-import { orAborted } from '../../base/or-aborted.ts';
 import { flatSpecName } from '../../model/flat-tool-name.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
-import type { ResponseItem, TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
+import type { ResponseItem, ThreadItem, TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
-import type { Action } from '../../tools/action.ts';
+import type { Action, ActionOutcome, Verdict } from '../../tools/action.ts';
+import type { InterruptCause } from '../../tools/denial.ts';
 import type { Tool } from '../../tools/tool.ts';
 import { mergedSteps, type StepAddition } from '../step.ts';
-import type { Awaitable, DueTurn, TurnContext, TurnOutcome, TurnPart } from './turn-part.ts';
-
-interface TurnPartsDeps {
-  threadId: string;
-  log: Log;
-}
-
-/** The result of a part; null if the signal aborts first. Adds a listener to the signal only for a promise. */
-function returned<T>(value: Awaitable<T>, signal: AbortSignal): Awaitable<T | null> {
-  return value instanceof Promise ? orAborted(value, signal) : value;
-}
+import { PartGuard, type PartGuardDeps, returned } from './part-guard.ts';
+import type {
+  AskedApproval,
+  CallDecision,
+  CompactionTrigger,
+  DueTurn,
+  EndedResponse,
+  McpCall,
+  PendingCall,
+  TurnContext,
+  TurnInput,
+  TurnOutcome,
+  TurnPart,
+} from './turn-part.ts';
 
 const INTERRUPTED = 'The turn was interrupted before this was done.';
 
 /** The parts of one thread's turns. At each moment they act in the order of the list. */
 export class TurnParts {
   readonly #parts: readonly TurnPart[];
-  readonly #deps: TurnPartsDeps;
+  readonly #guard: PartGuard;
 
-  constructor(parts: readonly TurnPart[], deps: TurnPartsDeps) {
+  constructor(parts: readonly TurnPart[], deps: PartGuardDeps) {
     this.#parts = parts;
-    this.#deps = deps;
+    this.#guard = new PartGuard(parts, deps);
   }
 
   /** The part of this class. Throws if there is none. */
@@ -58,14 +60,14 @@ export class TurnParts {
   /** The first turn that a part wants to begin; null: none does. */
   due(): DueTurn | null {
     for (const part of this.#parts) {
-      const due = this.#attempt(() => part.due?.() ?? null, null, 'a part failed to say whether a turn is due');
+      const due = this.#guard.attempt(() => part.due?.() ?? null, null, 'a part failed to say whether a turn is due');
       if (due !== null) return due;
     }
     return null;
   }
 
   resumed(): Announcement[] {
-    return this.#parts.flatMap((part) => this.#attempt(() => part.resumed?.() ?? [], [], 'a part failed to announce its state'));
+    return this.#parts.flatMap((part) => this.#guard.attempt(() => part.resumed?.() ?? [], [], 'a part failed to announce its state'));
   }
 
   inputArrived(): StepAddition {
@@ -84,27 +86,137 @@ export class TurnParts {
     return this.#merged((part) => part.turnEnded?.(turn, outcome));
   }
 
-  /** Prepares the next request. `tell` stores messages that the model reads with it. */
-  async beforeRequest(turn: TurnContext, tell: (messages: readonly ResponseItem[]) => Promise<void>): Promise<void> {
+  /** Whether a part checks input before the model reads it. */
+  withholdsInput(): boolean {
+    return this.#parts.some((part) =>
+      this.#guard.attempt(() => part.withholdsInput?.() === true, true, 'a part failed to say whether it checks input'),
+    );
+  }
+
+  /** The messages that the model reads before the input that has arrived, and whether the turn ends instead. */
+  async beforeInput(turn: TurnContext): Promise<{ tell: ResponseItem[]; end: boolean }> {
+    const results = await this.#guard.each(turn, 'a part failed before the input of a turn', (part) => part.beforeInput?.(turn));
+    return { tell: results.flatMap(({ tell = [] }) => tell), end: results.some(({ end }) => end === true) };
+  }
+
+  /** Whether the model reads this input, and the messages after it. Null: the turn was interrupted meanwhile. */
+  async checkInput(input: TurnInput, turn: TurnContext): Promise<{ isRefused: boolean; tell: ResponseItem[] } | null> {
+    const tell: ResponseItem[] = [];
     for (const part of this.#parts) {
-      const before = await returned(part.beforeRequest?.(turn) ?? {}, turn.signal);
-      if (before?.tell === undefined || before.tell.length === 0) continue;
-      await tell(before.tell);
-      before.told?.();
+      const checked = await this.#guard.decided(async () => returned(part.checkInput?.(input, turn) ?? {}, turn.signal), {
+        refuse: true as const,
+      });
+      if (checked === null) return null;
+      if (checked.refuse === true) return { isRefused: true, tell: [] };
+      tell.push(...(checked.tell ?? []));
     }
+    return { isRefused: false, tell };
+  }
+
+  /** Prepares the next request. `tell` stores messages that the model reads with it. Returns the error that fails the turn; null: none. */
+  async beforeRequest(turn: TurnContext, tell: (messages: readonly ResponseItem[]) => Promise<void>): Promise<TurnError | null> {
+    for (const part of this.#parts) {
+      const before = (await returned(part.beforeRequest?.(turn) ?? {}, turn.signal)) ?? {};
+      if (before.tell !== undefined && before.tell.length > 0) {
+        await tell(before.tell);
+        before.told?.();
+      }
+      if (before.end !== undefined) return before.end;
+    }
+    return null;
+  }
+
+  async afterRequest(response: EndedResponse, turn: TurnContext): Promise<void> {
+    await this.#guard.each(turn, 'a part failed after a response', async (part) => {
+      await part.afterRequest?.(response, turn);
+      return {};
+    });
+  }
+
+  /** The items and messages with which a turn goes on that would end. */
+  async stopping(turn: TurnContext, lastMessage: string | null): Promise<{ item: ThreadItem; tell: ResponseItem[] }[]> {
+    const results = await this.#guard.each(turn, 'a part failed at the end of a turn', (part) => part.stopping?.(turn, lastMessage));
+    return results.flatMap(({ goOn }) => goOn ?? []);
+  }
+
+  /** The decision about a call. Null: the turn was interrupted meanwhile. Rejects only with the store's error. */
+  async beforeCall(call: PendingCall, turn: TurnContext): Promise<CallDecision | null> {
+    const decision: CallDecision = {};
+    const tell: ResponseItem[] = [];
+    const failed = { refuse: 'Refused: a check of this call failed inside the server.' };
+    for (const part of this.#parts) {
+      const pending = decision.args === undefined ? call : { ...call, args: decision.args };
+      const result = await this.#guard.decided(async () => returned(part.beforeCall?.(pending, turn) ?? {}, turn.signal), failed);
+      if (result === null) return null;
+      tell.push(...(result.tell ?? []));
+      if (result.refuse !== undefined) return { refuse: result.refuse, tell };
+      if (result.args !== undefined) decision.args = result.args;
+      if (result.ask !== undefined) decision.ask ??= result.ask;
+    }
+    return { ...decision, tell };
+  }
+
+  /** Whether a part may change the output of this call. */
+  watchesCall(call: PendingCall): boolean {
+    return this.#parts.some((part) =>
+      this.#guard.attempt(() => part.watchesCall?.(call) === true, false, 'a part failed to say whether it watches a call'),
+    );
+  }
+
+  /** The output of a call as the parts change it, and the messages that the model reads with it. Rejects only with the store's error. */
+  async afterCall(call: PendingCall, outcome: ActionOutcome, turn: TurnContext): Promise<{ outcome: ActionOutcome; tell: ResponseItem[] }> {
+    let changed = outcome;
+    const results = await this.#guard.each(turn, 'a part failed after a call', async (part) => {
+      const result = (await part.afterCall?.(call, changed, turn)) ?? {};
+      if (result.output !== undefined) changed = { ...withoutFound(changed), output: result.output };
+      return result;
+    });
+    return { outcome: changed, tell: results.flatMap(({ tell = [] }) => tell) };
+  }
+
+  /** The first verdict of a part, in place of a reviewer's. Null: none has one. */
+  async approvalAsked(asked: AskedApproval, turn: TurnContext): Promise<Verdict | null> {
+    const signal = asked.ask.signal === undefined ? turn.signal : AbortSignal.any([turn.signal, asked.ask.signal]);
+    for (const part of this.#parts) {
+      const verdict = await this.#guard.decided(async () => returned(part.approvalAsked?.(asked, turn) ?? null, signal), null);
+      if (verdict !== null) return verdict;
+    }
+    return null;
+  }
+
+  /** Whether a part stops a compaction. */
+  async beforeCompaction(turn: TurnContext, trigger: CompactionTrigger): Promise<boolean> {
+    const results = await this.#guard.each(turn, 'a part failed before a compaction', (part) => part.beforeCompaction?.(turn, trigger));
+    return results.some(({ stop }) => stop === true);
+  }
+
+  /** Whether a part stops the turn after a compaction. */
+  async afterCompaction(turn: TurnContext, trigger: CompactionTrigger): Promise<boolean> {
+    const results = await this.#guard.each(turn, 'a part failed after a compaction', (part) => part.afterCompaction?.(turn, trigger));
+    return results.some(({ stop }) => stop === true);
+  }
+
+  callMcpTool(call: McpCall, signal: AbortSignal): Promise<string> | null {
+    for (const part of this.#parts) {
+      const called = part.callMcpTool?.(call, signal) ?? null;
+      if (called !== null) return called;
+    }
+    return null;
   }
 
   /** Whether a part has an answer to the failure of a model request, so that the model is asked again. */
   requestFailed(error: TurnError, turn: TurnContext): boolean {
     const answers = this.#parts.map((part) =>
-      this.#attempt(() => part.requestFailed?.(error, turn) ?? {}, {}, 'a part failed to judge the failure of a model request'),
+      this.#guard.attempt(() => part.requestFailed?.(error, turn) ?? {}, {}, 'a part failed to judge the failure of a model request'),
     );
     return answers.some(({ again }) => again === true);
   }
 
   /** Items that the model must read again in this turn, because a compaction removed them from the prompt. */
   compacted(turn: TurnContext): AuthoredItem[] {
-    return this.#parts.flatMap((part) => this.#attempt(() => part.compacted?.(turn) ?? [], [], 'a part failed to tell the model again'));
+    return this.#parts.flatMap((part) =>
+      this.#guard.attempt(() => part.compacted?.(turn) ?? [], [], 'a part failed to tell the model again'),
+    );
   }
 
   /** The reason why a part refuses an action, for the model; null: none does. Never rejects. */
@@ -115,7 +227,7 @@ export class TurnParts {
         if (result === null) return INTERRUPTED;
         if (result.refuse !== undefined) return result.refuse;
       } catch (error) {
-        this.#failed('a part failed to check an action, so it is refused', { err: error, turnId: turn.id, kind: action.kind });
+        this.#guard.failed('a part failed to check an action, so it is refused', { err: error, turnId: turn.id, kind: action.kind });
         return 'Refused: a check of this action failed inside the server.';
       }
     }
@@ -128,34 +240,32 @@ export class TurnParts {
       try {
         await part.cleanUp?.(turn);
       } catch (error) {
-        this.#failed('a part could not clean up after a turn', { err: error, turnId: turn.id });
+        this.#guard.failed('a part could not clean up after a turn', { err: error, turnId: turn.id });
       }
     }
   }
 
+  /** Never rejects, and takes as long as the slowest part. */
+  async closed(cause: InterruptCause): Promise<void> {
+    const failed = (error: unknown) => this.#guard.failed('a part failed at the end of its thread', { err: error });
+    await Promise.all(this.#parts.map(async (part) => part.closed?.(cause)).map((work) => work.catch(failed)));
+  }
+
   /** Never rejects: the error of one part must not keep a thread from being closed. */
   async endWork(): Promise<void> {
-    const failed = (error: unknown) => this.#failed('a part failed to end its work', { err: error });
+    const failed = (error: unknown) => this.#guard.failed('a part failed to end its work', { err: error });
     await Promise.all(this.#parts.map(async (part) => part.endWork?.()).map((work) => work.catch(failed)));
   }
 
   /** Merges the steps of all parts. A part that throws takes no step, because its error must not keep a turn from beginning or ending. */
   #merged(stepOf: (part: TurnPart) => StepAddition | undefined): StepAddition {
-    return mergedSteps(this.#parts.map((part) => this.#attempt(() => stepOf(part) ?? {}, {}, 'a part failed to take its step in a turn')));
+    return mergedSteps(
+      this.#parts.map((part) => this.#guard.attempt(() => stepOf(part) ?? {}, {}, 'a part failed to take its step in a turn')),
+    );
   }
+}
 
-  /** Returns the result of the work of a part, or `otherwise` if it throws; the error is logged with this message. */
-  #attempt<T>(work: () => T, otherwise: T, message: string): T {
-    try {
-      return work();
-    } catch (error) {
-      this.#failed(message, { err: error });
-      return otherwise;
-    }
-  }
-
-  #failed(message: string, fields: object): void {
-    const { log, threadId } = this.#deps;
-    log.error({ ...fields, threadId }, message);
-  }
+/** The outcome of a call whose output is replaced: the model does not read the tools that a search has found either. */
+function withoutFound({ foundTools: _, ...outcome }: ActionOutcome): ActionOutcome {
+  return outcome;
 }

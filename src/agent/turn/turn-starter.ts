@@ -11,11 +11,11 @@ import { withTurnOverrides } from '../settings/resolve-settings.ts';
 import { settingsChange } from '../settings/settings-change.ts';
 import { mergedSteps, type StepAddition } from '../step.ts';
 import type { ThreadState } from '../thread-state.ts';
-import { ActiveTurn, type InputReservation, type TurnInput } from './active-turn.ts';
+import { ActiveTurn, type InputReservation } from './active-turn.ts';
 import type { TurnBeginning } from './run-turn.ts';
 import type { TurnOpening } from './turn-deps.ts';
-import { type InputAuthor, inputEntries, modelEntries, type TurnMessage, turnInput } from './turn-input.ts';
-import type { DueTurn } from './turn-part.ts';
+import { type InputAuthor, inputEntries, modelEntries, type TurnMessage, turnInput, withheldItem } from './turn-input.ts';
+import type { DueTurn, TurnInput } from './turn-part.ts';
 import type { TurnParts } from './turn-parts.ts';
 import { turnView } from './turn-view.ts';
 
@@ -69,7 +69,7 @@ export class TurnStarter {
     const change = this.#settingsChange(settings);
     const { instructions } = state.configuration;
     const { told, messages } = await instructions.contextUpdate({ settings, granted: this.#deps.granted(), told: state.record.told, now });
-    const input = await turnInput({ params, author }, { settings, ...agent, instructions, atMs: now });
+    const input = this.#withheld(await turnInput({ params, author }, { settings, ...agent, instructions, atMs: now }));
     const patch: ThreadPatch = { listed: true, updatedAtMs: now, recencyAtMs: now, told, ...change.patch };
     if (state.record.preview === '') patch.preview = threadPreview(params.input);
     const start: StepAddition = {
@@ -80,7 +80,7 @@ export class TurnStarter {
       ],
       patch,
     };
-    await outbox.commit(due === null ? mergedSteps([start, parts.inputArrived()]) : start);
+    await outbox.commit({ ...(due === null ? mergedSteps([start, parts.inputArrived()]) : start), ...withheldItem(turnId, input) });
     state.keep(patch);
     const turn = new ActiveTurn({
       id: turnId,
@@ -129,14 +129,12 @@ export class TurnStarter {
     const change = this.#settingsChange(settings);
     let input: TurnInput | null;
     try {
-      input = await turnInput(
-        { params, author },
-        { settings, ...agent, instructions: state.configuration.instructions, atMs: clock.now() },
-      );
+      const deps = { settings, ...agent, instructions: state.configuration.instructions, atMs: clock.now() };
+      input = this.#withheld(await turnInput({ params, author }, deps));
       // The reservation has stopped the response, so the model reads deferred items now, before the new input.
       const deferred: LogEntry[] = turn.hasDeferred ? [{ kind: 'deferredRead', turnId: turn.id }] : [];
       const step = { entries: [...deferred, ...inputEntries(turn.id, input)], patch: change.patch };
-      await outbox.commit(mergedSteps([step, parts.inputArrived()]));
+      await outbox.commit({ ...mergedSteps([step, parts.inputArrived()]), ...withheldItem(turn.id, input) });
     } catch (error) {
       reservation.release();
       throw error;
@@ -150,6 +148,11 @@ export class TurnStarter {
     };
     const { id, rootTurnId } = turn;
     return { turn: turnView({ id, rootTurnId, status: 'inProgress', startedAtMs: null }), afterAnswer };
+  }
+
+  /** Marks input that the parts check before the model reads it. */
+  #withheld(input: TurnInput | null): TurnInput | null {
+    return input !== null && this.#deps.parts.withholdsInput() ? { ...input, isWithheld: true } : input;
   }
 
   /** The turn has not asked the model yet: it does so with the settings and the schema of this input, and with its own changes. */

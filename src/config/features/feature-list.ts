@@ -28,6 +28,7 @@ export const FEATURE_LIST: readonly Feature[] = [
     displayName: null,
     description: 'Use approvals_reviewer = "guardian_subagent" instead.',
   }),
+  flag('hooks', 'stable'),
   flag('multi_agent', 'stable'),
   {
     name: 'network_proxy',

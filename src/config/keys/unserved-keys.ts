@@ -22,7 +22,7 @@ export const OTHER_KEYS: readonly string[] = ['desktop', 'notice'];
 /** The features of other programs that heddle always has: they cannot be switched off. */
 export const ALWAYS_ON_FEATURES: ReadonlySet<string> = new Set(
   `
-  apply_patch_freeform apply_patch_streaming_events collaboration_modes content_item_kinds hooks item_ids personality
+  apply_patch_freeform apply_patch_streaming_events collaboration_modes content_item_kinds item_ids personality
   reasoning_effort_override request_rule sqlite steer tool_call_mcp_elicitation unified_exec unified_exec_tty write_stdin_approval
   `
     .trim()

@@ -91,7 +91,8 @@ export function layerVersion(layer: Layer): string {
   return `sha256:${createHash('sha256').update(canonicalJson(layer.config)).digest('hex')}`;
 }
 
-function canonicalJson(value: JsonValue): string {
+/** JSON in which the order of the keys is always the same. */
+export function canonicalJson(value: JsonValue): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
   if (!isTable(value)) return JSON.stringify(value);
   const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));

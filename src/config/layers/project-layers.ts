@@ -17,10 +17,12 @@ interface Project {
   layers: Layer[];
   /** The files with roles of agents. */
   roleFiles: ProjectFile[];
+  /** The files with hooks. */
+  hookFiles: ProjectFile[];
 }
 
 /**
- * Returns the files with roles, and a layer for the `.codex/config.toml` in each folder from the project's root down to `cwd`, outermost first. A layer is
+ * Returns the files with roles and with hooks, and a layer for the `.codex/config.toml` in each folder from the project's root down to `cwd`, outermost first. A layer is
  * disabled unless the user trusts the folder and the content of the file. A layer has only the settings that a project can set,
  * and that are as strict as those of the user and of the outer folders. Throws a ConfigError if a trusted file is invalid.
  */
@@ -36,7 +38,7 @@ export function projectLayers(
     layers.push(layer);
     below = mergeTables(below, layer.config);
   }
-  return { layers, roleFiles: files.filter(({ kind }) => kind === 'role') };
+  return { layers, roleFiles: files.filter(({ kind }) => kind === 'role'), hookFiles: files.filter(({ kind }) => kind === 'hooks') };
 }
 
 function layerOf(file: ProjectFile, toml: Toml): Layer {

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '../../base/json-value.ts';
 import type { AskForApproval } from '../../protocol/generated/types.ts';
+import { HOOK_EVENTS } from '../hooks/hook-events.ts';
 import { isAgentSetting, SETTING_NAMES, SETTINGS, type SettingName, type SettingValue } from '../settings.ts';
 import { emptyTable, isTable, mergeTables, tableWith, valueAt } from './config-table.ts';
 import type { IgnoredKey, Layer } from './layer.ts';
@@ -68,7 +69,7 @@ export function withProjectSettings(layer: Layer, below: JsonObject): Layer {
   const ignoredKeys: IgnoredKey[] = [];
   let config = emptyTable();
   for (const { path, value } of keysOf(layer.config, [])) {
-    if (isRole(path, value)) {
+    if (isRole(path, value) || isHook(path)) {
       config = mergeTables(config, tableWith(path, value));
       continue;
     }
@@ -84,7 +85,8 @@ export function withProjectSettings(layer: Layer, below: JsonObject): Layer {
 function* keysOf(table: JsonObject, outer: readonly string[]): Generator<{ path: string[]; value: JsonValue }> {
   for (const [key, value] of Object.entries(table)) {
     const path = [...outer, key];
-    const hasSettings = PATHS.some((known) => known.path.length > path.length && startsWith(known.path, path));
+    const isOfHooks = key === 'hooks' && outer.length === 0;
+    const hasSettings = isOfHooks || PATHS.some((known) => known.path.length > path.length && startsWith(known.path, path));
     if (hasSettings && isTable(value)) yield* keysOf(value, path);
     else yield { path, value };
   }
@@ -93,6 +95,11 @@ function* keysOf(table: JsonObject, outer: readonly string[]): Generator<{ path:
 /** Whether this is the table of a role of agents. `readRoles` decides what a project can set in it. */
 function isRole([table, name = '', ...rest]: readonly string[], value: JsonValue): boolean {
   return table === 'agents' && rest.length === 0 && isTable(value) && !isAgentSetting(name);
+}
+
+/** Whether these are the hooks of an event. Hooks run with exactly the content that the user trusts. */
+function isHook([table, name, ...rest]: readonly string[]): boolean {
+  return table === 'hooks' && rest.length === 0 && HOOK_EVENTS.some(({ label }) => label === name);
 }
 
 function startsWith(path: readonly string[], start: readonly string[]): boolean {

@@ -20,11 +20,12 @@ const OWN_FOLDER = '.codex';
  */
 const TRUST_BOUND_FILES: readonly { kind: ProjectFileKind; namesIn: (folder: string) => string[] }[] = [
   { kind: 'settings', namesIn: () => ['config.toml'] },
+  { kind: 'hooks', namesIn: () => ['hooks.json'] },
   { kind: 'role', namesIn: (folder) => roleFileNames(folder).map((name) => `agents/${name}`) },
 ];
 
-/** `settings`: a config.toml. `role`: the role of agents. */
-type ProjectFileKind = 'settings' | 'role';
+/** `settings`: a config.toml. `hooks`: a hooks.json. `role`: the role of agents. */
+type ProjectFileKind = 'settings' | 'hooks' | 'role';
 
 const FILE_BYTES_MAX = 1024 * 1024;
 

@@ -41,6 +41,7 @@ export function newThreadRequest(params: ThreadStartParams | ThreadForkParams, c
   return {
     ...threadRequest(params, caller),
     ephemeral: params.ephemeral ?? false,
+    origin: ('sessionStartSource' in params ? params.sessionStartSource : null) ?? 'startup',
     threadSource: params.threadSource ?? null,
     daybreakEnabled: ('daybreakEnabled' in params ? params.daybreakEnabled : null) ?? null,
     clientTools: 'dynamicTools' in params ? requestedTools(params.dynamicTools) : null,

@@ -73,7 +73,7 @@ export const methods: Readonly<Record<string, MethodInfo>> = {
   'fuzzyFileSearch/sessionStop': { served: true, stability: 'experimental', params: 'object', experimentalFields: [] },
   'fuzzyFileSearch/sessionUpdate': { served: true, stability: 'experimental', params: 'object', experimentalFields: [] },
   'getAuthStatus': { served: true, stability: 'stable', params: 'object', experimentalFields: [] },
-  'hooks/list': { served: false, stability: 'stable', params: 'object', experimentalFields: [] },
+  'hooks/list': { served: true, stability: 'stable', params: 'object', experimentalFields: [] },
   'initialize': { served: true, stability: 'stable', params: 'object', experimentalFields: [] },
   'marketplace/add': { served: false, stability: 'stable', params: 'object', experimentalFields: [] },
   'marketplace/remove': { served: false, stability: 'stable', params: 'object', experimentalFields: [] },

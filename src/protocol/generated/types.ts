@@ -383,6 +383,239 @@ export type GuardianApprovalReviewAction =
 export type AutoReviewDecisionSource = 'agent';
 export type ThreadApproveGuardianDeniedActionResponse = Record<string, never>;
 export type GuardianAssessmentOutcome = 'allow' | 'deny';
+export type HookEventName =
+  | 'preModelRequest'
+  | 'postModelRequest'
+  | 'preToolUse'
+  | 'permissionRequest'
+  | 'postToolUse'
+  | 'preCompact'
+  | 'postCompact'
+  | 'sessionStart'
+  | 'sessionEnd'
+  | 'userPromptSubmit'
+  | 'subagentStart'
+  | 'subagentStop'
+  | 'stop'
+  | 'interrupt';
+/**
+ * `async`: nobody waits for the hook, and it decides nothing.
+ */
+export type HookExecutionMode = 'sync' | 'async';
+export type HookHandlerType = 'command' | 'mcpTool' | 'prompt' | 'agent';
+/**
+ * `warning`: for the user. `stop`: why the hook stops the work. `feedback`: why it refuses, for the model. `context`: for the model. `error`: why the hook failed.
+ */
+export type HookOutputEntryKind = 'warning' | 'stop' | 'feedback' | 'context' | 'error';
+/**
+ * `blocked`: the hook refuses. `stopped`: it stops the work.
+ */
+export type HookRunStatus = 'running' | 'completed' | 'failed' | 'blocked' | 'stopped';
+export type HookScope = 'thread' | 'turn';
+export type HookSource =
+  | 'system'
+  | 'user'
+  | 'project'
+  | 'mdm'
+  | 'sessionFlags'
+  | 'plugin'
+  | 'cloudRequirements'
+  | 'cloudManagedConfig'
+  | 'legacyManagedConfigFile'
+  | 'legacyManagedConfigMdm'
+  | 'unknown';
+/**
+ * Only `managed` and `trusted` hooks run. `modified`: the definition has changed since the user trusted it.
+ */
+export type HookTrustStatus = 'managed' | 'untrusted' | 'trusted' | 'modified';
+export type HookMetadata =
+  | {
+      handlerType: 'command';
+      command: string;
+      /**
+       * True: nobody waits for the hook.
+       */
+      async: boolean;
+      /**
+       * Identifies the hook in `[hooks.state]` of config.toml.
+       */
+      key: string;
+      eventName: HookEventName;
+      /**
+       * Null: the hook is for every call, or the event has none.
+       */
+      matcher: string | null;
+      timeoutSec: number;
+      statusMessage: string | null;
+      /**
+       * The most tokens of context that the hook can give to the model.
+       */
+      additionalContextLimit: number | null;
+      /**
+       * The absolute path of the file that defines the hook.
+       */
+      sourcePath: string;
+      source: HookSource;
+      /**
+       * Always null.
+       */
+      pluginId: string | null;
+      /**
+       * Always null.
+       */
+      environmentId: string | null;
+      displayOrder: number;
+      /**
+       * False: `[hooks.state]` switches the hook off.
+       */
+      enabled: boolean;
+      /**
+       * Always false.
+       */
+      isManaged: boolean;
+      /**
+       * A hash of the definition. `trusted_hash` in `[hooks.state]` is compared with it.
+       */
+      currentHash: string;
+      trustStatus: HookTrustStatus;
+    }
+  | {
+      handlerType: 'mcpTool';
+      server: string;
+      tool: string;
+      /**
+       * Identifies the hook in `[hooks.state]` of config.toml.
+       */
+      key: string;
+      eventName: HookEventName;
+      /**
+       * Null: the hook is for every call, or the event has none.
+       */
+      matcher: string | null;
+      timeoutSec: number;
+      statusMessage: string | null;
+      /**
+       * The most tokens of context that the hook can give to the model.
+       */
+      additionalContextLimit: number | null;
+      /**
+       * The absolute path of the file that defines the hook.
+       */
+      sourcePath: string;
+      source: HookSource;
+      /**
+       * Always null.
+       */
+      pluginId: string | null;
+      /**
+       * Always null.
+       */
+      environmentId: string | null;
+      displayOrder: number;
+      /**
+       * False: `[hooks.state]` switches the hook off.
+       */
+      enabled: boolean;
+      /**
+       * Always false.
+       */
+      isManaged: boolean;
+      /**
+       * A hash of the definition. `trusted_hash` in `[hooks.state]` is compared with it.
+       */
+      currentHash: string;
+      trustStatus: HookTrustStatus;
+    }
+  | {
+      handlerType: 'prompt';
+      /**
+       * Identifies the hook in `[hooks.state]` of config.toml.
+       */
+      key: string;
+      eventName: HookEventName;
+      /**
+       * Null: the hook is for every call, or the event has none.
+       */
+      matcher: string | null;
+      timeoutSec: number;
+      statusMessage: string | null;
+      /**
+       * The most tokens of context that the hook can give to the model.
+       */
+      additionalContextLimit: number | null;
+      /**
+       * The absolute path of the file that defines the hook.
+       */
+      sourcePath: string;
+      source: HookSource;
+      /**
+       * Always null.
+       */
+      pluginId: string | null;
+      /**
+       * Always null.
+       */
+      environmentId: string | null;
+      displayOrder: number;
+      /**
+       * False: `[hooks.state]` switches the hook off.
+       */
+      enabled: boolean;
+      /**
+       * Always false.
+       */
+      isManaged: boolean;
+      /**
+       * A hash of the definition. `trusted_hash` in `[hooks.state]` is compared with it.
+       */
+      currentHash: string;
+      trustStatus: HookTrustStatus;
+    }
+  | {
+      handlerType: 'agent';
+      /**
+       * Identifies the hook in `[hooks.state]` of config.toml.
+       */
+      key: string;
+      eventName: HookEventName;
+      /**
+       * Null: the hook is for every call, or the event has none.
+       */
+      matcher: string | null;
+      timeoutSec: number;
+      statusMessage: string | null;
+      /**
+       * The most tokens of context that the hook can give to the model.
+       */
+      additionalContextLimit: number | null;
+      /**
+       * The absolute path of the file that defines the hook.
+       */
+      sourcePath: string;
+      source: HookSource;
+      /**
+       * Always null.
+       */
+      pluginId: string | null;
+      /**
+       * Always null.
+       */
+      environmentId: string | null;
+      displayOrder: number;
+      /**
+       * False: `[hooks.state]` switches the hook off.
+       */
+      enabled: boolean;
+      /**
+       * Always false.
+       */
+      isManaged: boolean;
+      /**
+       * A hash of the definition. `trusted_hash` in `[hooks.state]` is compared with it.
+       */
+      currentHash: string;
+      trustStatus: HookTrustStatus;
+    };
 /**
  * A part of a turn, such as a message or a command. An item starts, streams and completes under one id.
  */
@@ -2748,6 +2981,89 @@ export interface ThreadGuardianReviewResponse {
    */
   assessment: ThreadGuardianAssessment | null;
 }
+export interface HookOutputEntry {
+  kind: HookOutputEntryKind;
+  text: string;
+}
+export interface HookRunSummary {
+  /**
+   * The same in both notifications of a run. A later run of the hook may have it, too.
+   */
+  id: string;
+  eventName: HookEventName;
+  handlerType: HookHandlerType;
+  executionMode: HookExecutionMode;
+  scope: HookScope;
+  /**
+   * The absolute path of the file that defines the hook.
+   */
+  sourcePath: string;
+  source: HookSource;
+  /**
+   * The position of the hook in `hooks/list`.
+   */
+  displayOrder: number;
+  status: HookRunStatus;
+  /**
+   * The text of the hook for the time that it runs.
+   */
+  statusMessage: string | null;
+  /**
+   * Unix seconds.
+   */
+  startedAt: number;
+  /**
+   * Unix seconds.
+   */
+  completedAt: number | null;
+  durationMs: number | null;
+  entries: HookOutputEntry[];
+}
+export interface HookStartedNotification {
+  threadId: string;
+  /**
+   * Null: no turn runs.
+   */
+  turnId: string | null;
+  run: HookRunSummary;
+}
+export interface HookCompletedNotification {
+  threadId: string;
+  /**
+   * Null: no turn runs.
+   */
+  turnId: string | null;
+  run: HookRunSummary;
+}
+export interface HookErrorInfo {
+  path: string;
+  message: string;
+}
+export interface HooksListEntry {
+  cwd: string;
+  hooks: HookMetadata[];
+  /**
+   * About parts of files that are not used.
+   */
+  warnings: string[];
+  /**
+   * About files that cannot be used.
+   */
+  errors: HookErrorInfo[];
+}
+export interface HooksListParams {
+  /**
+   * The working directories whose hooks are listed. Absent or empty: that of the thread, or else of the server.
+   */
+  cwds?: string[] | null;
+  /**
+   * A thread whose working directory is listed, before `cwds`.
+   */
+  threadId?: string | null;
+}
+export interface HooksListResponse {
+  data: HooksListEntry[];
+}
 export interface TextElement {
   byteRange: ByteRange;
   /**
@@ -4399,7 +4715,7 @@ export interface ThreadStartParams {
    */
   historyMode?: ThreadHistoryMode | null;
   /**
-   * Has no effect: it is for hooks, which the server does not have yet.
+   * The `source` that hooks of the event SessionStart get. `startup` if absent.
    */
   sessionStartSource?: ThreadStartSource | null;
   /**
@@ -5089,6 +5405,7 @@ export interface ClientRequests {
   'fuzzyFileSearch/sessionStop': { params: FuzzyFileSearchSessionStopParams; result: FuzzyFileSearchSessionStopResponse };
   'fuzzyFileSearch/sessionUpdate': { params: FuzzyFileSearchSessionUpdateParams; result: FuzzyFileSearchSessionUpdateResponse };
   'getAuthStatus': { params: GetAuthStatusParams; result: GetAuthStatusResponse };
+  'hooks/list': { params: HooksListParams; result: HooksListResponse };
   'initialize': { params: InitializeParams; result: InitializeResponse };
   'mcpServer/oauth/login': { params: McpServerOauthLoginParams; result: McpServerOauthLoginResponse };
   'mcpServer/oauth/logout': { params: McpServerOauthLogoutParams; result: McpServerOauthLogoutResponse };
@@ -5183,6 +5500,8 @@ export interface ServerNotifications {
   'fuzzyFileSearch/sessionCompleted': FuzzyFileSearchSessionCompletedNotification;
   'fuzzyFileSearch/sessionUpdated': FuzzyFileSearchSessionUpdatedNotification;
   'guardianWarning': GuardianWarningNotification;
+  'hook/completed': HookCompletedNotification;
+  'hook/started': HookStartedNotification;
   'item/agentMessage/delta': AgentMessageDeltaNotification;
   'item/autoApprovalReview/completed': ItemGuardianApprovalReviewCompletedNotification;
   'item/autoApprovalReview/started': ItemGuardianApprovalReviewStartedNotification;

@@ -81,6 +81,10 @@ export class PatchAction implements Action {
     return judged.verdict === 'write' ? { run: UNCONFINED } : { ask: this.#ask(judged.reason) };
   }
 
+  approval(_permit: Permit, reason: string): Ask {
+    return this.#ask(reason);
+  }
+
   describe(): Promise<PlannedAction> {
     return this.#described(null);
   }

@@ -9,6 +9,7 @@ import {
   type Action,
   type ActionHost,
   type ActionOutcome,
+  type Ask,
   failed,
   type Judgement,
   type OpenItem,
@@ -65,6 +66,11 @@ export class CommandAction implements Action {
     const { sandboxed, ...question } = judged;
     const permit = { sandboxed, readOnly: false, askIfRefused: false, wasAsked: true };
     return { ask: commandAsk(this.#run, { ...question, permit, approvalId: null }) };
+  }
+
+  approval(permit: Permit, reason: string): Ask {
+    const question = { reason, key: null, proposedAmendment: null, approvalId: null, isDemanded: true as const };
+    return commandAsk(this.#run, { ...question, permit: { ...permit, wasAsked: true } });
   }
 
   describe(permit: Permit): PlannedAction {
@@ -127,7 +133,7 @@ export class CommandAction implements Action {
       case 'yielded': {
         const { session } = outcome;
         void session.ended.then(() => session.complete());
-        return { output: report({ sessionId: number }), success: true, item: 'runsOn' };
+        return { output: report({ sessionId: number }), success: true, item: 'runsOn', session: { number, isOver: false } };
       }
       case 'ended': {
         const { exitCode } = outcome;

@@ -18,6 +18,8 @@ interface CommandQuestion {
   /** Distinguishes several questions about one item. Null: the first question. */
   approvalId: string | null;
   permit: Permit;
+  /** A part of the turn demands the approval, each time. */
+  isDemanded?: true;
 }
 
 const UNCOMPARED =
@@ -67,13 +69,13 @@ export function plannedCommand(
 
 function requestParams(
   run: CommandRun,
-  { reason, key, proposedAmendment, approvalId }: CommandQuestion,
+  { reason, key, proposedAmendment, approvalId, isDemanded }: CommandQuestion,
 ): ServerRequests['item/commandExecution/requestApproval']['params'] {
   const amendment = proposedAmendment === null ? null : [...proposedAmendment];
   return approvalParams(run, {
     approvalId,
     additionalPermissions: run.permissions === null ? null : shownPermissions(run.permissions),
-    reason: key === null ? [reason, UNCOMPARED].filter((text) => text !== null).join(' ') : reason,
+    reason: key === null && !isDemanded ? [reason, UNCOMPARED].filter((text) => text !== null).join(' ') : reason,
     proposedExecpolicyAmendment: amendment,
     availableDecisions: availableDecisions(key, amendment),
   });

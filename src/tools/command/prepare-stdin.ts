@@ -60,6 +60,7 @@ async function writeAndWait(
   return {
     output: commandReport({ state, wallMs, output: shown.takeUnread(), told: shown.takeTold(), tokensMax }),
     success: end === null || end.exitCode === 0,
+    session: { number, isOver: end !== null },
   };
 }
 

@@ -1,17 +1,8 @@
-import { type Clock, sleep } from '../../../base/clock.ts';
+import type { Clock } from '../../../base/clock.ts';
 import type { PausableTimers } from '../../../base/pausable-timers.ts';
+import { killed } from '../../../sandbox/processes/killed.ts';
 import type { RunningProcess } from '../../../sandbox/processes/processes.ts';
 import type { ShownCommand } from './shown-command.ts';
-
-/** The longest time to wait for a killed process to end. */
-const KILL_MS_MAX = 5_000;
-
-/** Resolves when the kill is done, or after KILL_MS_MAX: a process that hangs in the kernel must not block its caller. */
-export async function killed(killing: Promise<unknown>, clock: Clock): Promise<void> {
-  const over = new AbortController();
-  await Promise.race([killing, sleep(clock, KILL_MS_MAX, over.signal)]);
-  over.abort();
-}
 
 /** How a command ended. */
 interface CommandEnd {
@@ -111,7 +102,7 @@ export class CommandSession {
     return this.shown.complete({ exitCode: this.#end?.exitCode ?? null });
   }
 
-  /** Kills the command and all processes that it started. Resolves when it has ended, or after KILL_MS_MAX. */
+  /** Kills the command and all processes that it started. Resolves when it has ended, or after a few seconds. */
   kill(): Promise<void> {
     this.#killing ??= this.#kill();
     return this.#killing;

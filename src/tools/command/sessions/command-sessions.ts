@@ -1,7 +1,8 @@
 import type { Clock } from '../../../base/clock.ts';
 import { KeyedQueue } from '../../../base/keyed-queue.ts';
+import { killed } from '../../../sandbox/processes/killed.ts';
 import type { Processes } from '../../../sandbox/processes/processes.ts';
-import { type CommandSession, killed } from './command-session.ts';
+import type { CommandSession } from './command-session.ts';
 
 /** The most commands of one thread that may run at a time. */
 export const SESSIONS_MAX = 64;

@@ -1,0 +1,16 @@
+import { contextMessage, escapeTags } from '../../instructions/context-message.ts';
+import type { ResponseItem, ThreadItem } from '../../protocol/generated/types.ts';
+
+/** The item and the message for the model with which hooks go on with a turn. */
+export function continuation(
+  itemId: string,
+  reasons: readonly { reason: string; runId: string }[],
+): { item: ThreadItem; tell: ResponseItem[] } {
+  const fragments = reasons.map(({ reason, runId }) => ({ text: reason, hookRunId: runId }));
+  const texts = fragments.map(({ text, hookRunId }) => `<hook_prompt hook_run_id="${attribute(hookRunId)}">${text}</hook_prompt>`);
+  return { item: { type: 'hookPrompt', id: itemId, fragments }, tell: [contextMessage('user', texts)] };
+}
+
+function attribute(text: string): string {
+  return escapeTags(text).replaceAll('"', '&quot;');
+}

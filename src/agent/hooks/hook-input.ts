@@ -1,0 +1,47 @@
+import { existsSync } from 'node:fs';
+import type { JsonObject } from '../../base/json-value.ts';
+import { hookEvent } from '../../config/hooks/hook-events.ts';
+import type { HookEventName } from '../../protocol/generated/types.ts';
+import { spawnSource } from '../../store/spawn-source.ts';
+import type { ThreadRecord, ThreadSettings } from '../../store/thread-store.ts';
+
+interface Occasion {
+  record: ThreadRecord;
+  /** The settings of the turn; of the thread if none runs. */
+  settings: ThreadSettings;
+  /** Null: no turn runs. */
+  turnId: string | null;
+}
+
+/** The role of an agent without a role, as hooks see it. */
+const DEFAULT_ROLE = 'default';
+
+/** The role of the agent that the thread is; null if it is no agent. */
+export function agentType({ source }: ThreadRecord): string | null {
+  const spawned = spawnSource(source);
+  return spawned === null ? null : (spawned.agent_role ?? DEFAULT_ROLE);
+}
+
+/** The input of a hook: the facts of every event, and those of this one. */
+export function hookInput(name: HookEventName, { record, settings, turnId }: Occasion, facts: JsonObject): JsonObject {
+  const role = agentType(record);
+  const { path } = record;
+  // There is a transcript only if the thread was imported from one, or has been exported.
+  const transcript = path !== null && existsSync(path) ? path : null;
+  return {
+    session_id: record.sessionId,
+    ...(turnId === null ? {} : { turn_id: turnId }),
+    ...(role === null ? {} : { agent_id: record.id, agent_type: role }),
+    transcript_path: transcript,
+    cwd: settings.cwd,
+    hook_event_name: hookEvent(name).label,
+    model: settings.model,
+    permission_mode: permissionMode(settings),
+    ...facts,
+  };
+}
+
+function permissionMode({ collaborationMode, approvalPolicy }: ThreadSettings): string {
+  if (collaborationMode.mode === 'plan') return 'plan';
+  return approvalPolicy === 'never' ? 'bypassPermissions' : 'default';
+}

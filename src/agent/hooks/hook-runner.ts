@@ -1,0 +1,268 @@
+import { isObject, type JsonObject, type JsonValue } from '../../base/json-value.ts';
+import { orAborted } from '../../base/or-aborted.ts';
+import { Places } from '../../base/places.ts';
+import { cutMiddle } from '../../base/text/cut-middle.ts';
+import type { HookDefinition } from '../../config/hooks/hook-definition.ts';
+import { type HookEvent, hookEvent, separatedName } from '../../config/hooks/hook-events.ts';
+import { failedHook, type HookResult } from '../../hooks/hook-result.ts';
+import { type MergedEffects, mergedEffects, NO_EFFECTS } from '../../hooks/merged-effects.ts';
+import { readOutput, readText } from '../../hooks/read-output.ts';
+import { runCommand } from '../../hooks/run-command.ts';
+import type { Announcement } from '../../protocol/announcement.ts';
+import type { HookRunSummary } from '../../protocol/generated/types.ts';
+import { killed } from '../../sandbox/processes/killed.ts';
+import { StoreError } from '../../store/store-error.ts';
+import { shellArgv, userShell } from '../../tools/command/call/user-shell.ts';
+import type { TurnContext, TurnPartDeps } from '../turn/turn-part.ts';
+import { seconds } from '../turn/turn-view.ts';
+import { runModelHook } from './run-model-hook.ts';
+
+/** How many hooks of a thread run at a time that somebody waits for. The others wait. */
+const PARALLEL_MAX = 16;
+/** How many asynchronous hooks of a thread may run. */
+const ASYNC_MAX = 32;
+const CONTEXT_TOKENS_DEFAULT = 2_500;
+const CHARS_PER_TOKEN = 4;
+/** The owner of all processes of hooks, below the thread. */
+const OWNER = 'hooks';
+
+/** An event that has happened. */
+export interface Occasion {
+  event: HookEvent;
+  input: JsonObject;
+  /** The hooks that the event is for, in their order. */
+  hooks: readonly HookDefinition[];
+  /** Null: no turn runs. */
+  turn: TurnContext | null;
+  /** Where the hooks run. Absolute. */
+  cwd: string;
+  /** The call that the event is about; null: none. */
+  callId: string | null;
+  /** A limit for hooks that somebody waits for; null: their own. */
+  secondsMax: number | null;
+  signal: AbortSignal;
+}
+
+interface Run {
+  hook: HookDefinition;
+  occasion: Occasion;
+  id: string;
+  startedAtMs: number;
+  startedMs: number;
+  /** How long it took; null: it has not ended. */
+  durationMs: number | null;
+}
+
+/** Runs the hooks of a thread: those of one event side by side. Tells clients of each run. */
+export class HookRunner {
+  readonly #deps: TurnPartDeps;
+  readonly #places = new Places(PARALLEL_MAX);
+  readonly #late: (context: string) => void;
+  #closed = new AbortController();
+  /** The runs of asynchronous hooks. */
+  readonly #aside = new Set<Promise<void>>();
+  #started = 0;
+
+  /** `late`: takes the context that an asynchronous hook gives. */
+  constructor(deps: TurnPartDeps, late: (context: string) => void) {
+    this.#deps = deps;
+    this.#late = late;
+  }
+
+  /** Runs the hooks, and returns what they decide. Does not wait for asynchronous ones. Rejects only with the store's error. */
+  async run(occasion: Occasion): Promise<MergedEffects> {
+    if (occasion.signal.aborted) return NO_EFFECTS;
+    const waited = occasion.hooks.filter((hook) => !isAsync(hook)).map((hook) => this.#begun(hook, occasion));
+    for (const hook of occasion.hooks.filter(isAsync)) {
+      const aside = this.#runAside(this.#begun(hook, occasion)).finally(() => this.#aside.delete(aside));
+      this.#aside.add(aside);
+    }
+    await this.#announce(waited.map((run) => this.#startedRun(run)));
+    const results = waited.map((run) => this.#result(run));
+    // They are awaited one after another, and a later one may reject before.
+    for (const result of results) result.catch(() => {});
+    const ended: { runId: string; effect: HookResult['effect'] }[] = [];
+    for (const [index, run] of waited.entries()) {
+      const result = (await results[index]) ?? failedHook('it failed inside the server');
+      await this.#announce([this.#completed(run, result)]);
+      ended.push({ runId: run.id, effect: { ...result.effect, ...this.#cutContext(run.hook, result) } });
+    }
+    return mergedEffects(ended);
+  }
+
+  /** Kills everything that still runs for hooks. Resolves when clients know the ends of all runs. */
+  async close(): Promise<void> {
+    this.#closed.abort();
+    this.#closed = new AbortController();
+    const { processes, threadId, clock } = this.#deps;
+    if (this.#started > 0) await killed(processes.killOwned([threadId, OWNER]), clock);
+    await Promise.all(this.#aside);
+  }
+
+  /** Runs a hook that nobody waits for. Never rejects. */
+  async #runAside(run: Run): Promise<void> {
+    const isTooMany = this.#aside.size >= ASYNC_MAX;
+    try {
+      await this.#announce([this.#startedRun(run)]);
+      const result = isTooMany ? failedHook(`${ASYNC_MAX} asynchronous hooks of the thread run already`) : await this.#result(run);
+      await this.#announce([this.#completed(run, result)]);
+      const { context } = this.#cutContext(run.hook, result);
+      if (context !== undefined) this.#late(context);
+    } catch (error) {
+      this.#deps.log.error({ err: error, threadId: this.#deps.threadId }, 'an asynchronous hook failed inside the server');
+    }
+  }
+
+  /** Never rejects, except with the store's error. */
+  async #result(run: Run): Promise<HookResult> {
+    const { hook, occasion } = run;
+    const { log, threadId } = this.#deps;
+    const isWaitedFor = !isAsync(hook);
+    const signal = isWaitedFor ? AbortSignal.any([occasion.signal, this.#closed.signal]) : this.#closed.signal;
+    if (isWaitedFor && !(await this.#places.take(signal))) return failedHook(INTERRUPTED);
+    try {
+      const result = await this.#handled(run, signal);
+      run.durationMs = this.#elapsedMs(run);
+      log.info({ threadId, key: hook.key, status: result.status, ms: run.durationMs }, 'a hook ended');
+      return result;
+    } catch (error) {
+      if (error instanceof StoreError) throw error;
+      log.error({ err: error, threadId, key: hook.key }, 'a hook failed inside the server');
+      return failedHook(`it failed inside the server: ${error instanceof Error ? error.message : String(error)}`);
+    } finally {
+      if (isWaitedFor) this.#places.release();
+    }
+  }
+
+  async #handled(run: Run, signal: AbortSignal): Promise<HookResult> {
+    const { hook, occasion } = run;
+    const { event, input, turn } = occasion;
+    const { handler } = hook;
+    switch (handler.type) {
+      case 'command':
+        return readOutput(event, await this.#command(run, handler.command, signal));
+      case 'mcpTool': {
+        const call = { server: handler.server, tool: handler.tool, input: filledIn(handler.input, input) as JsonObject };
+        return this.#within(run, signal, async (within) => {
+          const answer = this.#deps.callMcpTool(call, within);
+          if (answer === null) return failedHook(`there is no MCP server named ${handler.server}`);
+          const outcome = await answer.then(
+            (text) => ({ text }),
+            (error: unknown) => ({ problem: error instanceof Error ? error.message : String(error) }),
+          );
+          if ('problem' in outcome) return failedHook(`the call of the tool ${handler.tool} failed: ${outcome.problem}`);
+          return readText(event, outcome.text);
+        });
+      }
+      case 'prompt':
+      case 'agent':
+        if (turn === null) return failedHook('no turn runs whose model could be asked');
+        return this.#within(run, signal, (within) => runModelHook({ event, handler, input, turn }, this.#deps, within));
+      default:
+        return handler satisfies never;
+    }
+  }
+
+  #command(run: Run, command: string, signal: AbortSignal) {
+    const { occasion } = run;
+    const { env, threadId, processes, clock } = this.#deps;
+    const variables = Object.fromEntries(Object.entries(env).filter((each): each is [string, string] => each[1] !== undefined));
+    const spec = {
+      argv: shellArgv(userShell(env), command, { login: false }),
+      cwd: occasion.cwd,
+      env: variables,
+      input: JSON.stringify(occasion.input),
+      timeoutSec: secondsOf(run),
+      owner: [threadId, OWNER, String(++this.#started)],
+    };
+    return runCommand(spec, { processes, clock }, signal);
+  }
+
+  /** Does work that ends at the time limit of the hook, or when the signal aborts. */
+  async #within(run: Run, signal: AbortSignal, work: (signal: AbortSignal) => Promise<HookResult>): Promise<HookResult> {
+    const timeout = new AbortController();
+    const timeoutSec = secondsOf(run);
+    const timer = this.#deps.clock.setTimer(() => timeout.abort(), timeoutSec * 1000);
+    const over = AbortSignal.any([signal, timeout.signal]);
+    try {
+      const result = await orAborted(work(over), over);
+      if (timeout.signal.aborted) return failedHook(`it did not end within ${timeoutSec} s, and was stopped`);
+      return result ?? failedHook(INTERRUPTED);
+    } finally {
+      timer.clear();
+    }
+  }
+
+  /** The context for the model, no longer than the hook may give. */
+  #cutContext({ contextTokensMax }: HookDefinition, { effect: { context } }: HookResult): { context?: string } {
+    if (context === undefined) return {};
+    return { context: cutMiddle(context, (contextTokensMax ?? CONTEXT_TOKENS_DEFAULT) * CHARS_PER_TOKEN) };
+  }
+
+  #begun(hook: HookDefinition, occasion: Occasion): Run {
+    const suffix = occasion.callId === null ? '' : `:${occasion.callId}`;
+    const id = `${separatedName(hook.event, '-')}:${hook.displayOrder}:${hook.sourcePath}${suffix}`;
+    return { hook, occasion, id, startedAtMs: this.#deps.clock.now(), startedMs: this.#deps.clock.monotonic(), durationMs: null };
+  }
+
+  #startedRun(run: Run): Announcement {
+    return this.#announcement('hook/started', run, { status: 'running', completedAt: null, durationMs: null, entries: [] });
+  }
+
+  #completed(run: Run, { status, entries }: HookResult): Announcement {
+    const durationMs = run.durationMs ?? this.#elapsedMs(run);
+    return this.#announcement('hook/completed', run, { status, completedAt: seconds(run.startedAtMs + durationMs), durationMs, entries });
+  }
+
+  #announcement(
+    method: 'hook/started' | 'hook/completed',
+    { hook, occasion, id, startedAtMs }: Run,
+    end: Pick<HookRunSummary, 'status' | 'completedAt' | 'durationMs' | 'entries'>,
+  ): Announcement {
+    const run: HookRunSummary = {
+      id,
+      eventName: hook.event,
+      handlerType: hook.handler.type,
+      executionMode: isAsync(hook) ? 'async' : 'sync',
+      scope: hookEvent(hook.event).scope,
+      sourcePath: hook.sourcePath,
+      source: hook.source,
+      displayOrder: hook.displayOrder,
+      statusMessage: hook.statusMessage,
+      startedAt: seconds(startedAtMs),
+      ...end,
+    };
+    return { method, params: { threadId: this.#deps.threadId, turnId: occasion.turn?.id ?? null, run } };
+  }
+
+  async #announce(announcements: readonly Announcement[]): Promise<void> {
+    if (announcements.length > 0) await this.#deps.outbox.announce(announcements);
+  }
+
+  #elapsedMs({ startedMs }: Run): number {
+    return Math.round(this.#deps.clock.monotonic() - startedMs);
+  }
+}
+
+const INTERRUPTED = 'it was stopped, because nobody waits for it any more';
+
+function isAsync({ handler }: HookDefinition): boolean {
+  return handler.type === 'command' && handler.isAsync;
+}
+
+function secondsOf({ hook, occasion }: Run): number {
+  return Math.min(hook.timeoutSec, occasion.secondsMax ?? Number.POSITIVE_INFINITY);
+}
+
+/** The value with each `${name.of.field}` in its strings replaced by that field of the event. */
+function filledIn(value: JsonValue, event: JsonObject): JsonValue {
+  if (typeof value === 'string') {
+    return value.replace(/\$\{([\w.]+)\}/g, (_, path: string) => {
+      const found = path.split('.').reduce<JsonValue | undefined>((at, key) => (isObject(at) ? (at as JsonObject)[key] : undefined), event);
+      return typeof found === 'string' ? found : JSON.stringify(found ?? null);
+    });
+  }
+  if (Array.isArray(value)) return value.map((each) => filledIn(each, event));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value as JsonObject).map(([key, each]) => [key, filledIn(each, event)]));
+}

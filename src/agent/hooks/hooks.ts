@@ -1,0 +1,305 @@
+import type { JsonObject } from '../../base/json-value.ts';
+import { type HookDefinition, runs } from '../../config/hooks/hook-definition.ts';
+import { hookEvent } from '../../config/hooks/hook-events.ts';
+import { hookCall, justificationOf, withInput } from '../../hooks/hook-call.ts';
+import { type MergedEffects, NO_EFFECTS } from '../../hooks/merged-effects.ts';
+import { contextMessage } from '../../instructions/context-message.ts';
+import type { HookEventName, ResponseItem, TurnError } from '../../protocol/generated/types.ts';
+import type { ActionOutcome, Verdict } from '../../tools/action.ts';
+import { type InterruptCause, isDecided } from '../../tools/denial.ts';
+import type {
+  AskedApproval,
+  CallDecision,
+  CompactionTrigger,
+  EndedResponse,
+  PendingCall,
+  TurnContext,
+  TurnInput,
+  TurnPart,
+  TurnPartDeps,
+} from '../turn/turn-part.ts';
+import { continuation } from './continuation.ts';
+import { agentType, hookInput } from './hook-input.ts';
+import type { HookRunner, Occasion } from './hook-runner.ts';
+import { toolResponse } from './tool-response.ts';
+
+/** The tool whose calls reach commands in the background. */
+const WRITE_STDIN = 'write_stdin';
+/** How many commands in the background are remembered. The oldest may have ended without a call that has read it. */
+const BACKGROUND_MAX = 100;
+/** How often hooks may go on with one turn that would end. */
+const CONTINUATIONS_MAX = 100;
+/** The longest time that the end of a turn waits for hooks, and that of a server. */
+const INTERRUPT_SEC_MAX = 60;
+const CLOSE_SEC_MAX = 60;
+const SHUTDOWN_SEC_MAX = 5;
+
+interface Happening {
+  /** Null: no turn runs. */
+  turn: TurnContext | null;
+  /** The facts of this event only. */
+  facts?: JsonObject;
+  /** The names that matchers are compared with. */
+  names?: readonly string[];
+  callId?: string;
+  /** Ends the wait. Absent: that of the turn, if there is one. */
+  signal?: AbortSignal;
+  secondsMax?: number;
+}
+
+/** Runs the hooks that the user has configured, at the moments of a thread's turns. */
+export class Hooks implements TurnPart {
+  readonly #deps: TurnPartDeps;
+  #runner: Promise<HookRunner> | null = null;
+  /** Why the next input begins a session, for its hooks; null: it does not. */
+  #due: 'startup' | 'clear' | 'resume' | 'fork' | 'compact' | null;
+  /** Whether a turn of the thread has begun. */
+  #hasBegun = false;
+  /** The context that asynchronous hooks gave. The model reads it with its next request. */
+  #late: string[] = [];
+  /** The calls whose commands run on, by the number of their session. */
+  readonly #inBackground = new Map<number, PendingCall>();
+  /** The runs that have begun. An interrupt ends the wait for them, and they end soon after. */
+  readonly #open = new Set<Promise<unknown>>();
+  /** The turn that hooks went on with, and how often. */
+  #continued = { turnId: '', count: 0 };
+
+  constructor(deps: TurnPartDeps) {
+    this.#deps = deps;
+    this.#due = deps.origin;
+  }
+
+  withholdsInput(): boolean {
+    return this.#has('userPromptSubmit') || (this.#due !== null && this.#has(this.#startEvent));
+  }
+
+  async beforeInput(turn: TurnContext): Promise<{ tell?: ResponseItem[]; end?: true }> {
+    this.#hasBegun = true;
+    const { stop, contexts } = await this.#start(turn);
+    return { tell: messages([...this.#late.splice(0), ...contexts]), ...(stop === null ? {} : { end: true }) };
+  }
+
+  async checkInput({ item }: TurnInput, turn: TurnContext): Promise<{ refuse?: true; tell?: ResponseItem[] }> {
+    const content = item.type === 'userMessage' ? item.content : [];
+    const prompt = content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
+    const { refusals, stop, contexts } = await this.#run('userPromptSubmit', { turn, facts: { prompt } });
+    return refusals.length > 0 || stop !== null ? { refuse: true } : { tell: messages(contexts) };
+  }
+
+  async beforeRequest(turn: TurnContext): Promise<{ tell?: ResponseItem[]; end?: TurnError }> {
+    // The compaction that is part of this moment begins a session, too.
+    const { stop: stopsSession, contexts } = await this.#start(turn);
+    const tell = messages([...this.#late.splice(0), ...contexts]);
+    if (stopsSession !== null) return { tell, end: denied(stopsSession) };
+    const { refusals, stop } = await this.#run('preModelRequest', { turn });
+    const reason = stop ?? refusals[0]?.reason ?? null;
+    return { tell, ...(reason === null ? {} : { end: denied(reason) }) };
+  }
+
+  async afterRequest({ status, error, usage }: EndedResponse, turn: TurnContext): Promise<void> {
+    const counted = usage && {
+      input_tokens: usage.inputTokens,
+      cached_input_tokens: usage.cachedInputTokens,
+      output_tokens: usage.outputTokens,
+      reasoning_output_tokens: usage.reasoningOutputTokens,
+      total_tokens: usage.totalTokens,
+    };
+    await this.#run('postModelRequest', { turn, facts: { status, error: error?.message ?? null, token_usage: counted } });
+  }
+
+  async beforeCall(call: PendingCall, turn: TurnContext): Promise<CallDecision> {
+    if (!this.#has('preToolUse')) return {};
+    const { name, names, input } = hookCall(call);
+    const facts = { tool_name: name, tool_input: input, tool_use_id: call.callId };
+    const { refusals, contexts, updatedInput, ask } = await this.#run('preToolUse', { turn, facts, names, callId: call.callId });
+    const tell = messages(contexts);
+    const [refusal] = refusals;
+    if (refusal !== undefined)
+      return { tell, refuse: `A PreToolUse hook blocked this call, so it was not performed. Reason: ${refusal.reason}` };
+    const changed = updatedInput === null ? {} : withInput(call, updatedInput);
+    if ('problem' in changed)
+      return { tell, refuse: `A PreToolUse hook changed the input of this call to one that is not valid: ${changed.problem}.` };
+    return { tell, ...changed, ...(ask === null ? {} : { ask }) };
+  }
+
+  watchesCall(call: PendingCall): boolean {
+    if (!this.#has('postToolUse')) return false;
+    const endsOther = this.#inBackground.size > 0 && call.tool === WRITE_STDIN;
+    return endsOther || this.#of('postToolUse', hookCall(call).names).length > 0;
+  }
+
+  /** A command in the background is over when the call has returned that has read its end. */
+  async afterCall(call: PendingCall, outcome: ActionOutcome, turn: TurnContext): Promise<{ output?: string; tell?: ResponseItem[] }> {
+    const { session } = outcome;
+    if (outcome.item === 'runsOn') {
+      if (session !== undefined) this.#inBackground.set(session.number, call);
+      if (this.#inBackground.size > BACKGROUND_MAX) this.#inBackground.delete([...this.#inBackground.keys()][0] ?? 0);
+      return {};
+    }
+    const begun = session?.isOver ? this.#inBackground.get(session.number) : undefined;
+    if (session?.isOver) this.#inBackground.delete(session.number);
+    const merged = [
+      await this.#performed(call, outcome, turn),
+      ...(begun === undefined ? [] : [await this.#performed(begun, outcome, turn)]),
+    ];
+    const stop = merged.find((each) => each.stop !== null)?.stop ?? null;
+    const reasons = merged.flatMap(({ refusals }) => refusals.map(({ reason }) => reason));
+    const feedback = stop ?? (reasons.length > 0 ? reasons.join('\n\n') : null);
+    return { tell: messages(merged.flatMap(({ contexts }) => contexts)), ...(feedback === null ? {} : { output: feedback }) };
+  }
+
+  #performed(call: PendingCall, outcome: ActionOutcome, turn: TurnContext): Promise<MergedEffects> {
+    const { name, names, input } = hookCall(call);
+    const facts = { tool_name: name, tool_input: input, tool_response: toolResponse(outcome), tool_use_id: call.callId };
+    return this.#run('postToolUse', { turn, facts, names, callId: call.callId });
+  }
+
+  async approvalAsked({ ask, call }: AskedApproval, turn: TurnContext): Promise<Verdict | null> {
+    if (call === null || !this.#has('permissionRequest')) return null;
+    const { name, names, input } = hookCall(call);
+    const { shown } = await ask.describe();
+    const description = shown.type === 'networkAccess' ? `network access to ${shown.host}` : (ask.beyondCall ?? justificationOf(call));
+    const facts = { tool_name: name, tool_input: { ...input, ...(description === null ? {} : { description }) } };
+    const signal = ask.signal === undefined ? turn.signal : AbortSignal.any([turn.signal, ask.signal]);
+    const merged = await this.#run('permissionRequest', { turn, facts, names, callId: call.callId, signal });
+    const [refusal] = merged.refusals;
+    if (refusal !== undefined) return { deny: { by: 'part', reason: refusal.reason, ...(merged.endsTurn ? { endsTurn: true } : {}) } };
+    return merged.isAllowed ? { allow: ask.permit, scope: 'once' } : null;
+  }
+
+  async beforeCompaction(turn: TurnContext, trigger: CompactionTrigger): Promise<{ stop?: true }> {
+    const { stop } = await this.#run('preCompact', { turn, facts: { trigger }, names: [trigger] });
+    return stop === null ? {} : { stop: true };
+  }
+
+  async afterCompaction(turn: TurnContext, trigger: CompactionTrigger): Promise<{ stop?: true }> {
+    if (this.#role === null) this.#due = 'compact';
+    const { stop } = await this.#run('postCompact', { turn, facts: { trigger }, names: [trigger] });
+    return stop === null ? {} : { stop: true };
+  }
+
+  async stopping(turn: TurnContext, lastMessage: string | null): Promise<{ goOn?: ReturnType<typeof continuation> }> {
+    const role = this.#role;
+    const event = role === null ? 'stop' : 'subagentStop';
+    if (!this.#has(event)) return {};
+    if (this.#continued.turnId !== turn.id) this.#continued = { turnId: turn.id, count: 0 };
+    const facts = { stop_hook_active: this.#continued.count > 0, last_assistant_message: lastMessage };
+    const { refusals, stop } = await this.#run(event, { turn, facts, ...(role === null ? {} : { names: [role] }) });
+    if (stop !== null || refusals.length === 0) return {};
+    if (this.#continued.count >= CONTINUATIONS_MAX) {
+      const message = `Hooks have gone on with this turn ${CONTINUATIONS_MAX} times, so now it ends all the same.`;
+      await this.#deps.outbox.announce([{ method: 'warning', params: { threadId: this.#deps.threadId, message } }]);
+      return {};
+    }
+    this.#continued.count++;
+    return { goOn: continuation(this.#deps.ids.next(), refusals) };
+  }
+
+  async cleanUp(turn: TurnContext): Promise<void> {
+    await Promise.allSettled(this.#open);
+    if (!turn.signal.aborted || !isDecided(turn.interruptCause)) return;
+    await this.#run('interrupt', { turn, signal: new AbortController().signal, secondsMax: INTERRUPT_SEC_MAX });
+  }
+
+  async closed(cause: InterruptCause): Promise<void> {
+    const isDue = this.#hasBegun && this.#role === null && this.#of('sessionEnd', [END_REASON]).length > 0;
+    if (!isDue) return;
+    const secondsMax = cause === 'shutdown' || cause === 'clientGone' ? SHUTDOWN_SEC_MAX : CLOSE_SEC_MAX;
+    const { clock, closingPlaces, log, threadId } = this.#deps;
+    const deadline = new AbortController();
+    const timer = clock.setTimer(() => deadline.abort(), secondsMax * 1000);
+    const hasPlace = await closingPlaces.take(deadline.signal);
+    try {
+      const end = { turn: null, facts: { reason: END_REASON }, names: [END_REASON], signal: deadline.signal };
+      if (hasPlace) await this.#run('sessionEnd', end);
+      else log.warn({ threadId }, 'the SessionEnd hooks of a thread did not run, because too many threads were closed at once');
+    } finally {
+      timer.clear();
+      if (hasPlace) closingPlaces.release();
+    }
+  }
+
+  async endWork(): Promise<void> {
+    this.#late = [];
+    this.#inBackground.clear();
+    await (await this.#runner)?.close();
+  }
+
+  /** The role of the agent that the thread is; null if it is no agent. */
+  get #role(): string | null {
+    return agentType(this.#deps.record());
+  }
+
+  get #startEvent(): 'sessionStart' | 'subagentStart' {
+    return this.#role === null ? 'sessionStart' : 'subagentStart';
+  }
+
+  /** Runs the hooks of the beginning of a session, if one is due. */
+  async #start(turn: TurnContext): Promise<MergedEffects> {
+    const source = this.#due;
+    this.#due = null;
+    if (source === null) return NO_EFFECTS;
+    const role = this.#role;
+    const started = await (role === null
+      ? this.#run('sessionStart', { turn, facts: { source }, names: [source] })
+      : this.#run('subagentStart', { turn, names: [role] }));
+    // An interrupt cut the hooks off: the next turn begins the session.
+    if (turn.signal.aborted) this.#due ??= source;
+    return started;
+  }
+
+  #has(event: HookEventName): boolean {
+    return this.#deps.configuration().config.hooks.hooks.some((hook) => hook.event === event && runs(hook));
+  }
+
+  #of(event: HookEventName, names: readonly string[]): HookDefinition[] {
+    const { hooks } = this.#deps.configuration().config.hooks;
+    return hooks.filter((hook) => hook.event === event && runs(hook) && hook.matches(names));
+  }
+
+  /** Runs the hooks of an event. Hooks of an event without matchers match any names. */
+  async #run(event: HookEventName, { turn, facts = {}, names = [], callId, signal, secondsMax }: Happening): Promise<MergedEffects> {
+    const hooks = this.#of(event, names);
+    if (hooks.length === 0) return NO_EFFECTS;
+    const record = this.#deps.record();
+    const { settings } = turn ?? record;
+    const runner = await this.#load();
+    return this.#opened(runner, {
+      event: hookEvent(event),
+      input: hookInput(event, { record, settings, turnId: turn?.id ?? null }, facts),
+      hooks,
+      turn,
+      cwd: settings.cwd,
+      callId: callId ?? null,
+      secondsMax: secondsMax ?? null,
+      signal: signal ?? turn?.signal ?? new AbortController().signal,
+    });
+  }
+
+  async #opened(runner: HookRunner, occasion: Occasion): Promise<MergedEffects> {
+    const run = runner.run(occasion);
+    this.#open.add(run);
+    try {
+      return await run;
+    } finally {
+      this.#open.delete(run);
+    }
+  }
+
+  /** Imports the code that runs hooks at its first use. */
+  #load(): Promise<HookRunner> {
+    this.#runner ??= import('./hook-runner.ts').then((code) => new code.HookRunner(this.#deps, (context) => this.#late.push(context)));
+    return this.#runner;
+  }
+}
+
+/** Why a session ends, as hooks see it. */
+const END_REASON = 'other';
+
+function messages(contexts: readonly string[]): ResponseItem[] {
+  return contexts.map((context) => contextMessage('developer', [context]));
+}
+
+function denied(reason: string): TurnError {
+  return { message: `A hook denied the request to the model: ${reason}`, codexErrorInfo: 'inferenceHookDenied', additionalDetails: null };
+}

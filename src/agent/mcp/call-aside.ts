@@ -1,0 +1,28 @@
+import { isObject } from '../../base/json-value.ts';
+import { isToolEnabled } from '../../config/mcp/mcp-server-config.ts';
+import { McpError } from '../../mcp/mcp-error.ts';
+import type { McpCall } from '../turn/turn-part.ts';
+import { type CallResult, callResult } from './call-result.ts';
+import type { ThreadServer } from './thread-servers.ts';
+
+/**
+ * Calls a tool for another part of the thread: nobody is asked, no item shows it, and questions of the server are declined. Returns the
+ * text of the result. Rejects with an McpError, also if the tool reports an error.
+ */
+export async function callAside({ server, config, user }: ThreadServer, { tool, input }: McpCall, signal: AbortSignal): Promise<string> {
+  await server.settled(signal);
+  const isOffered = isToolEnabled(config, tool) && (server.connected === null || server.tools.some(({ name }) => name === tool));
+  if (!isOffered) throw new McpError('other', `the MCP server ${config.name} has no tool ${tool}, or its configuration disables it`);
+  const request = { op: 'callTool' as const, name: tool, arguments: input, meta: null };
+  const result = callResult(await server.request(request, { timeoutMs: config.toolTimeoutMs, signal, user }));
+  const text = textOf(result);
+  if (result.isError) throw new McpError('other', text === '' ? 'the tool has failed' : text);
+  return text;
+}
+
+/** The text blocks of a result; if it has none, its structured content as JSON. */
+function textOf({ content, structuredContent }: CallResult): string {
+  const texts = content.flatMap((block) => (isObject(block) && block.type === 'text' && typeof block.text === 'string' ? block.text : []));
+  if (texts.length > 0) return texts.join('\n');
+  return structuredContent === null ? '' : JSON.stringify(structuredContent);
+}

@@ -1,0 +1,197 @@
+import { join } from 'node:path';
+import { readRegularFileSync } from '../../base/files/read-regular-file.ts';
+import { isObject, type JsonObject, type JsonValue } from '../../base/json-value.ts';
+import type { HookSource, HookTrustStatus } from '../../protocol/generated/types.ts';
+import { NO_LOCATION } from '../config-error.ts';
+import { emptyTable, isTable, toTable, valueAt } from '../layers/config-table.ts';
+import type { Layer } from '../layers/layer.ts';
+import { suggestKey } from '../suggest-key.ts';
+import type { ProjectFile } from '../trust/project-files.ts';
+import { HOOKS_FILE, type HookDefinition, type HookProblem, type HookSet } from './hook-definition.ts';
+import { parseHooks } from './parse-hooks.ts';
+
+const FILE_BYTES_MAX = 256 * 1024;
+/** Stands for a file where a request or the command line defines hooks. */
+const SESSION_PATH = '/<session-flags>/config.toml';
+
+export interface HookSources {
+  home: string;
+  layers: readonly Layer[];
+  /** The files with hooks of the project. */
+  files: readonly ProjectFile[];
+  /** `features.hooks`: without it, no hook runs. */
+  isEnabled: boolean;
+}
+
+/** One table of hooks. */
+interface Origin {
+  source: HookSource;
+  path: string;
+  /** Begins the keys of its hooks. Absent: the path. */
+  keyStart?: string;
+  table: JsonObject;
+  /** The trust in it where `[hooks.state]` says nothing. */
+  trust: 'trusted' | 'untrusted' | 'modified';
+  /** Why there is no table. */
+  problem?: string;
+}
+
+/**
+ * Reads the hooks of a working directory: `hooks.json` in the home and in the folders of the project, and the `[hooks]` tables of the
+ * layers. Never throws a ConfigError: what cannot be used becomes a problem.
+ */
+export function readHooks(sources: HookSources): HookSet {
+  const errors: HookProblem[] = [];
+  const warnings: HookProblem[] = [];
+  const origins = [...ownOrigins(sources, errors, warnings), ...projectOrigins(sources, errors, warnings), ...sessionOrigins(sources)];
+  const states = statesOf(sources.layers, warnings);
+  const hooks: HookDefinition[] = [];
+  for (const { source, path, keyStart = path, table, trust, problem } of origins) {
+    const isProjects = source === 'project';
+    const parsed = parseHooks(table, keyStart);
+    const problems = problem === undefined ? parsed.problems : [problem];
+    warnings.push(...problems.map((message) => ({ path, message: `${path}: ${message}`, isProjects })));
+    for (const hook of parsed.hooks) {
+      const state = states.get(hook.key);
+      const isEnabled = sources.isEnabled && state?.isEnabled !== false;
+      hooks.push({ ...hook, source, sourcePath: path, displayOrder: hooks.length, isEnabled, trust: trustOf(hook.hash, trust, state) });
+    }
+  }
+  warnings.push(...notInForce(sources.files, hooks));
+  return { hooks, warnings, errors };
+}
+
+/** The user's record of a hash overrides everything else. */
+function trustOf(hash: string, trust: Origin['trust'], state: HookState | undefined): HookTrustStatus {
+  const trusted = state?.trustedHash ?? null;
+  if (trusted === null) return trust;
+  return trusted === hash ? 'trusted' : 'modified';
+}
+
+function ownOrigins({ home, layers }: HookSources, errors: HookProblem[], warnings: HookProblem[]): Origin[] {
+  const path = join(home, HOOKS_FILE);
+  const origins: Origin[] = [];
+  const table = ownFile(path, errors, warnings);
+  if (table !== null) origins.push({ source: 'user', path, table, trust: 'trusted' });
+  const inConfig = layers.flatMap((layer) => {
+    const { name } = layer;
+    if (name.type !== 'user') return [];
+    const ofLayer = inLayer(layer, 'user', name.file);
+    return name.profile === null ? ofLayer : ofLayer.map((origin) => ({ ...origin, keyStart: `${origin.path}:profiles.${name.profile}` }));
+  });
+  if (table !== null && inConfig.length > 0) {
+    const message = `Hooks are defined both in ${path} and in ${inConfig[0]?.path}. Both are used: it is clearer to have them in one place.`;
+    warnings.push({ path, message, isProjects: false });
+  }
+  return [...origins, ...inConfig];
+}
+
+function ownFile(path: string, errors: HookProblem[], warnings: HookProblem[]): JsonObject | null {
+  try {
+    const file = readRegularFileSync(path, { bytesMax: FILE_BYTES_MAX });
+    return file === null ? null : hooksIn(file.bytes, { path, isProjects: false }, warnings);
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    errors.push({ path, message: `${path} cannot be used: ${error.message}`, isProjects: false });
+    return null;
+  }
+}
+
+/** Returns the events of a file. Throws an error if the file cannot be used. */
+function hooksIn(bytes: Uint8Array, { path, isProjects }: Pick<HookProblem, 'path' | 'isProjects'>, warnings: HookProblem[]): JsonObject {
+  const parsed = parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  if (!isObject(parsed)) throw new Error('it is not a JSON object');
+  const table = toTable(parsed, NO_LOCATION);
+  for (const key of Object.keys(table)) {
+    if (key === 'hooks' || key === 'description') continue;
+    const suggested = suggestKey(key, ['description', 'hooks']);
+    const advice = suggested === null ? 'The events of hooks belong into "hooks".' : `Did you mean ${suggested}?`;
+    warnings.push({ path, message: `${path}: ${JSON.stringify(key)} is ignored, because it is not a known key. ${advice}`, isProjects });
+  }
+  const { hooks = emptyTable() } = table;
+  if (!isTable(hooks)) throw new Error('"hooks" is not an object');
+  return hooks;
+}
+
+/** Parses JSON. The error says where the text is not valid, and does not quote it: it may have secrets. */
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const position = /at position (\d+)/.exec(error instanceof Error ? error.message : '')?.[1];
+    const before = text.slice(0, position === undefined ? text.length : Number(position));
+    const line = before.split('\n').length;
+    throw new Error(`it is not valid JSON at line ${line}, column ${before.length - before.lastIndexOf('\n')}`, { cause: error });
+  }
+}
+
+function projectOrigins({ files, layers }: HookSources, errors: HookProblem[], warnings: HookProblem[]): Origin[] {
+  const fromFiles = files.flatMap((file): Origin[] => {
+    const { path } = file;
+    const bytes = file.isInForce ? file.bytes : file.offered?.bytes;
+    if (bytes === undefined) return [];
+    const trust = file.isInForce ? 'trusted' : file.offered?.isChanged === true ? 'modified' : 'untrusted';
+    try {
+      return [{ source: 'project', path, table: hooksIn(bytes, { path, isProjects: true }, warnings), trust }];
+    } catch (error) {
+      if (!(error instanceof Error)) throw error;
+      errors.push({ path, message: `${path} cannot be used: ${error.message}`, isProjects: true });
+      return [];
+    }
+  });
+  const ofLayers = layers.filter(({ name, disabledReason }) => name.type === 'project' && disabledReason === null);
+  return [...fromFiles, ...ofLayers.flatMap((layer) => inLayer(layer, 'project', layer.locate([]).path ?? SESSION_PATH))];
+}
+
+/** The user's own clients and command line define these. */
+function sessionOrigins({ layers }: HookSources): Origin[] {
+  return layers.filter(({ name }) => name.type === 'sessionFlags').flatMap((layer) => inLayer(layer, 'sessionFlags', SESSION_PATH));
+}
+
+function inLayer({ config }: Layer, source: HookSource, path: string): Origin[] {
+  const { hooks } = config;
+  if (hooks === undefined) return [];
+  if (!isTable(hooks)) return [{ source, path, table: emptyTable(), trust: 'trusted', problem: 'hooks: expected a table' }];
+  const { state: _, ...table } = hooks;
+  return Object.keys(table).length === 0 ? [] : [{ source, path, table, trust: 'trusted' }];
+}
+
+interface HookState {
+  isEnabled: boolean;
+  trustedHash: string | null;
+}
+
+/** `[hooks.state]` of the user's own file, and of the session. */
+function statesOf(layers: readonly Layer[], warnings: HookProblem[]): Map<string, HookState> {
+  const states = new Map<string, HookState>();
+  for (const layer of layers.filter(({ name }) => name.type === 'user' || name.type === 'sessionFlags')) {
+    const table = valueAt(layer.config, ['hooks', 'state']);
+    for (const [key, state] of Object.entries(isTable(table) ? table : {})) {
+      const read = readState(state);
+      const path = layer.locate(['hooks', 'state', key]).path ?? SESSION_PATH;
+      if (read !== null) states.set(key, { ...states.get(key), ...read });
+      else {
+        const message = `${path}: hooks.state.${JSON.stringify(key)}: expected a table with enabled = true or false and trusted_hash = "sha256:…"`;
+        warnings.push({ path, message, isProjects: false });
+      }
+    }
+  }
+  return states;
+}
+
+function readState(state: JsonValue): HookState | null {
+  if (!isTable(state)) return null;
+  const { enabled = true, trusted_hash: trustedHash = null } = state;
+  if (typeof enabled !== 'boolean' || (trustedHash !== null && typeof trustedHash !== 'string')) return null;
+  return { isEnabled: enabled, trustedHash };
+}
+
+/** A warning for each file whose hooks do not run although the user trusts its folder. */
+function notInForce(files: readonly ProjectFile[], hooks: readonly HookDefinition[]): HookProblem[] {
+  return files.flatMap((file) => {
+    if (file.isInForce || !file.isFolderTrusted) return [];
+    const own = hooks.filter(({ sourcePath }) => sourcePath === file.path);
+    if (own.length > 0 && own.every(({ trust }) => trust === 'trusted')) return [];
+    return [{ path: file.path, message: file.reason, isProjects: true }];
+  });
+}

@@ -1,0 +1,96 @@
+import { isAbsolute } from 'node:path';
+import type { Config } from '../../config/config.ts';
+import { ConfigError } from '../../config/config-error.ts';
+import type { HookDefinition, HookSet } from '../../config/hooks/hook-definition.ts';
+import type { HookMetadata, HooksListEntry } from '../../protocol/generated/types.ts';
+import { invalidParams, noRolloutFound } from '../../protocol/rpc-error.ts';
+import type { MethodTable } from '../method.ts';
+import type { ThreadDeps } from '../thread-deps.ts';
+
+interface HooksListDeps extends Pick<ThreadDeps, 'store'> {
+  /** The server's working directory. */
+  cwd: string;
+  config: (cwd?: string | null) => Promise<Config>;
+}
+
+/** The files of each folder are read, so a request names a limited number. */
+const CWDS_MAX = 100;
+
+export function hooksListMethods({ store, cwd: serverCwd, config }: HooksListDeps) {
+  return {
+    'hooks/list': {
+      queue: null,
+      async handle({ cwds: named, threadId }) {
+        const cwds = [...(threadId ? [await cwdOf(threadId)] : []), ...(named ?? [])];
+        if (cwds.length > CWDS_MAX) throw invalidParams(`cwds: at most ${CWDS_MAX} folders can be listed at once, found ${cwds.length}`);
+        const data: HooksListEntry[] = [];
+        for (const cwd of cwds.length === 0 ? [serverCwd] : cwds) data.push(await entry(cwd));
+        return { data };
+      },
+    },
+  } satisfies Partial<MethodTable>;
+
+  async function cwdOf(threadId: string): Promise<string> {
+    const record = await store.getThread(threadId);
+    if (record === null) throw noRolloutFound(threadId);
+    return record.settings.cwd;
+  }
+
+  async function entry(cwd: string): Promise<HooksListEntry> {
+    if (!isAbsolute(cwd)) return failure(cwd, { path: cwd, message: 'expected an absolute path' });
+    try {
+      return shown(cwd, (await config(cwd)).hooks);
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      return failure(cwd, { path: error.location.path ?? cwd, message: error.message });
+    }
+  }
+}
+
+function failure(cwd: string, error: HooksListEntry['errors'][number]): HooksListEntry {
+  return { cwd, hooks: [], warnings: [], errors: [error] };
+}
+
+function shown(cwd: string, { hooks, warnings, errors }: HookSet): HooksListEntry {
+  return {
+    cwd,
+    hooks: hooks.map(metadata),
+    warnings: warnings.map(({ message }) => message),
+    errors: errors.map(({ path, message }) => ({ path, message })),
+  };
+}
+
+function metadata(hook: HookDefinition): HookMetadata {
+  return {
+    key: hook.key,
+    eventName: hook.event,
+    ...handlerOf(hook),
+    matcher: hook.matcher,
+    timeoutSec: hook.timeoutSec,
+    statusMessage: hook.statusMessage,
+    additionalContextLimit: hook.contextTokensMax,
+    sourcePath: hook.sourcePath,
+    source: hook.source,
+    pluginId: null,
+    environmentId: null,
+    displayOrder: hook.displayOrder,
+    enabled: hook.isEnabled,
+    isManaged: false,
+    currentHash: hook.hash,
+    trustStatus: hook.trust,
+  };
+}
+
+function handlerOf({ handler }: HookDefinition) {
+  switch (handler.type) {
+    case 'command':
+      return { handlerType: handler.type, command: handler.command, async: handler.isAsync };
+    case 'mcpTool':
+      return { handlerType: handler.type, server: handler.server, tool: handler.tool };
+    case 'prompt':
+    case 'agent':
+      return { handlerType: handler.type };
+    default:
+      return handler satisfies never;
+  }
+}

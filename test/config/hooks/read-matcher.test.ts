@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import { readMatcher } from '../../../src/config/hooks/read-matcher.ts';
+
+test.each([
+  [null, 'Bash', true],
+  ['', 'Bash', true],
+  ['*', 'Bash', true],
+  ['Bash', 'Bash', true],
+  ['ash', 'Bash', false],
+  ['bash', 'Bash', false],
+  ['Edit|Bash', 'Bash', true],
+  ['Edit | Bash', 'Bash', true],
+  ['B.sh', 'Bash', true],
+  ['^Bas$', 'Bash', false],
+  ['.as', 'Bash', true],
+  ['mcp__files__.*', 'mcp__files__read', true],
+  ['mcp__files', 'mcp__files__read', false],
+])('the matcher %j and the name %s: %s', (matcher, name, expected) => {
+  const matches = readMatcher(matcher);
+  expect(typeof matches === 'function' && matches(['other', name])).toBe(expected);
+});
+
+test('an expression that is not valid has a problem', () => {
+  expect(readMatcher('(')).toEqual({ problem: expect.stringContaining('Invalid regular expression') });
+});
