@@ -1,7 +1,8 @@
 import { OwnFileError } from '../base/files/file-refused-error.ts';
 import { IrregularFileError } from '../base/files/open-regular-file.ts';
 import { hasErrorCode, systemErrorCode } from '../base/system-error-code.ts';
-import { fileFailed, fileRefused, RpcError } from '../protocol/rpc-error.ts';
+import { fileFailed, fileRefused } from '../protocol/file-errors.ts';
+import { RpcError } from '../protocol/rpc-error.ts';
 
 /** The system's error codes that have an error code and a message of their own for clients. */
 const KNOWN: Readonly<Record<string, readonly [code: string, text: string]>> = {

@@ -1,8 +1,8 @@
 import type { Clock, Timer } from '../base/clock.ts';
 import { isDraftName } from '../base/files/draft-file.ts';
 import type { Log } from '../base/log.ts';
+import { tooManyWatches, watchIdTaken } from '../protocol/file-errors.ts';
 import type { FsChangedNotification } from '../protocol/generated/types.ts';
-import { tooManyWatches, watchIdTaken } from '../protocol/rpc-error.ts';
 import { PathWatch } from './path-watch.ts';
 
 /** Changes are collected for this time before the client is notified. */

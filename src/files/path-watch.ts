@@ -2,7 +2,7 @@ import { type FSWatcher, type Stats, watch } from 'node:fs';
 import { lstat, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { hasErrorCode } from '../base/system-error-code.ts';
-import { fileFailed } from '../protocol/rpc-error.ts';
+import { fileFailed } from '../protocol/file-errors.ts';
 import { fileFailure } from './file-failure.ts';
 
 /** How often the watchers are set up again because the folders changed meanwhile. After that the next change does it. */

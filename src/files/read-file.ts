@@ -1,7 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { openRegularFile } from '../base/files/open-regular-file.ts';
 import { LINE_BYTES_MAX } from '../base/text/line-splitter.ts';
-import { fileRefused, type RpcError } from '../protocol/rpc-error.ts';
+import { fileRefused } from '../protocol/file-errors.ts';
+import type { RpcError } from '../protocol/rpc-error.ts';
 import { notAFile, unlessIrregular } from './file-failure.ts';
 
 /** The largest file that fits into one message as base64, with room for the rest of the message, so that it can be written back. */

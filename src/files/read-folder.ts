@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { EventLoopYield } from '../base/event-loop-yield.ts';
 import { listFolder } from '../base/files/list-folder.ts';
 import { sortInParts } from '../base/sort-in-parts.ts';
+import { fileRefused } from '../protocol/file-errors.ts';
 import type { FsReadDirectoryEntry } from '../protocol/generated/types.ts';
-import { fileRefused } from '../protocol/rpc-error.ts';
 
 const ENTRIES_MAX = 200_000;
 /** The number of links that are followed at once. */

@@ -15,7 +15,8 @@ import {
 } from '../policy/permissions/permission-profile.ts';
 import { tempDirOf } from '../policy/permissions/temp-dir-of.ts';
 import type { CommandExecParams, CommandExecResponse } from '../protocol/generated/types.ts';
-import { contradictoryParams, invalidParams, needsProcessId, notServed } from '../protocol/rpc-error.ts';
+import { contradictoryParams, needsProcessId } from '../protocol/process-errors.ts';
+import { invalidParams, notServed } from '../protocol/rpc-error.ts';
 import { changedEnvironment, checkRunParams, resize, terminalOf, writeTo } from './client-processes/check-run-params.ts';
 import type { ClientProcessRights } from './client-processes/client-process.ts';
 import type { ClientProcesses, ProcessName } from './client-processes/client-processes.ts';

@@ -12,8 +12,9 @@ import { readFolder } from '../files/read-folder.ts';
 import { removePath } from '../files/remove-path.ts';
 import { writeAll } from '../files/write-all.ts';
 import { writeFile } from '../files/write-file.ts';
+import { invalidBase64 } from '../protocol/file-errors.ts';
 import type { FsGetMetadataResponse } from '../protocol/generated/types.ts';
-import { invalidBase64, invalidParams } from '../protocol/rpc-error.ts';
+import { invalidParams } from '../protocol/rpc-error.ts';
 import type { Caller, MethodTable } from './method.ts';
 
 /** Files of at least this size are read one at a time for each connection, each after the client has read its earlier responses. */

@@ -1,7 +1,8 @@
 import { isAbsolute } from 'node:path';
 import { environmentPolicy } from '../config/environment-policy.ts';
 import { commandEnvironment } from '../policy/command/command-environment.ts';
-import { emptyProcessHandle, invalidParams } from '../protocol/rpc-error.ts';
+import { emptyProcessHandle } from '../protocol/process-errors.ts';
+import { invalidParams } from '../protocol/rpc-error.ts';
 import { changedEnvironment, checkRunParams, resize, terminalOf, writeTo } from './client-processes/check-run-params.ts';
 import type { ClientProcess } from './client-processes/client-process.ts';
 import type { ProcessName } from './client-processes/client-processes.ts';

@@ -15,12 +15,12 @@ export class RpcError extends Error {
 }
 
 const INVALID_REQUEST = -32600;
-const INVALID_PARAMS = -32602;
-const INTERNAL_ERROR = -32603;
+export const INVALID_PARAMS = -32602;
+export const INTERNAL_ERROR = -32603;
 const SERVER_OVERLOADED = -32001;
 
 /** The maximum length of a client's string in an error message. */
-const SHOWN_CHARS_MAX = 100;
+export const SHOWN_CHARS_MAX = 100;
 
 /** The store errors that are caused by the request. All others are faults of the server or its machine. */
 const REFUSED_BY_STORE = new Set([
@@ -247,85 +247,9 @@ export function unknownModelProvider(modelProvider: string): RpcError {
   return refused('model_provider_not_found', `unknown model provider: ${shown}, which is not configured`, details);
 }
 
-export function emptyProcessHandle(): RpcError {
-  return refused('empty_process_handle', 'processHandle must not be empty');
-}
-
-/** For params that fit the schema, but contradict each other or have no meaning. */
-export function contradictoryParams(problem: string): RpcError {
-  return new RpcError(INVALID_PARAMS, problem, { code: 'invalid_params' });
-}
-
-/** `what` is the word for the names of processes: process id or process handle. */
-export function duplicateProcess(what: string, id: string): RpcError {
-  return refused('process_id_taken', `duplicate active ${what}: ${shownId(id)}`);
-}
-
-export function processNotFound(what: string, id: string): RpcError {
-  return refused('process_not_found', `there is no active ${what} ${shownId(id)}`);
-}
-
-export function needsProcessId(): RpcError {
-  return refused('process_id_required', 'command/exec with tty, streamStdin or streamStdoutStderr needs a processId');
-}
-
-export function stdinNotStreamed(id: string): RpcError {
-  return refused('stdin_not_streamed', `${shownId(id)} was started without streamStdin: its stdin cannot be written to`);
-}
-
-export function stdinClosed(id: string): RpcError {
-  return refused('stdin_closed', `the stdin of ${shownId(id)} has been closed`);
-}
-
-export function noTerminal(id: string): RpcError {
-  return refused('no_terminal', `${shownId(id)} was started without tty: it has no terminal to resize`);
-}
-
-export function tooManyProcesses(max: number): RpcError {
-  return refused('too_many_processes', `a connection can have at most ${max} processes at a time: end some first`);
-}
-
-/** `problem` says whether the program, the folder or the system is the cause. */
-export function processNotStarted(problem: string): RpcError {
-  return new RpcError(INTERNAL_ERROR, problem, { code: 'process_not_started' });
-}
-
-/** `problem` says what is missing and how to get it. */
-export function sandboxUnavailable(problem: string): RpcError {
-  return new RpcError(INTERNAL_ERROR, problem, { code: 'sandbox_unavailable' });
-}
-
-function shownId(id: string): string {
-  return JSON.stringify(cutText(id, SHOWN_CHARS_MAX));
-}
-
 /** `problem` names the file, the line and the key. */
 export function configInvalid(problem: string): RpcError {
   return refused('config_invalid', problem);
-}
-
-/** For a request that asks for something that cannot be done with the file. `code` and `message` come from `files/`. */
-export function fileRefused(code: string, message: string, path: string): RpcError {
-  return refused(code, message, { path });
-}
-
-/** For an operation on a file that the system refused. */
-export function fileFailed(code: string, message: string, path: string): RpcError {
-  return new RpcError(INTERNAL_ERROR, message, { code, path });
-}
-
-export function invalidBase64(): RpcError {
-  return refused('invalid_encoding', 'fs/writeFile requires valid base64 dataBase64: A-Z, a-z, 0-9, + and /, padded with =');
-}
-
-export function watchIdTaken(watchId: string): RpcError {
-  return refused('watch_id_taken', `watchId already exists: ${cutText(watchId, SHOWN_CHARS_MAX)}`);
-}
-
-export function tooManyWatches(watchesMax: number): RpcError {
-  return refused('too_many_watches', `a connection can have at most ${watchesMax} watches: end some with fs/unwatch`, {
-    maxWatches: watchesMax,
-  });
 }
 
 export function overloaded(): RpcError {

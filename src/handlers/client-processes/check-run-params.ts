@@ -1,4 +1,5 @@
-import { contradictoryParams, emptyField, noTerminal, stdinClosed, stdinNotStreamed } from '../../protocol/rpc-error.ts';
+import { contradictoryParams, noTerminal, stdinClosed, stdinNotStreamed } from '../../protocol/process-errors.ts';
+import { emptyField } from '../../protocol/rpc-error.ts';
 import type { RunningProcess, TerminalSize } from '../../sandbox/processes/processes.ts';
 import type { ClientProcess } from './client-process.ts';
 

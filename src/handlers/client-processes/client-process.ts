@@ -6,7 +6,7 @@ import type { Dial } from '../../network/checked-dial.ts';
 import type { CommandProxy } from '../../network/command-proxy.ts';
 import type { NetworkPolicy } from '../../policy/network/network-policy.ts';
 import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
-import { processNotStarted, sandboxUnavailable } from '../../protocol/rpc-error.ts';
+import { processNotStarted, sandboxUnavailable } from '../../protocol/process-errors.ts';
 import {
   type Processes,
   ProcessStartError,

@@ -1,4 +1,4 @@
-import { duplicateProcess, processNotFound, processNotStarted, tooManyProcesses } from '../../protocol/rpc-error.ts';
+import { duplicateProcess, processNotFound, processNotStarted, tooManyProcesses } from '../../protocol/process-errors.ts';
 import { ClientProcess, type ClientProcessDeps, type ClientProcessSpec, ownerOf } from './client-process.ts';
 
 /** The maximum number of processes that a connection can have at once. */
