@@ -59,6 +59,7 @@ const USERS: SettingName[] = [
   'shell_environment_policy.inherit',
   'shell_environment_policy.set',
   'show_raw_agent_reasoning',
+  'features.hooks',
   'features.web_search_request',
   'tools.web_search',
   'skills.config',

@@ -47,7 +47,7 @@ export class Guardian implements TurnPart, Reviewer<ActionQuestion> {
     this.#deps = deps;
   }
 
-  /** What users have said and approved in this thread, for the guardians of the agents that it has started. */
+  /** The messages and approvals of users in this thread, for the guardians of the agents that it has started. */
   async userMessages(): Promise<AuthoredItem[]> {
     return ((await this.#deps.history()) ?? []).filter(isUsers);
   }

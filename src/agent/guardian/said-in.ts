@@ -12,7 +12,7 @@ export function isUsers(read: AuthoredItem): boolean {
   return author === 'user' || author === 'approval';
 }
 
-/** What users have said and approved in a thread that is not loaded. Rejects with the store's error. */
+/** The messages and approvals of users in a thread that is not loaded. Rejects with the store's error. */
 export async function saidIn(threadId: string, store: Pick<ThreadStore, 'readModelEntries'>): Promise<AuthoredItem[]> {
   const prompt = new OrderedPrompt(READ_BYTES);
   for (let cursor: string | null = null; ; ) {

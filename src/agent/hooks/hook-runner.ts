@@ -34,7 +34,7 @@ export interface Occasion {
   hooks: readonly HookDefinition[];
   /** Null: no turn runs. */
   turn: TurnContext | null;
-  /** Where the hooks run. Absolute. */
+  /** The working directory of the hooks. Absolute. */
   cwd: string;
   /** The call that the event is about; null: none. */
   callId: string | null;

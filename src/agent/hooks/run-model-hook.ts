@@ -11,7 +11,7 @@ import { READ_FILE } from '../../tools/read-file.ts';
 import { GuardianAnswers } from '../guardian/guardian-answers.ts';
 import type { TurnContext, TurnPartDeps } from '../turn/turn-part.ts';
 
-/** Where a prompt wants the event. Without it, the event follows the prompt. */
+/** The place of the event in a prompt. Without it, the event follows the prompt. */
 const PLACE = '$ARGUMENTS';
 /** The longest event that is put to a model, and the most of all files that it reads, in characters. */
 const EVENT_CHARS_MAX = 100_000;

@@ -47,7 +47,7 @@ function shortened(block: JsonValue): JsonValue {
   return { type: 'text', text: `[${type}: left out]` };
 }
 
-/** What the model reads of a result. `tokensMax`: about how much text. Structured content takes the place of all else. */
+/** The output of a call for the model. `tokensMax`: about how much text. Structured content takes the place of all else. */
 export function outputFor(result: CallResult, wallMs: number, tokensMax: number): FunctionCallOutputBody {
   const { content, structuredContent } = result;
   if (structuredContent !== null) return `${head(wallMs)}\n${limited(JSON.stringify(structuredContent), tokensMax)}`;
@@ -68,7 +68,7 @@ export function outputFor(result: CallResult, wallMs: number, tokensMax: number)
   return items;
 }
 
-/** What the model reads of a call that failed. */
+/** The output of a failed call for the model. */
 export function failureFor(message: string, wallMs: number): FunctionCallOutputBody {
   return [
     { type: 'input_text', text: head(wallMs) },

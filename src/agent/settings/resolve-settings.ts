@@ -63,7 +63,7 @@ export interface SettingsSources extends SandboxSources {
 export function resolveSettings(sources: SettingsSources): {
   settings: ThreadSettings;
   provider: ProviderConfig;
-  /** What the administrator does not allow in the request or the kept settings; null: nothing. The settings have allowed values. */
+  /** The settings of the request or the kept ones that the administrator does not allow; null: none. The settings have allowed values. */
   notAllowed: string | null;
 } {
   const { overrides, requested, last, config, cwd } = sources;

@@ -72,13 +72,13 @@ export interface AgentTree {
   states(ownerId: string, agentIds: readonly string[]): Promise<Map<string, AgentState>>;
   /** Resolves when one of the agents has ended a turn or is closed, or when the signal aborts. */
   changed(agentIds: readonly string[], signal: AbortSignal): Promise<void>;
-  /** What users have said and approved in the threads above an agent, that of the uppermost thread first. */
+  /** The messages and approvals of users in the threads above an agent, that of the uppermost thread first. */
   saidAbove(agentId: string): Promise<AuthoredItem[]>;
   /** The tokens that threads and the agents below them have used. */
   readonly usage: {
     used(threadId: string, tokens: TokenUsageBreakdown): void;
     below(threadId: string): TokenUsageBreakdown | null;
-    /** What agents have used so far does not count for what the thread begins now, such as a goal. */
+    /** The tokens that agents have used so far do not count for what the thread begins now, such as a goal. */
     forgetUntold(threadId: string): void;
   };
   /** A number that grows whenever an agent that the thread itself started ends a turn. */

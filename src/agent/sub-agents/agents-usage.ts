@@ -41,7 +41,7 @@ export class AgentsUsage {
     }
   }
 
-  /** What agents have used so far does not count for what the thread begins now. */
+  /** The tokens that agents have used so far do not count for what the thread begins now. */
   forgetUntold(threadId: string): void {
     this.#untold.delete(threadId);
   }
