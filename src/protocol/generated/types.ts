@@ -965,6 +965,7 @@ export type McpResourceContent =
       mimeType?: string | null;
       _meta?: unknown;
     };
+export type McpServerRefreshResponse = Record<string, never>;
 /**
  * `cancelled`: the thread does not use the server any more.
  */
@@ -3391,7 +3392,6 @@ export interface McpServerToolCallResponse {
   isError?: boolean | null;
   _meta?: unknown;
 }
-export interface McpServerRefreshResponse {}
 export interface McpServerStatusUpdatedNotification {
   threadId: string | null;
   name: string;
