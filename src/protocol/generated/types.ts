@@ -58,15 +58,15 @@ export type LoginAccountParams =
       /**
        * Has no effect: this kind of login is refused.
        */
-      appBrand?: string;
+      appBrand?: string | null;
       /**
        * Has no effect: this kind of login is refused.
        */
-      codexStreamlinedLogin?: boolean;
+      codexStreamlinedLogin?: boolean | null;
       /**
        * Has no effect: this kind of login is refused.
        */
-      useHostedLoginSuccessPage?: boolean;
+      useHostedLoginSuccessPage?: boolean | null;
     }
   | {
       type: 'chatgptDeviceCode';
@@ -84,7 +84,7 @@ export type LoginAccountParams =
       /**
        * Has no effect: this kind of login is refused.
        */
-      chatgptPlanType?: string;
+      chatgptPlanType?: string | null;
     }
   | {
       type: 'amazonBedrock';
@@ -111,7 +111,7 @@ export type LoginAccountParams =
       /**
        * Has no effect: this kind of login is refused.
        */
-      sessionToken?: string;
+      sessionToken?: string | null;
     };
 export type LogoutAccountResponse = Record<string, never>;
 export type AuthMode = 'apikey';
@@ -1849,11 +1849,11 @@ export interface GetAuthStatusParams {
   /**
    * Whether the answer has the key.
    */
-  includeToken?: boolean;
+  includeToken?: boolean | null;
   /**
    * Has no effect: keys are not renewed.
    */
-  refreshToken?: boolean;
+  refreshToken?: boolean | null;
 }
 export interface GetAuthStatusResponse {
   authMethod: AuthMode | null;
@@ -3912,7 +3912,7 @@ export interface FuzzyFileSearchParams {
   /**
    * A later search of the same connection with this token ends this one, which then finds nothing.
    */
-  cancellationToken?: string;
+  cancellationToken?: string | null;
 }
 export interface FuzzyFileSearchResponse {
   files: FuzzyFileSearchResults;
@@ -4001,11 +4001,11 @@ export interface SkillsListParams {
   /**
    * Working folders; by default the server's. At most 50.
    */
-  cwds?: string[];
+  cwds?: string[] | null;
   /**
    * Has no effect: skills are always read anew.
    */
-  forceReload?: boolean;
+  forceReload?: boolean | null;
 }
 export interface SkillsListResponse {
   data: SkillsListEntry[];
@@ -4091,11 +4091,11 @@ export interface SkillErrorInfo {
  * Switches a skill on or off, in `[[skills.config]]` of config.toml.
  */
 export interface SkillsConfigWriteParams {
-  path?: AbsolutePathBuf;
+  path?: AbsolutePathBuf | null;
   /**
    * All skills of this name. Exactly one of `path` and `name` is needed.
    */
-  name?: string;
+  name?: string | null;
   enabled: boolean;
 }
 export interface SkillsConfigWriteResponse {
