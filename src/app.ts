@@ -301,7 +301,6 @@ async function close(
   await mcp.close();
   await processes.close();
   await proxies.close();
-  await proxies.close();
   // At the same time: a client that does not read must not delay a process that wants its threads.
   await Promise.all([clients.close(), store.close()]);
   endDrafts();

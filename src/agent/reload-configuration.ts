@@ -1,5 +1,6 @@
 import { EventLoopYield } from '../base/event-loop-yield.ts';
 import { ConfigError } from '../config/config-error.ts';
+import { RpcError } from '../protocol/rpc-error.ts';
 import { spawnSource } from '../store/spawn-source.ts';
 import type { AgentDeps } from './agent-deps.ts';
 import type { LoadedThread } from './loaded-thread.ts';
@@ -23,7 +24,7 @@ export async function reloadConfiguration(threads: Iterable<LoadedThread>, deps:
         return { settings, configuration };
       });
     } catch (error) {
-      if (!(error instanceof ConfigError)) throw error;
+      if (!(error instanceof ConfigError || error instanceof RpcError)) throw error;
       deps.log.warn({ threadId: thread.id, problem: error.message }, 'a thread keeps its configuration, because the new one is invalid');
     }
   }

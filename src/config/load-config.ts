@@ -68,17 +68,23 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
   return new Config({ home, env, modelGiven, login, requirements, layers, values, agentRoles, hooks });
 }
 
-function systemLayers({ systemDir = null }: ConfigSources, toml: Toml): Layer[] {
-  if (systemDir === null) return [];
-  const file = join(systemDir, 'config.toml');
-  return existsSync(file) ? [readLayer(file, { type: 'system', file }, toml)] : [];
+function systemLayers(sources: ConfigSources, toml: Toml): Layer[] {
+  const layer = systemFile(sources, 'config.toml', toml);
+  return layer === null ? [] : [layer];
 }
 
 /** Throws a ConfigError if the file is invalid. */
-function requirementsOf({ systemDir = null }: ConfigSources, toml: Toml): Requirements {
-  if (systemDir === null) return NO_REQUIREMENTS;
-  const file = join(systemDir, 'requirements.toml');
-  return existsSync(file) ? readRequirements(readLayer(file, { type: 'system', file }, toml)) : NO_REQUIREMENTS;
+function requirementsOf(sources: ConfigSources, toml: Toml): Requirements {
+  const layer = systemFile(sources, 'requirements.toml', toml);
+  return layer === null ? NO_REQUIREMENTS : readRequirements(layer);
+}
+
+/** Null: there is no such file, or it sets nothing. Throws a ConfigError if it cannot be looked at: it may have limits. */
+function systemFile({ systemDir = null }: ConfigSources, name: string, toml: Toml): Layer | null {
+  if (systemDir === null) return null;
+  const file = join(systemDir, name);
+  const layer = readLayer(file, { type: 'system', file }, toml);
+  return Object.keys(layer.config).length === 0 ? null : layer;
 }
 
 function switchedFeatures({ features = {} }: ConfigSources): JsonObject {

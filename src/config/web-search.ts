@@ -1,4 +1,5 @@
 import type { Config } from './config.ts';
+import { ConfigError } from './config-error.ts';
 import type { ProviderConfig } from './providers/provider-config.ts';
 import type { WebSearchTable } from './web-search-table.ts';
 
@@ -11,15 +12,25 @@ export interface WebSearch extends Omit<WebSearchTable, 'enabled'> {
 /**
  * Returns how this provider searches the web in a turn; null: not at all. What the user has set is in force for every provider that has
  * the Responses API. Otherwise only OpenAI searches, since others may refuse the tool: what it has stored, or all pages if
- * the turn has full access to the system.
+ * the turn has full access to the system. An invalid setting takes the search away; a `configWarning` says so.
  */
 export function webSearch(config: Config, provider: ProviderConfig, { fullAccess }: { fullAccess: boolean }): WebSearch | null {
   if (provider.wireApi !== 'responses') return null;
+  try {
+    return chosenSearch(config, provider.id === 'openai' ? (fullAccess ? 'live' : 'cached') : 'disabled');
+  } catch (error) {
+    if (error instanceof ConfigError) return null;
+    throw error;
+  }
+}
+
+/** `byDefault`: the mode of the provider if the user has set none. */
+function chosenSearch(config: Config, byDefault: WebSearch['mode'] | 'disabled'): WebSearch | null {
   const { enabled, ...choices } = config.get('tools.web_search');
-  const older = config.get('features.web_search_request') ? 'live' : null;
-  const byDefault = enabled === true || provider.id === 'openai' ? (fullAccess ? 'live' : 'cached') : 'disabled';
-  const mode = config.get('web_search') ?? (enabled === false ? 'disabled' : (older ?? byDefault));
-  return mode === 'disabled' ? null : { mode, ...choices };
+  const older = config.get('features.web_search_request') ? 'live' : enabled === true && byDefault === 'disabled' ? 'cached' : byDefault;
+  const mode = config.get('web_search') ?? (enabled === false ? 'disabled' : older);
+  const allowed = config.requirements.webSearchModes;
+  return mode === 'disabled' || (allowed !== null && !allowed.includes(mode)) ? null : { mode, ...choices };
 }
 
 /** Whether the user has asked for web search. */

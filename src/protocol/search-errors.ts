@@ -13,3 +13,7 @@ export function tooManySearchSessions(sessionsMax: number): RpcError {
   const message = `a connection can have at most ${sessionsMax} search sessions: end some with fuzzyFileSearch/sessionStop`;
   return refused('too_many_search_sessions', message, { maxSessions: sessionsMax });
 }
+
+export function tooManyRoots(rootsMax: number): RpcError {
+  return refused('too_many_roots', `a search can have at most ${rootsMax} roots`, { maxRoots: rootsMax });
+}

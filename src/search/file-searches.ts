@@ -3,11 +3,12 @@ import { type Clock, sleep, type Timer } from '../base/clock.ts';
 import { KeyedQueue } from '../base/keyed-queue.ts';
 import type { Pace } from '../base/pace.ts';
 import type { FuzzyFileSearchResult, ServerNotifications } from '../protocol/generated/types.ts';
-import { emptySearchField, searchSessionNotFound, tooManySearchSessions } from '../protocol/search-errors.ts';
+import { emptySearchField, searchSessionNotFound, tooManyRoots, tooManySearchSessions } from '../protocol/search-errors.ts';
 import { FileSearch, type FileSearchDeps } from './file-search.ts';
 import type { PathIndex } from './path-index.ts';
 
 const SESSIONS_MAX = 32;
+const ROOTS_MAX = 64;
 /** While the files are still being listed, the matches among those that are known are sent so often. */
 const PARTIAL_MS = 200;
 /** The thread of the indexes ends when there was no search for so long. */
@@ -38,6 +39,8 @@ export interface FileSearchesDeps extends Omit<FileSearchDeps, 'index'> {
 export class FileSearches {
   readonly #deps: FileSearchesDeps;
   readonly #sessions = new Map<number, Map<string, SearchSession>>();
+  /** Aborts when the connection ends. */
+  readonly #gone = new Map<number, AbortController>();
   /** What ends the searches for one query that a client can end, by connection and token. */
   readonly #cancels = new Map<string, AbortController>();
   /** The searches for one query that run. */
@@ -54,19 +57,24 @@ export class FileSearches {
   /** Must be called before a connection can search. */
   open(connection: number): void {
     this.#sessions.set(connection, new Map());
+    this.#gone.set(connection, new AbortController());
   }
 
   /** Searches for one query. A later search of the connection with the same token ends this one, which then finds nothing. */
   async find(connection: number, { query, roots, token }: { query: string; roots: string[]; token: string | null }) {
     if (query.trim() === '' || roots.length === 0) return [];
+    checkRoots(roots);
     const cancel = new AbortController();
+    const gone = this.#gone.get(connection)?.signal;
     const key = `${connection}:${token}`;
     if (token !== null) {
       this.#cancels.get(key)?.abort();
       this.#cancels.set(key, cancel);
     }
     try {
-      return await this.#queue.run(`${connection}`, () => this.#find(query, roots, cancel.signal));
+      return await this.#queue.run(`${connection}`, () =>
+        this.#find(query, roots, AbortSignal.any([cancel.signal, ...(gone === undefined ? [] : [gone])])),
+      );
     } finally {
       if (this.#cancels.get(key) === cancel) this.#cancels.delete(key);
     }
@@ -77,6 +85,7 @@ export class FileSearches {
     const sessions = this.#sessions.get(connection);
     if (sessionId === '') throw emptySearchField('sessionId');
     if (roots.length === 0) throw emptySearchField('roots');
+    checkRoots(roots);
     // The connection has ended.
     if (sessions === undefined) return () => {};
     sessions.get(sessionId)?.end();
@@ -106,6 +115,8 @@ export class FileSearches {
   endConnection(connection: number): void {
     for (const session of this.#sessions.get(connection)?.values() ?? []) session.end();
     this.#sessions.delete(connection);
+    this.#gone.get(connection)?.abort();
+    this.#gone.delete(connection);
     this.#closeWhenIdle();
   }
 
@@ -153,6 +164,10 @@ export class FileSearches {
     this.#indexes = null;
     await (await indexes)?.close();
   }
+}
+
+function checkRoots(roots: readonly string[]): void {
+  if (roots.length > ROOTS_MAX) throw tooManyRoots(ROOTS_MAX);
 }
 
 /** The code that ranks is loaded at the first search. */

@@ -136,7 +136,7 @@ describe('heddle doctor', () => {
       problems: [{ fix: 'Install it, or correct mcp_servers.a.command in config.toml.' }],
     });
     expect(check('proxies')).toMatchObject({
-      facts: { HTTPS_PROXY: 'http://proxy.example:1/' },
+      facts: { HTTPS_PROXY: 'http://proxy.example:1' },
       problems: [{ fix: 'Correct SSL_CERT_FILE, or remove it.' }],
     });
     expect(text).not.toContain('secret');

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readlinkSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -84,6 +85,27 @@ describe('fuzzyFileSearch', () => {
       ['needle.txt'],
       ['hay.txt'],
     ]);
+  });
+});
+
+test('a listing that waits for something ends after ten seconds without a file, and other searches go on', async () => {
+  const { client, clock, cwd } = await serverWith({ 'a/needle': '', 'b/needle': '' });
+  execFileSync('mkfifo', [join(cwd, 'a', '.gitignore')]);
+  mkdirSync(join(cwd, 'a', '.git'));
+  const search = client.request('fuzzyFileSearch', { query: 'needle', roots: [join(cwd, 'a')] });
+  await expect.poll(() => listings(cwd).length, { timeout: 5000, interval: 5 }).toBe(1);
+  clock.advance(10_000);
+  expect((await search).files.length).toBeLessThanOrEqual(1);
+  expect(await client.request('fuzzyFileSearch', { query: 'needle', roots: [join(cwd, 'b')] })).toMatchObject({
+    files: [{ path: 'needle' }],
+  });
+  expect(listings(cwd)).toEqual([]);
+});
+
+test('a search has at most 64 roots', async () => {
+  const { client, cwd } = await serverWith({});
+  expect(await client.refusal('fuzzyFileSearch', { query: 'x', roots: Array(65).fill(cwd) })).toMatchObject({
+    data: { code: 'too_many_roots' },
   });
 });
 

@@ -1,6 +1,6 @@
 import type { Env } from '../../base/env.ts';
 import { statOf } from '../../base/paths/stat-of.ts';
-import { shownUrl } from '../../model/http/shown-url.ts';
+import { shownProxy } from '../../model/http/connect/proxy-for.ts';
 import type { DoctorCheck, DoctorProblem } from './doctor-check.ts';
 
 const PROXY_VARIABLES = ['http_proxy', 'https_proxy', 'all_proxy', 'no_proxy'];
@@ -9,7 +9,7 @@ const CERTIFICATE_VARIABLES = ['SSL_CERT_FILE', 'NODE_EXTRA_CA_CERTS'];
 /** Lists the variables of proxies and certificates, without passwords. */
 export function checkProxies(env: Env): DoctorCheck {
   const names = [...PROXY_VARIABLES.flatMap((name) => [name, name.toUpperCase()]), ...CERTIFICATE_VARIABLES];
-  const found = names.flatMap((name) => (env[name] ? [[name, shownValue(env[name])] as const] : []));
+  const found = names.flatMap((name) => (env[name] ? [[name, shownValue(name, env[name])] as const] : []));
   const problems = CERTIFICATE_VARIABLES.flatMap((name): DoctorProblem[] => {
     const file = env[name];
     if (!file || statOf(file) !== null) return [];
@@ -19,6 +19,6 @@ export function checkProxies(env: Env): DoctorCheck {
   return { name: 'proxies', summary, facts: Object.fromEntries(found), problems };
 }
 
-function shownValue(value: string): string {
-  return URL.canParse(value) && value.includes('://') ? shownUrl(new URL(value)) : value;
+function shownValue(name: string, value: string): string {
+  return /^(?:http|https|all)_proxy$/i.test(name) ? shownProxy(value) : value;
 }

@@ -7,9 +7,9 @@ export const UNSERVED_KEYS: ReadonlySet<string> = new Set(
   experimental_realtime_ws_model experimental_thread_store experimental_use_freeform_apply_patch experimental_use_unified_exec_tool
   feedback file_opener forced_chatgpt_workspace_id forced_login_method ghost_snapshot history include_apply_patch_tool
   include_environment_context js_repl_node_module_dirs js_repl_node_path log_dir marketplaces memories
-  model_auto_compact_token_limit_scope model_catalog_json model_instructions_file model_max_output_tokens
+  model_catalog_json model_instructions_file model_max_output_tokens
   model_post_turn_compact_threshold_percent model_supports_reasoning_summaries orchestrator oss_provider otel
-  plan_mode_reasoning_effort plugins preferred_auth_method project_root_markers realtime responses_originator sqlite_home
+  plugins preferred_auth_method project_root_markers realtime responses_originator sqlite_home
   suppress_unstable_features_warning thread_unload_delay_secs tool_suggest tui windows zsh_path
   `
     .trim()
@@ -47,7 +47,7 @@ export const UNSERVED_FEATURES: ReadonlySet<string> = new Set(
   skill_mcp_dependency_install skill_search sleep_tool standalone_web_search step_model_switching system_proxy_fallback
   terminal_resize_reflow token_budget tool_search tool_suggest transcript_v2 tui_app_server tui_workspace ultrafast_mode
   unbounded_connection_retries undo unified_image_budget untrusted_as_tool_output use_agent_identity use_legacy_landlock
-  use_linux_sandbox_bwrap voice_transcription web_search_cached web_search_request windows_sandbox_service workspace_dependencies worktrees
+  use_linux_sandbox_bwrap voice_transcription web_search_cached windows_sandbox_service workspace_dependencies worktrees
   `
     .trim()
     .split(/\s+/),

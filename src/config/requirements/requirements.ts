@@ -93,7 +93,8 @@ export function requiredValue<N extends SettingName>(name: N, value: SettingValu
   };
   const feature = name.startsWith('features.') ? features?.[name.slice('features.'.length)] : undefined;
   if (feature !== undefined) return feature as SettingValue<N>;
-  // Without a mode the provider's default counts, which may be more than is allowed.
+  // Without a mode, that of the provider counts: `webSearch` limits it.
+  if (name === 'web_search' && value === null) return value;
   if (name === 'web_search' && webSearchModes !== null) return allowedValue<unknown>(value, webSearchModes) as SettingValue<N>;
   return allowedValue<unknown>(value, lists[name] ?? null) as SettingValue<N>;
 }

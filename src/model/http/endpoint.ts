@@ -2,7 +2,7 @@ import { validateHeaderName, validateHeaderValue } from 'node:http';
 import type { ProviderConfig } from '../../config/providers/provider-config.ts';
 import type { TurnError } from '../../protocol/generated/types.ts';
 import { secretsOf } from '../../secrets/redact.ts';
-import { type HttpProxy, proxyFor } from './connect/proxy-for.ts';
+import { type HttpProxy, isDecodable, proxyFor } from './connect/proxy-for.ts';
 import { shownUrl } from './shown-url.ts';
 
 /** The address of a provider's requests, and the words that errors use for it. */
@@ -108,15 +108,6 @@ function hasAuthorizationHeader({ httpHeaders }: ProviderConfig): boolean {
 /** Ignores inherited properties: the name comes from the configuration. */
 function ownValue(values: Readonly<Record<string, string | undefined>>, name: string): string | undefined {
   return Object.hasOwn(values, name) ? values[name] : undefined;
-}
-
-function isDecodable(text: string): boolean {
-  try {
-    decodeURIComponent(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function lowerCaseNames(headers: Record<string, string>): Record<string, string> {

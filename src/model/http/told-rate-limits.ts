@@ -2,6 +2,8 @@ import type { RateLimitSnapshot, RateLimitWindow } from '../../protocol/generate
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
+/** The protocol has 32 bits for it. */
+const PERCENT_MAX = 2 ** 31 - 1;
 /** The limit to which headers without a name for it belong. */
 const LIMIT_ID = 'codex';
 
@@ -24,7 +26,7 @@ function limitWindow(headers: Headers, name: 'primary' | 'secondary'): RateLimit
   const used = number(headers[`x-codex-${name}-used-percent`]);
   if (used === null) return null;
   return {
-    usedPercent: Math.round(used),
+    usedPercent: Math.min(Math.round(used), PERCENT_MAX),
     windowDurationMins: whole(headers[`x-codex-${name}-window-minutes`]),
     resetsAt: whole(headers[`x-codex-${name}-reset-at`]),
   };

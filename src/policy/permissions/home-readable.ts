@@ -15,7 +15,13 @@ export const HOME_SECRETS: readonly string[] = [
 ];
 
 /** The entries of the home that stay read-only even if the home is a writable root. */
-export const HOME_PROTECTED: readonly string[] = [...HOME_READABLE, ...HOME_SECRETS, 'log', 'logs', 'heddle.log'];
+export const HOME_PROTECTED: readonly string[] = [
+  ...HOME_READABLE,
+  ...HOME_SECRETS,
+  // They decide what runs, so a command must not create them either.
+  ...['hooks.json', 'agents'],
+  ...['log', 'logs', 'heddle.log'],
+];
 
 /** Whether an entry of the home is named like a copy of a secret file, such as an editor's backup: it contains the file's name. */
 export function isSecretCopy(name: string): boolean {

@@ -11,7 +11,7 @@ interface Waiting {
   reject: (error: Error) => void;
 }
 
-/** The thread that ranks paths. It starts with the first index, and ends with the last one. */
+/** The thread that ranks paths. It starts with the first index, and lasts until `close`. */
 export class IndexThread {
   readonly #script: string;
   readonly #waiting = new Map<number, Waiting>();
@@ -46,7 +46,6 @@ export class IndexThread {
       close: () => {
         send({ type: 'close', index });
         this.#open.delete(index);
-        if (this.#open.size === 0) void this.close();
       },
     };
   }

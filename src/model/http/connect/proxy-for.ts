@@ -17,15 +17,36 @@ export function proxyFor(url: URL, env: Env): HttpProxy | { problem: string } | 
   const name = `${url.protocol.slice(0, -1)}_proxy`;
   const variable = [name, name.toUpperCase(), 'all_proxy', 'ALL_PROXY'].find((each) => own(env, each) !== '');
   if (variable === undefined) return null;
-  const value = own(env, variable);
-  const address = /^[a-z][a-z\d+.-]*:\/\//i.test(value) ? value : `http://${value}`;
-  const proxy = URL.canParse(address) ? new URL(address) : null;
-  if (proxy === null) return { problem: `${variable} is not the URL of a proxy. Correct it, or set NO_PROXY to connect directly.` };
+  const proxy = proxyUrl(own(env, variable));
+  if (proxy === null || !isDecodable(proxy.username) || !isDecodable(proxy.password))
+    return { problem: `${variable} is not the URL of a proxy. Correct it, or set NO_PROXY to connect directly.` };
   if (proxy.protocol === 'http:' || proxy.protocol === 'https:') return { url: proxy, variable };
   const scheme = proxy.protocol.slice(0, -1);
   return {
     problem: `The proxy in ${variable} is a ${scheme} proxy. heddle uses http and https proxies only. Set NO_PROXY to connect directly.`,
   };
+}
+
+/** A value of such a variable for people: without user and password. */
+export function shownProxy(value: string): string {
+  const url = proxyUrl(value.trim());
+  return url === null ? value.replace(/^.*@/s, '…@') : url.origin === 'null' ? `${url.protocol}//${url.host}` : url.origin;
+}
+
+/** Null: it is no URL. A value without a scheme is the address of an HTTP proxy. */
+function proxyUrl(value: string): URL | null {
+  const address = /^[a-z][a-z\d+.-]*:\/\//i.test(value) ? value : `http://${value}`;
+  return URL.canParse(address) ? new URL(address) : null;
+}
+
+/** Whether it is percent-encoded as it must be in a URL. */
+export function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function own(env: Env, name: string): string {
