@@ -28,9 +28,11 @@ export function webSearch(config: Config, provider: ProviderConfig, { fullAccess
 function chosenSearch(config: Config, byDefault: WebSearch['mode'] | 'disabled'): WebSearch | null {
   const { enabled, ...choices } = config.get('tools.web_search');
   const older = config.get('features.web_search_request') ? 'live' : enabled === true && byDefault === 'disabled' ? 'cached' : byDefault;
-  const mode = config.get('web_search') ?? (enabled === false ? 'disabled' : older);
+  const wanted = config.get('web_search') ?? (enabled === false ? 'disabled' : older);
   const allowed = config.requirements.webSearchModes;
-  return mode === 'disabled' || (allowed !== null && !allowed.includes(mode)) ? null : { mode, ...choices };
+  // An administrator who allows less than the default leaves what reads least.
+  const mode = allowed === null || wanted === 'disabled' ? wanted : [wanted, 'cached' as const].find((each) => allowed.includes(each));
+  return mode === undefined || mode === 'disabled' ? null : { mode, ...choices };
 }
 
 /** Whether the user has asked for web search. */

@@ -24,7 +24,7 @@ const PATCH_NAMES = ['apply_patch', 'Edit', 'Write'];
 
 /** How hooks see a call: commands and patches in the same form, whatever tool the model has used. */
 export function hookCall({ tool, namespace, args }: ToolUse): HookCall {
-  if (isCommandTool(tool, namespace)) return { name: BASH, names: [BASH], input: { command: commandOf(args) } };
+  if (isCommandTool(tool, namespace)) return { name: BASH, names: [BASH], input: { command: commandOf(tool, args) } };
   if (isPatchTool(tool, namespace)) return { name: tool, names: PATCH_NAMES, input: { command: patchOf(args) } };
   const name = namespace?.startsWith('mcp__') ? `${namespace}__${tool}` : tool;
   return { name, names: [name], input: isObject(args) ? (args as JsonObject) : { input: args } };
@@ -58,9 +58,10 @@ export function justificationOf({ args }: ToolUse): string | null {
   return typeof justification === 'string' && justification !== '' ? justification : null;
 }
 
-function commandOf(args: JsonValue): string {
+/** The command that the tool will run: it ignores other fields, so hooks must not see those in its place. */
+function commandOf(tool: string, args: JsonValue): string {
   if (!isObject(args)) return typeof args === 'string' ? args : '';
-  const command = args.cmd ?? args.command ?? '';
+  const command = (tool === 'exec_command' ? args.cmd : args.command) ?? '';
   if (!Array.isArray(command)) return String(command);
   const words = command.map(String);
   const isScript = words.length === 3 && /(^|\/)(ba|z|da|k)?sh$/.test(words[0] ?? '') && /^-l?c$/.test(words[1] ?? '');

@@ -8,6 +8,9 @@ test.each([
   ['shell_command', { command: 'ls' }, 'Bash', { command: 'ls' }],
   ['shell', { command: ['bash', '-lc', 'ls; pwd'] }, 'Bash', { command: 'ls; pwd' }],
   ['local_shell', { command: ['ls', '-l'] }, 'Bash', { command: 'ls -l' }],
+  // The tool ignores the field of another one, so a hook must not be shown it.
+  ['shell_command', { cmd: 'ls', command: 'rm -rf x' }, 'Bash', { command: 'rm -rf x' }],
+  ['exec_command', { cmd: 'rm -rf x', command: 'ls' }, 'Bash', { command: 'rm -rf x' }],
   ['apply_patch', 'the patch', 'apply_patch', { command: 'the patch' }],
   ['apply_patch', { input: 'the patch' }, 'apply_patch', { command: 'the patch' }],
   ['update_plan', { plan: [] }, 'update_plan', { plan: [] }],

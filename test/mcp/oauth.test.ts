@@ -96,6 +96,8 @@ test('an answer with another state is not taken; one that refuses ends the login
   const { searchParams } = new URL(authorizationUrl);
   const back = (query: Record<string, string>) => fetch(`${searchParams.get('redirect_uri')}?${new URLSearchParams(query)}`);
   expect((await back({ code: 'stolen', state: 'other' })).status).toBe(404);
+  // A path that is no URL: any page of a browser can ask for it.
+  expect((await fetch(`${new URL(searchParams.get('redirect_uri') ?? '').origin}//`)).status).toBe(404);
   expect((await back({ error: 'access_denied', state: searchParams.get('state') ?? '' })).status).toBe(200);
   await until(server, 'the end', () => server.client.notifications('mcpServer/oauthLogin/completed').length === 1);
   const [completed] = server.client.notifications('mcpServer/oauthLogin/completed');

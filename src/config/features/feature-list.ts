@@ -49,6 +49,7 @@ export const FEATURE_LIST: readonly Feature[] = [
   }),
   flag('view_image', 'stable'),
   flag('view_image_tool', 'stable'),
+  flag('web_search_request', 'deprecated', { displayName: null, description: 'Use web_search = "live" instead.' }),
 ];
 
 export function findFeature(name: string): Feature | null {

@@ -63,6 +63,7 @@ export class LoginCallback {
 
   /** The query of the expected answer; null: it is another request. */
   #queryOf(address: string): string | null {
+    if (!URL.canParse(address, 'http://127.0.0.1')) return null;
     const { pathname, search, searchParams } = new URL(address, 'http://127.0.0.1');
     const isAnswer = pathname === this.#path && (searchParams.has('code') || searchParams.has('error'));
     return isAnswer && searchParams.get('state') === this.#expected?.state ? search.slice(1) : null;

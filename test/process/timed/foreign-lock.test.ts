@@ -33,7 +33,9 @@ async function streamOfTest(): Promise<{ provider: ProviderServer; opened: Promi
   const opened = new Promise<ServerResponse>((resolve) => {
     open = resolve;
   });
-  const reply: Reply = (res) => {
+  const reply: Reply = (res, req) => {
+    // It lists no models.
+    if (req.method === 'GET') return void res.writeHead(404).end();
     res.writeHead(200, { 'content-type': 'text/event-stream' });
     open(res);
   };
