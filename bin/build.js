@@ -28,6 +28,7 @@ const VALIDATORS = ['validate-params', 'validate-provided-item'];
 const APART = {
   ...Object.fromEntries(VALIDATORS.map((name) => [name, `src/protocol/generated/${name}.js`])),
   'edit-toml': 'src/config/writing/edit-toml.ts',
+  'create-mcp-host': 'src/mcp/host/create-mcp-host.ts',
 };
 
 /**
@@ -44,7 +45,6 @@ async function buildExecutable() {
       'store-worker': 'src/store/sqlite/worker/store-worker.ts',
       'search-worker': 'src/search/worker/search-worker.ts',
       ...APART,
-      'create-mcp-host': 'src/mcp/host/create-mcp-host.ts',
       'mcp-worker': 'src/mcp/host/mcp-worker.ts',
     },
     outdir: 'dist',

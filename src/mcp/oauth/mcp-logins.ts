@@ -7,7 +7,7 @@ import { McpError } from '../mcp-error.ts';
 import type { McpServers } from '../mcp-servers.ts';
 import type { McpAnswer, McpQuestion } from '../to-host.ts';
 import type { CredentialStore } from './credential-store.ts';
-import { type CallbackOptions, LoginCallback } from './login-callback.ts';
+import type { CallbackOptions, LoginCallback } from './login-callback.ts';
 
 /** How long the user may take for a login, if the request does not say. */
 const LOGIN_MS_DEFAULT = 5 * 60 * 1000;
@@ -129,8 +129,10 @@ export class McpLogins {
 }
 
 async function openCallback(options: CallbackOptions): Promise<LoginCallback> {
+  // With the HTTP server of Node, which nothing else needs at the start.
+  const { LoginCallback: Callback } = await import('./login-callback.ts');
   try {
-    return await LoginCallback.open(options);
+    return await Callback.open(options);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new McpError('other', `the answer of the login cannot be received on this machine (mcp_oauth_callback_port): ${why}`);
