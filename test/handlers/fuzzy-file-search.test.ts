@@ -173,7 +173,7 @@ describe('a search session', () => {
     // Each link to the folder itself would be followed without end, if ripgrep did not notice; so many folders take it seconds.
     for (let n = 0; n < 40; n++) {
       mkdirSync(join(cwd, `${n}`));
-      for (let m = 0; m < 40; m++) symlinkSync('/proc/self/root/usr/share', join(cwd, `${n}`, `${m}`));
+      for (let m = 0; m < 40; m++) symlinkSync('/usr/share', join(cwd, `${n}`, `${m}`));
     }
     const other = await connect();
     const listing = (count: number) => expect.poll(() => listings(cwd).length, { timeout: 5000, interval: 5 }).toBe(count);

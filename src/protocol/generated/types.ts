@@ -3918,10 +3918,7 @@ export interface FuzzyFileSearchResponse {
   files: FuzzyFileSearchResults;
 }
 export interface FuzzyFileSearchResult {
-  /**
-   * The root in which it was found, as an absolute path.
-   */
-  root: string;
+  root: AbsolutePathBuf;
   /**
    * Relative to the root.
    */
