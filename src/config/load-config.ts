@@ -63,7 +63,7 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
   const values = mergeTables(mergeTables(switched, guardianReviewer(base.values)), mergeLayers(layers));
   const own = new Config({ home, env, modelGiven, login, requirements, layers, values });
   const agentRoles = readRoles({ home, own, layers, roleFiles, toml });
-  const isEnabled = requirements.features?.hooks ?? valueAt(values, ['features', 'hooks']) !== false;
+  const isEnabled = valueAt(own.values, ['features', 'hooks']) !== false;
   const hooks = await loadHooks({ home, layers, files: hookFiles, isEnabled });
   return new Config({ home, env, modelGiven, login, requirements, layers, values, agentRoles, hooks });
 }
@@ -111,7 +111,7 @@ function profileLayers(base: Config, { user, toml }: { user: Layer; toml: Toml }
   if (ofTable === null && ofFile === null) {
     throw base.error(['profile'], `there is no table [profiles.${profile}], and no file ${profile}.config.toml in the home`);
   }
-  return [ofTable, ofFile].filter((layer) => layer !== null).map(withReviewer);
+  return [ofTable, ofFile].filter((layer) => layer !== null).map((layer) => withReviewer(layer, base));
 }
 
 function profileTable(base: Config, { user, profile }: { user: Layer; profile: string }): Layer | null {
@@ -138,8 +138,9 @@ function profileFile({ home }: Config, { profile, toml }: { profile: string; tom
   return existsSync(file) ? readLayer(file, { type: 'user', file, profile }, toml) : null;
 }
 
-function withReviewer(layer: Layer): Layer {
-  return { ...layer, config: mergeTables(guardianReviewer(layer.config), layer.config) };
+function withReviewer(layer: Layer, { requirements }: Config): Layer {
+  const isForbidden = requirements.features?.guardian_approval === false;
+  return isForbidden ? layer : { ...layer, config: mergeTables(guardianReviewer(layer.config), layer.config) };
 }
 
 /** The deprecated `guardian_approval` sets the reviewer of its own scope. An `approvals_reviewer` in that scope overrides it. */

@@ -6,7 +6,7 @@ import { isTable, valueAt } from '../layers/config-table.ts';
 import type { Layer } from '../layers/layer.ts';
 import { suggestKey } from '../suggest-key.ts';
 import { FEATURE_KEYS, KNOWN_TABLES, type KnownTable, TOP_KEYS, UNSERVED_PROVIDER_KEYS } from './known-tables.ts';
-import { ALWAYS_ON_FEATURES, UNSERVED_FEATURES, UNSERVED_KEYS } from './unserved-keys.ts';
+import { asksForSomething, isUnservedFeature, UNSERVED_KEYS } from './unserved-keys.ts';
 
 /** The most unknown keys of a layer that are told one by one: to find the line of a key takes time. */
 const TOLD_MAX = 10;
@@ -56,7 +56,7 @@ function unknownKey(layer: Layer, path: readonly string[], known: readonly strin
 
 /** A single warning, because a home of another program has many such keys and they are no mistakes. */
 function unservedKeys(layer: Layer): ConfigWarningNotification[] {
-  const top = Object.entries(layer.config).filter(([key, value]) => UNSERVED_KEYS.has(key) && says(value));
+  const top = Object.entries(layer.config).filter(([key, value]) => UNSERVED_KEYS.has(key) && asksForSomething(value));
   const names = [...top.map(([key]) => key), ...unservedFeatures(layer), ...unservedOfProviders(layer)];
   if (names.length === 0) return [];
   const summary = `heddle does not use these settings${source(layer)}: ${names.join(', ')}`;
@@ -79,21 +79,18 @@ function unservedFeatures(layer: Layer): string[] {
   return Object.entries(tableAt(layer, ['features']) ?? {}).flatMap(([name, value]) => {
     // `agentWarnings` tells about this one, with what heddle has in its place.
     if (name === 'multi_agent_v2' || findFeature(name) !== null) return [];
-    const isIgnored = ALWAYS_ON_FEATURES.has(name) ? value === false : UNSERVED_FEATURES.has(name) && says(value);
-    return isIgnored ? [`features.${name}`] : [];
+    // `unknownKeys` tells about the others.
+    return FEATURE_KEYS.includes(name) && isUnservedFeature(name, value) ? [`features.${name}`] : [];
   });
 }
 
 function unservedOfProviders(layer: Layer): string[] {
   return Object.keys(tableAt(layer, ['model_providers']) ?? {}).flatMap((id) => {
     const keys = Object.entries(tableAt(layer, ['model_providers', id]) ?? {});
-    return keys.flatMap(([key, value]) => (UNSERVED_PROVIDER_KEYS.has(key) && says(value) ? [`model_providers.${id}.${key}`] : []));
+    return keys.flatMap(([key, value]) =>
+      UNSERVED_PROVIDER_KEYS.has(key) && asksForSomething(value) ? [`model_providers.${id}.${key}`] : [],
+    );
   });
-}
-
-/** Whether a value asks for something: `false` and an empty table ask for nothing that heddle does. */
-function says(value: JsonValue): boolean {
-  return value !== false && !(isTable(value) && Object.keys(value).length === 0);
 }
 
 function tablesAt(layer: Layer, { path }: KnownTable): string[][] {
