@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Env } from '../base/env.ts';
 import type { JsonObject } from '../base/json-value.ts';
+import { isFolder } from '../base/paths/is-folder.ts';
 import { readRoles } from './agents/read-roles.ts';
 import { Config } from './config.ts';
 import { loadHooks } from './hooks/load-hooks.ts';
@@ -11,6 +12,7 @@ import { projectLayers } from './layers/project-layers.ts';
 import { flagsLayer, requestLayer } from './layers/request-layer.ts';
 import { loadToml, type Toml } from './layers/toml.ts';
 import { readStoredLogin } from './login/stored-login.ts';
+import { profileFile } from './profile-files.ts';
 import { NO_REQUIREMENTS, type Requirements, readRequirements } from './requirements/requirements.ts';
 import type { TrustedFiles } from './trust/trusted-files.ts';
 
@@ -107,7 +109,7 @@ function profileLayers(base: Config, { user, toml }: { user: Layer; toml: Toml }
   const profile = base.get('profile');
   if (profile === null) return [];
   const ofTable = profileTable(base, { user, profile });
-  const ofFile = profileFile(base, { profile, toml });
+  const ofFile = fileOfProfile(base, { profile, toml });
   if (ofTable === null && ofFile === null) {
     throw base.error(['profile'], `there is no table [profiles.${profile}], and no file ${profile}.config.toml in the home`);
   }
@@ -131,11 +133,11 @@ function profileTable(base: Config, { user, profile }: { user: Layer; profile: s
   };
 }
 
-function profileFile({ home }: Config, { profile, toml }: { profile: string; toml: Toml }): Layer | null {
-  // The name is a part of a file name.
-  if (!/^[\w-]+$/.test(profile)) return null;
-  const file = join(home, `${profile}.config.toml`);
-  return existsSync(file) ? readLayer(file, { type: 'user', file, profile }, toml) : null;
+function fileOfProfile({ home }: Config, { profile, toml }: { profile: string; toml: Toml }): Layer | null {
+  const name = profileFile(profile);
+  const file = name === null ? null : join(home, name);
+  // While a command runs, an empty folder may keep the place of a file that does not exist.
+  return file !== null && existsSync(file) && !isFolder(file) ? readLayer(file, { type: 'user', file, profile }, toml) : null;
 }
 
 function withReviewer(layer: Layer, { requirements }: Config): Layer {
