@@ -1,11 +1,12 @@
 import { join } from 'node:path';
 import type { ConfigWarningNotification } from '../protocol/generated/types.ts';
-import { agentWarnings, roleWarnings } from './agents/agent-warnings.ts';
+import { agentKeyWarnings, roleWarnings } from './agents/agent-warnings.ts';
 import type { Config } from './config.ts';
 import { ConfigError, type ConfigLocation } from './config-error.ts';
 import { type ConfigReads, configErrors, errorOf } from './config-errors.ts';
 import { keyWarnings } from './keys/key-warnings.ts';
 import type { Layer } from './layers/layer.ts';
+import { isRequestLayer } from './layers/request-layer.ts';
 import { type ConfigSources, loadConfig } from './load-config.ts';
 import { AUTH_FILE } from './login/stored-login.ts';
 import { mcpProblems } from './mcp/mcp-settings.ts';
@@ -37,9 +38,9 @@ export async function configWarnings(sources: ConfigSources, further: ConfigRead
   const ofTrust = problem === null ? [] : [{ summary: problem.message, details: null, path, range: null }];
   const ofLayers = [
     ...projectWarnings(config),
-    ...config.layers.flatMap(keyWarnings),
+    ...config.layers.flatMap(ineffectiveKeys),
     ...requirementWarnings(config),
-    ...agentWarnings(config),
+    ...roleWarnings(config, { isProjects: false }),
     ...hookWarnings(config, false),
   ];
   const ofMcp = mcpProblems(config).map((error) => toConfigWarning(error, MCP_REFUSED));
@@ -51,6 +52,15 @@ export async function configWarnings(sources: ConfigSources, further: ConfigRead
 export function projectWarnings(config: Config): ConfigWarningNotification[] {
   const ofLayers = config.layers.flatMap((layer) => [...disabledFile(layer), ...ignoredKeys(layer)]);
   return [...ofLayers, ...roleWarnings(config, { isProjects: true }), ...hookWarnings(config, true)];
+}
+
+/** Returns the warnings about keys of a request's `config` object that have no effect. */
+export function requestWarnings(config: Config): ConfigWarningNotification[] {
+  return config.layers.filter(isRequestLayer).flatMap(ineffectiveKeys);
+}
+
+function ineffectiveKeys(layer: Layer): ConfigWarningNotification[] {
+  return [...keyWarnings(layer), ...agentKeyWarnings(layer)];
 }
 
 function hookWarnings({ hooks }: Config, isProjects: boolean): ConfigWarningNotification[] {

@@ -134,6 +134,32 @@ test('keys that a trusted project cannot set are reported', async () => {
   ]);
 });
 
+test.each([
+  ['[tools]\nweb_serch = true\n', 'tools.web_serch', 2, 'Did you mean web_search?'],
+  ['[skills]\ninclude = false\n', 'skills.include', 2, 'It has no effect. The keys of skills are config.'],
+  [
+    '[[skills.config]]\nname = "a"\nenabled = false\n[[skills.config]]\nname = "b"\nenabled = false\nreason = "x"\n',
+    'skills.config.1.reason',
+    1,
+    'It has no effect. The keys of skills.config.1 are enabled, name, path.',
+  ],
+])('unknown keys below the top are reported: %j', async (text, key, line, details) => {
+  const { warnings } = await warningsOf(text);
+  expect(warnings).toMatchObject([{ details, range: { start: { line } } }]);
+  expect(warnings[0]?.summary).toContain(`${key} is not a known key`);
+});
+
+test('what only the top of the file can set is reported in a profile', async () => {
+  const text = 'profile = "p"\n[profiles.p]\nprofile = "q"\nprofiles.q.model = "m"\nprojects."/a".trust_level = "trusted"\n';
+  const { warnings } = await warningsOf(text);
+  const where = 'in the profile p has no effect: set it in the config.toml in your heddle home, outside of profiles';
+  expect(warnings.map(({ summary, range: place }) => [summary, place?.start.line])).toEqual([
+    [`profile ${where}`, 3],
+    [`profiles ${where}`, 4],
+    [`projects ${where}`, 5],
+  ]);
+});
+
 describe('the embedded model', () => {
   test('is reported if no model is chosen', async () => {
     expect((await warningsOf('', { env: {} })).warnings).toEqual([EMBEDDED]);

@@ -19,7 +19,7 @@ const LISTED_MAX = 20;
  */
 export function keyWarnings(layer: Layer): ConfigWarningNotification[] {
   if (layer.disabledReason !== null) return [];
-  return [...unknownKeys(layer), ...unservedKeys(layer), ...trustOfOthers(layer)];
+  return [...unknownKeys(layer), ...unservedKeys(layer), ...keysOfFile(layer)];
 }
 
 function unknownKeys(layer: Layer): ConfigWarningNotification[] {
@@ -63,16 +63,16 @@ function unservedKeys(layer: Layer): ConfigWarningNotification[] {
   return [{ summary, details: 'docs/coming-from-codex.md says what becomes of each setting.', ...layer.locate([]) }];
 }
 
-/** Only the user's own file decides which projects are trusted. */
-function trustOfOthers(layer: Layer): ConfigWarningNotification[] {
-  if (layer.name.type !== 'sessionFlags' || layer.config.projects === undefined) return [];
-  return [
-    {
-      summary: `projects${source(layer)} has no effect: set it in the config.toml in your heddle home`,
-      details: null,
-      ...layer.locate([]),
-    },
-  ];
+/** Only the user's own file decides which projects are trusted, and a profile has no profiles. */
+function keysOfFile(layer: Layer): ConfigWarningNotification[] {
+  const { name, config } = layer;
+  const profile = name.type === 'user' ? name.profile : null;
+  const keys = name.type === 'sessionFlags' ? ['projects'] : profile !== null ? ['profile', 'profiles', 'projects'] : [];
+  const place = profile === null ? source(layer) : ` in the profile ${profile}`;
+  const other = `in the config.toml in your heddle home${profile === null ? '' : ', outside of profiles'}`;
+  return keys
+    .filter((key) => config[key] !== undefined)
+    .map((key) => ({ summary: `${key}${place} has no effect: set it ${other}`, details: null, ...layer.locate([key]) }));
 }
 
 function unservedFeatures(layer: Layer): string[] {
@@ -96,16 +96,23 @@ function unservedOfProviders(layer: Layer): string[] {
 function tablesAt(layer: Layer, { path }: KnownTable): string[][] {
   return path.reduce<string[][]>(
     (found, key) =>
-      found.flatMap((outer) =>
-        key === '*' ? Object.keys(tableAt(layer, outer) ?? {}).map((name) => [...outer, name]) : [[...outer, key]],
-      ),
+      found.flatMap((outer) => (key === '*' ? Object.keys(within(layer, outer) ?? {}).map((name) => [...outer, name]) : [[...outer, key]])),
     [[]],
   );
 }
 
 function tableAt(layer: Layer, path: readonly string[]): Record<string, JsonValue> | null {
-  const value = path.length === 0 ? layer.config : valueAt(layer.config, path);
-  return isTable(value) ? value : null;
+  const found = within(layer, path);
+  return Array.isArray(found) ? null : found;
+}
+
+/** The table or list at a path, in which the elements of a list have their positions as names. */
+function within(layer: Layer, path: readonly string[]): Record<string, JsonValue> | JsonValue[] | null {
+  const value = path.reduce<JsonValue | undefined>((outer, key) => {
+    if (Array.isArray(outer)) return outer[Number(key)];
+    return isTable(outer) ? valueAt(outer, [key]) : undefined;
+  }, layer.config);
+  return isTable(value) || Array.isArray(value) ? value : null;
 }
 
 /** For layers that are not a file. */
