@@ -1,9 +1,13 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { configReadResponse } from '../../src/config/config-read-response.ts';
 import { configWarnings } from '../../src/config/config-warnings.ts';
 import { FEATURE_LIST, shownFeatures } from '../../src/config/features/feature-list.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
+import { chooseProvider } from '../../src/config/providers/choose-provider.ts';
+import { webSearch } from '../../src/config/web-search.ts';
 import { networkPolicyRule } from '../../src/policy/network/network-policy-rule.ts';
+import { notAllowed } from '../../src/policy/permissions/check-required.ts';
 import { sourcesIn } from './load.ts';
 import { tempFolder } from './temp-folder.ts';
 
@@ -51,6 +55,50 @@ describe('a required feature', () => {
     ]);
     expect(await summariesOf('[features]\nnetwork_proxy = true\n', '[features.network_proxy]\nmode = "full"\n')).toEqual([]);
   });
+});
+
+describe('the mode of web search', () => {
+  test.each([
+    ['["cached"]', 'web_search = "live"', 'cached'],
+    ['["indexed"]', 'web_search = "live"', 'indexed'],
+    ['["indexed", "live"]', 'web_search = "cached"', null],
+    ['["live"]', '', null],
+    ['["indexed"]', 'sandbox_mode = "danger-full-access"', 'indexed'],
+    ['["cached", "indexed"]', 'features.web_search_request = true', 'indexed'],
+  ])('with %s and %j is the widest allowed one that is not wider', async (allowed, text, mode) => {
+    const config = await loadConfig(sourcesWith(`allowed_web_search_modes = ${allowed}\n`, `${text}\n`));
+    const { provider } = chooseProvider(config, 'openai');
+    const fullAccess = config.get('sandbox_mode') === 'danger-full-access';
+    expect(webSearch(config, provider, { fullAccess })?.mode ?? null).toBe(mode);
+  });
+});
+
+test.each(['auto_review', 'guardian_subagent'] as const)('a limit that allows the reviewer "%s" allows both of its names', async (name) => {
+  const config = await loadConfig(sourcesWith(`allowed_approvals_reviewers = ["${name}"]\n`));
+  expect(notAllowed(config, { approvalsReviewer: 'guardian_subagent' })).toBeNull();
+  expect(notAllowed(config, { approvalsReviewer: 'auto_review' })).toBeNull();
+  expect(notAllowed(config, { approvalsReviewer: 'user' })).toContain('the reviewer "user" is not allowed');
+});
+
+test('config/read returns the values that count, with the file that requires them', async () => {
+  const limits = 'allowed_sandbox_modes = ["read-only"]\nallowed_approval_policies = ["never", "on-request"]\n[features]\ngoals = false\n';
+  const sources = sourcesWith(
+    `${limits}multi_agent = true\n`,
+    'sandbox_mode = "danger-full-access"\napproval_policy = "on-request"\nfeatures.goals = true\n',
+  );
+  const { config, origins } = configReadResponse(await loadConfig({ ...sources, features: { hooks: false } }), {
+    includeLayers: false,
+    experimental: false,
+  });
+  expect(config).toMatchObject({ sandbox_mode: 'read-only', approval_policy: 'on-request' });
+  expect(config.features).toEqual({ goals: false, multi_agent: true, hooks: false });
+  expect(Object.fromEntries(Object.entries(origins).map(([key, origin]) => [key, origin?.name.type]))).toEqual({
+    sandbox_mode: 'system',
+    approval_policy: 'user',
+    'features.goals': 'system',
+    'features.multi_agent': 'system',
+  });
+  expect(origins.sandbox_mode?.name).toEqual({ type: 'system', file: join(sources.systemDir, 'requirements.toml') });
 });
 
 test('requirements that heddle does not enforce are told: unknown keys and features, and features that it cannot switch', async () => {

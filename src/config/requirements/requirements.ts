@@ -5,6 +5,7 @@ import { ConfigError } from '../config-error.ts';
 import { emptyTable, isTable, mergeTables } from '../layers/config-table.ts';
 import { emptyLayer, type Layer } from '../layers/layer.ts';
 import { SETTINGS, type SettingName, type SettingValue } from '../settings.ts';
+import { WEB_SEARCH_MODES } from '../web-search-table.ts';
 
 type ListName = keyof typeof REQUIREMENT_LISTS;
 type WebSearchMode = NonNullable<SettingValue<'web_search'>>;
@@ -45,7 +46,7 @@ export function readRequirements(source: Layer): Requirements {
   const modes = readList(source, 'allowed_web_search_modes');
   return {
     approvalPolicies: readList(source, 'allowed_approval_policies'),
-    reviewers: readList(source, 'allowed_approvals_reviewers'),
+    reviewers: withBothNames(readList(source, 'allowed_approvals_reviewers')),
     sandboxModes: readList(source, 'allowed_sandbox_modes'),
     webSearchModes: modes === null ? null : [...new Set([...modes.filter((mode) => mode !== null), 'disabled' as const])],
     features: readFeatures(source, config.features),
@@ -64,6 +65,12 @@ function readList<Key extends ListName>(source: Layer, key: Key): SettingValue<(
   return elements as SettingValue<(typeof REQUIREMENT_LISTS)[Key]>[];
 }
 
+/** The guardian has two names. */
+function withBothNames(reviewers: readonly ApprovalsReviewer[] | null): readonly ApprovalsReviewer[] | null {
+  const names = ['auto_review', 'guardian_subagent'] as const;
+  return reviewers?.some((name) => name !== 'user') ? [...new Set([...reviewers, ...names])] : reviewers;
+}
+
 function readFeatures(source: Layer, value: JsonValue | undefined): Record<string, boolean> | null {
   if (value === undefined) return null;
   const features = Object.entries(isTable(value) ? value : ({ features: null } satisfies JsonObject));
@@ -75,6 +82,12 @@ function readFeatures(source: Layer, value: JsonValue | undefined): Record<strin
 export function allowedValue<T>(value: T, allowed: readonly T[] | null): T {
   const [first = value] = allowed ?? [];
   return isAllowed(value, allowed) ? value : first;
+}
+
+/** Returns the widest allowed mode of web search that is not wider than the wanted one. */
+export function allowedSearch(wanted: WebSearchMode, allowed: readonly WebSearchMode[] | null): WebSearchMode {
+  const asNarrow = WEB_SEARCH_MODES.slice(0, WEB_SEARCH_MODES.indexOf(wanted) + 1);
+  return asNarrow.findLast((mode) => isAllowed(mode, allowed)) ?? 'disabled';
 }
 
 export function isAllowed<T>(value: T, allowed: readonly T[] | null): boolean {
@@ -105,6 +118,6 @@ export function requiredValue<N extends SettingName>(name: N, value: SettingValu
   };
   // Without a mode, that of the provider counts: `webSearch` limits it.
   if (name === 'web_search' && value === null) return value;
-  if (name === 'web_search' && webSearchModes !== null) return allowedValue<unknown>(value, webSearchModes) as SettingValue<N>;
+  if (name === 'web_search') return allowedSearch(value as WebSearchMode, webSearchModes) as SettingValue<N>;
   return allowedValue<unknown>(value, lists[name] ?? null) as SettingValue<N>;
 }

@@ -15,7 +15,9 @@ export function warnOfThread({ clients }: ThreadDeps, { id, configuration }: Loa
   const { config, instructions, warnings } = configuration;
   const messages = [
     ...warnings,
-    ...[...projectWarnings(config), ...requestWarnings(config)].map(({ summary, details }) => (details ? `${summary}. ${details}` : summary)),
+    ...[...projectWarnings(config), ...requestWarnings(config)].map(({ summary, details }) =>
+      details ? `${summary}. ${details}` : summary,
+    ),
     ...instructions.leftOut.map((path) => `${path} is a link that leads out of the project: it is not read as instructions.`),
     ...undescribed(instructions.undescribedSkills),
   ];
