@@ -46,9 +46,7 @@ export interface ConfigSources {
 export async function loadConfig(sources: ConfigSources): Promise<Config> {
   const { home, cwd, env, overrides, request, trustedFiles, modelGiven = false } = sources;
   const toml = await loadToml();
-  const file = join(home, 'config.toml');
-  const user = userLayer(file, sources, toml);
-  const system = systemLayers(sources, toml);
+  const { system, user } = ownLayers(sources, toml);
   const requirements = requirementsOf(sources, toml);
   const below = mergeLayers([...system, user]);
   const { layers: projects, roleFiles, hookFiles } = projectLayers({ cwd, home, user: below }, { toml, trustedFiles });
@@ -70,9 +68,17 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
   return new Config({ home, env, modelGiven, login, requirements, layers, values, agentRoles, hooks });
 }
 
-function systemLayers(sources: ConfigSources, toml: Toml): Layer[] {
+type OwnSources = Pick<ConfigSources, 'home' | 'systemDir' | 'userText'>;
+
+/** Returns the settings of the user and of the system, which decide about the trust in projects. Throws a ConfigError. */
+export async function ownSettings(sources: OwnSources): Promise<JsonObject> {
+  const { system, user } = ownLayers(sources, await loadToml());
+  return mergeLayers([...system, user]);
+}
+
+function ownLayers(sources: OwnSources, toml: Toml): { system: Layer[]; user: Layer } {
   const layer = systemFile(sources, 'config.toml', toml);
-  return layer === null ? [] : [layer];
+  return { system: layer === null ? [] : [layer], user: userLayer(join(sources.home, 'config.toml'), sources, toml) };
 }
 
 /** Throws a ConfigError if the file is invalid. */
@@ -82,7 +88,7 @@ function requirementsOf(sources: ConfigSources, toml: Toml): Requirements {
 }
 
 /** Null: there is no such file, or it sets nothing. Throws a ConfigError if it cannot be looked at: it may have limits. */
-function systemFile({ systemDir = null }: ConfigSources, name: string, toml: Toml): Layer | null {
+function systemFile({ systemDir = null }: OwnSources, name: string, toml: Toml): Layer | null {
   if (systemDir === null) return null;
   const file = join(systemDir, name);
   const layer = readLayer(file, { type: 'system', file }, toml);
@@ -95,7 +101,7 @@ function switchedFeatures({ features = {} }: ConfigSources): JsonObject {
     .reduce(mergeTables, emptyTable());
 }
 
-function userLayer(file: string, { userText }: ConfigSources, toml: Toml): Layer {
+function userLayer(file: string, { userText }: OwnSources, toml: Toml): Layer {
   const name = { type: 'user' as const, file, profile: null };
   return userText === undefined ? readLayer(file, name, toml) : parseLayer(Buffer.from(userText), { file, name }, toml);
 }
