@@ -8,12 +8,13 @@ import { keyWarnings } from './keys/key-warnings.ts';
 import type { Layer } from './layers/layer.ts';
 import { isRequestLayer } from './layers/request-layer.ts';
 import { type ConfigSources, loadConfig } from './load-config.ts';
+import { keyringWarnings } from './login/keyring-warnings.ts';
 import { AUTH_FILE } from './login/stored-login.ts';
+import { lossOf } from './loss-of.ts';
 import { mcpProblems } from './mcp/mcp-settings.ts';
 import { chooseProvider } from './providers/choose-provider.ts';
 import { modelAdvice } from './providers/stand-in-warning.ts';
 import { requirementWarnings } from './requirements/requirement-warnings.ts';
-import type { SettingName } from './settings.ts';
 import { KNOWN_KEYS, suggestKey } from './suggest-key.ts';
 import { asksForWebSearch } from './web-search.ts';
 
@@ -21,6 +22,8 @@ import { asksForWebSearch } from './web-search.ts';
 export const REFUSED = 'The server refuses threads that need it until you correct it. Everything else works.';
 /** The details of a warning about an MCP server that is not required. */
 const MCP_REFUSED = 'Threads start without it until you correct it. Everything else works.';
+/** The details of a warning about a login that is stored where heddle does not look. */
+const LOGIN_AGAIN = 'Log in once more with account/login/start and an API key, or set OPENAI_API_KEY in the environment.';
 
 /**
  * Returns the warnings that a client gets after `initialize`: a source that cannot be read, invalid values, ignored keys,
@@ -45,7 +48,7 @@ export async function configWarnings(sources: ConfigSources, further: ConfigRead
     ...hookWarnings(config, false),
   ];
   const ofMcp = mcpProblems(config).map((error) => toConfigWarning(error, MCP_REFUSED));
-  const ofModels = [...loginWarnings(config), ...keyringWarnings(config), ...embeddedDefault(config), ...idleWebSearch(config)];
+  const ofModels = [...loginWarnings(config), ...keyringWarnings(config).map((error) => toConfigWarning(error, LOGIN_AGAIN)), ...embeddedDefault(config), ...idleWebSearch(config)];
   return [...badValues(config, further), ...ofMcp, ...ofTrust, ...ofLayers, ...ofModels];
 }
 
@@ -83,33 +86,7 @@ function ignoredKeys({ ignoredKeys: keys, locate }: Layer): ConfigWarningNotific
 }
 
 function badValues(config: Config, further: ConfigReads): ConfigWarningNotification[] {
-  return errorsWithSettings(config, further).map(({ error, settings }) => toConfigWarning(error, lossOf(settings)));
-}
-
-/** What users lose while these settings are invalid. */
-function lossOf(settings: readonly SettingName[]): string {
-  const loss = LOSSES.find(({ pattern }) => settings.length > 0 && settings.every((name) => pattern.test(name)));
-  return loss === undefined ? REFUSED : `${loss.loss} until you correct it. Everything else works.`;
-}
-
-const LOSSES = [
-  { pattern: /^(web_search|tools\.web_search|features\.web_search_request)$/, loss: 'Models do not search the web' },
-  { pattern: /^agents\./, loss: 'Models do not get the tools for agents' },
-  { pattern: /^review_model$/, loss: 'The server refuses reviews' },
-  { pattern: /^cli_auth_credentials_store$/, loss: 'It has no effect' },
-];
-
-/** Logins with a key are stored in a file. A home of another program may have its key elsewhere, where heddle does not find it. */
-function keyringWarnings(config: Config): ConfigWarningNotification[] {
-  const path = ['cli_auth_credentials_store'];
-  const isWrong = errorOf(() => config.get('cli_auth_credentials_store')) !== null;
-  const store = isWrong ? 'file' : config.get('cli_auth_credentials_store');
-  // `auto` may mean the file.
-  if (store === 'file' || (store === 'auto' && (config.login.apiKey !== null || embeddedDefault(config).length === 0))) return [];
-  const problem = `heddle keeps the API key in ${AUTH_FILE} in the home, which only you can read, and does not look for it elsewhere`;
-  const advice = 'Log in once more with account/login/start and an API key, or set OPENAI_API_KEY in the environment.';
-  const error = config.error(path, `${JSON.stringify(store)} has no effect: ${problem}`);
-  return [toConfigWarning(error, advice)];
+  return errorsWithSettings(config, further).map(({ error, settings }) => toConfigWarning(error, lossOf(settings) ?? REFUSED));
 }
 
 function loginWarnings(config: Config): ConfigWarningNotification[] {
