@@ -1,13 +1,16 @@
 import { join } from 'node:path';
 import type { ConfigWarningNotification } from '../protocol/generated/types.ts';
-import { agentWarnings, roleWarnings } from './agents/agent-warnings.ts';
+import { agentKeyWarnings, roleWarnings } from './agents/agent-warnings.ts';
 import type { Config } from './config.ts';
 import { ConfigError, type ConfigLocation } from './config-error.ts';
-import { type ConfigReads, configErrors, errorOf } from './config-errors.ts';
+import { type ConfigReads, errorOf, errorsWithSettings } from './config-errors.ts';
 import { keyWarnings } from './keys/key-warnings.ts';
 import type { Layer } from './layers/layer.ts';
+import { isRequestLayer } from './layers/request-layer.ts';
 import { type ConfigSources, loadConfig } from './load-config.ts';
+import { keyringWarnings } from './login/keyring-warnings.ts';
 import { AUTH_FILE } from './login/stored-login.ts';
+import { lossOf } from './loss-of.ts';
 import { mcpProblems } from './mcp/mcp-settings.ts';
 import { chooseProvider } from './providers/choose-provider.ts';
 import { modelAdvice } from './providers/stand-in-warning.ts';
@@ -19,6 +22,8 @@ import { asksForWebSearch } from './web-search.ts';
 export const REFUSED = 'The server refuses threads that need it until you correct it. Everything else works.';
 /** The details of a warning about an MCP server that is not required. */
 const MCP_REFUSED = 'Threads start without it until you correct it. Everything else works.';
+/** The details of a warning about a login that is stored where heddle does not look. */
+const LOGIN_AGAIN = 'Log in once more with account/login/start and an API key, or set OPENAI_API_KEY in the environment.';
 
 /**
  * Returns the warnings that a client gets after `initialize`: a source that cannot be read, invalid values, ignored keys,
@@ -37,13 +42,13 @@ export async function configWarnings(sources: ConfigSources, further: ConfigRead
   const ofTrust = problem === null ? [] : [{ summary: problem.message, details: null, path, range: null }];
   const ofLayers = [
     ...projectWarnings(config),
-    ...config.layers.flatMap(keyWarnings),
+    ...config.layers.flatMap(ineffectiveKeys),
     ...requirementWarnings(config),
-    ...agentWarnings(config),
+    ...roleWarnings(config, { isProjects: false }),
     ...hookWarnings(config, false),
   ];
   const ofMcp = mcpProblems(config).map((error) => toConfigWarning(error, MCP_REFUSED));
-  const ofModels = [...loginWarnings(config), ...embeddedDefault(config), ...idleWebSearch(config)];
+  const ofModels = [...loginWarnings(config), ...keyringWarnings(config).map((error) => toConfigWarning(error, LOGIN_AGAIN)), ...embeddedDefault(config), ...idleWebSearch(config)];
   return [...badValues(config, further), ...ofMcp, ...ofTrust, ...ofLayers, ...ofModels];
 }
 
@@ -51,6 +56,15 @@ export async function configWarnings(sources: ConfigSources, further: ConfigRead
 export function projectWarnings(config: Config): ConfigWarningNotification[] {
   const ofLayers = config.layers.flatMap((layer) => [...disabledFile(layer), ...ignoredKeys(layer)]);
   return [...ofLayers, ...roleWarnings(config, { isProjects: true }), ...hookWarnings(config, true)];
+}
+
+/** Returns the warnings about keys of a request's `config` object that have no effect. */
+export function requestWarnings(config: Config): ConfigWarningNotification[] {
+  return config.layers.filter(isRequestLayer).flatMap(ineffectiveKeys);
+}
+
+function ineffectiveKeys(layer: Layer): ConfigWarningNotification[] {
+  return [...keyWarnings(layer), ...agentKeyWarnings(layer)];
 }
 
 function hookWarnings({ hooks }: Config, isProjects: boolean): ConfigWarningNotification[] {
@@ -72,7 +86,7 @@ function ignoredKeys({ ignoredKeys: keys, locate }: Layer): ConfigWarningNotific
 }
 
 function badValues(config: Config, further: ConfigReads): ConfigWarningNotification[] {
-  return configErrors(config, further).map((error) => toConfigWarning(error, REFUSED));
+  return errorsWithSettings(config, further).map(({ error, settings }) => toConfigWarning(error, lossOf(settings) ?? REFUSED));
 }
 
 function loginWarnings(config: Config): ConfigWarningNotification[] {

@@ -11,7 +11,7 @@ export const SECRET_FILES: readonly string[] = ['config.toml', 'auth.json', '.cr
 /** The entries of the home that no confined command can read or write, whatever its roots are: keys, conversations, trust. */
 export const HOME_SECRETS: readonly string[] = [
   ...SECRET_FILES,
-  ...['heddle.db-wal', 'heddle.db-shm', 'heddle-writers', 'sessions', 'archived_sessions', TRUST_RECORD],
+  ...['heddle.db-wal', 'heddle.db-shm', 'heddle-writers', 'sessions', 'archived_sessions', TRUST_RECORD, 'heddle-mcp.credentials.json'],
 ];
 
 /** The entries of the home that stay read-only even if the home is a writable root. */
