@@ -270,7 +270,11 @@ function createProxies({ proxyScript, dial, log }: AppParts, clock: Clock) {
 /** What clients change the configuration with. */
 function configChanges({ editToml = editHere }: AppParts, sources: ConfigSources & { features: Record<string, boolean> }) {
   // Providers are validated too, even if this server does not use them.
-  const configWith = (userText: string) => loadConfig({ ...sources, userText, modelGiven: false });
+  const configWith = (userText: string) => {
+    // What a change would trust is not recorded before it is made.
+    const trustedFiles = new TrustedFiles({ home: sources.home, writes: false });
+    return loadConfig({ ...sources, userText, modelGiven: false, trustedFiles });
+  };
   const configWriter = new ConfigWriter({ home: sources.home, editToml, configWith, further: policyReads });
   return { switched: sources.features, configWriter };
 }

@@ -42,6 +42,7 @@ export function accountMethods({ config, loginWriter, threads, rateLimits, annou
 
     'account/login/start': {
       queue: inOrder,
+      first: true,
       async handle(params, { after }) {
         if (params.type !== 'apiKey') throw loginNotSupported(params.type);
         const key = params.apiKey.trim();
@@ -67,6 +68,7 @@ export function accountMethods({ config, loginWriter, threads, rateLimits, annou
 
     'account/logout': {
       queue: inOrder,
+      first: true,
       async handle(_params, { after }) {
         await loginWriter.remove();
         after(await announceUpdate());

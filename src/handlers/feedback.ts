@@ -2,7 +2,7 @@ import { isAbsolute } from 'node:path';
 import type { Env } from '../base/env.ts';
 import { OwnFileError } from '../base/files/file-refused-error.ts';
 import { openNewFile } from '../base/files/open-new-file.ts';
-import { systemErrorCode } from '../base/system-error-code.ts';
+import { whyNotWritten } from '../files/why-not-written.ts';
 import { fileFailed } from '../protocol/file-errors.ts';
 import type { FeedbackSaveParams } from '../protocol/generated/types.ts';
 import { feedbackNotSent, invalidParams } from '../protocol/rpc-error.ts';
@@ -90,17 +90,7 @@ async function save(path: string, text: string): Promise<void> {
 
 function saveError(error: unknown, path: string): unknown {
   if (error instanceof OwnFileError) return fileFailed('file_failed', `the report was not saved: ${error.message}`, path);
-  const code = systemErrorCode(error);
-  if (code === null) return error;
-  const why = WHY[code] ?? `the system answered ${code}`;
-  return fileFailed('file_failed', `the report was not saved at ${path}: ${why}`, path);
+  const why = whyNotWritten(error);
+  if (why === null) return error;
+  return fileFailed('file_failed', `the report was not saved at ${path}: ${why}. Correct that, or choose another params.savePath`, path);
 }
-
-const WHY: Record<string, string> = {
-  EEXIST: 'there is already a file. Choose another params.savePath',
-  ENOENT: 'its folder does not exist. Create it first, or choose another params.savePath',
-  ENOTDIR: 'a part of the path is not a folder. Choose another params.savePath',
-  EACCES: 'the server may not write there. Choose another params.savePath',
-  EROFS: 'the file system is read-only. Choose another params.savePath',
-  ENOSPC: 'the disk is full. Free some space',
-};

@@ -72,13 +72,13 @@ export function resolveSettings(sources: SettingsSources): {
   /** The settings of the request or the kept ones that the administrator does not allow; null: none. The settings have allowed values. */
   notAllowed: string | null;
 } {
-  const { overrides, requested, last, config, cwd } = sources;
+  const { overrides, requested, config, cwd } = sources;
+  const last = chosen(sources.last);
   const kept = <Name extends keyof ThreadSettings>(name: Name, configKey: string): ThreadSettings[Name] | undefined =>
     Object.hasOwn(requested, configKey) ? undefined : last[name];
-  const keptProvider = last.embeddedByDefault ? undefined : kept('modelProvider', 'model_provider');
-  const { provider, embeddedDefault } = chooseProvider(config, overrides.modelProvider ?? keptProvider ?? null);
-  const keptModel = last.embeddedByDefault ? undefined : kept('model', 'model');
-  const model = chooseModel(config, provider, overrides.model ?? keptModel ?? null);
+  const named = overrides.modelProvider ?? kept('modelProvider', 'model_provider') ?? null;
+  const { provider, embeddedDefault } = chooseProvider(config, named);
+  const model = chooseModel(config, provider, overrides.model ?? kept('model', 'model') ?? null);
   const effort = keptOr(kept('effort', 'model_reasoning_effort'), () => config.get('model_reasoning_effort'));
   const { mode, settings: modeSettings } = last.collaborationMode ?? { mode: 'default' as const, settings: null };
   const wanted = {
@@ -113,6 +113,13 @@ export function resolveSettings(sources: SettingsSources): {
         overrides.developerInstructions ?? kept('developerInstructions', 'developer_instructions') ?? config.get('developer_instructions'),
     },
   };
+}
+
+/** The settings without a provider that nobody has chosen, and its model. */
+function chosen(settings: Partial<ThreadSettings>): Partial<ThreadSettings> {
+  if (settings.embeddedByDefault === undefined) return settings;
+  const { model: _model, modelProvider: _provider, ...others } = settings;
+  return others;
 }
 
 type Limited = Pick<ThreadSettings, 'approvalPolicy' | 'approvalsReviewer' | 'sandboxPolicy' | 'permissionProfile' | 'workspaceRoots'>;

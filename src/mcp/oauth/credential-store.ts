@@ -67,7 +67,7 @@ export class CredentialStore {
     return this.#queue.run(FILE, async () => {
       makeFolderSync(this.#home);
       const text = `${JSON.stringify(change(this.#all()), null, 1)}\n`;
-      await writeFile(join(this.#home, FILE), async (file) => (await file.write(text, 0)).bytesWritten, MODE);
+      await writeFile(join(this.#home, FILE), async (file) => (await file.write(text, 0)).bytesWritten, { mode: MODE });
     });
   }
 
