@@ -15,6 +15,7 @@ import type { Log } from './base/log.ts';
 import { atOnce, type Pace } from './base/pace.ts';
 import { RecentLog } from './base/recent-log.ts';
 import type { Config } from './config/config.ts';
+import { configuredSecrets } from './config/configured-secrets.ts';
 import { type ConfigSources, loadConfig } from './config/load-config.ts';
 import { readStoredLogin } from './config/login/stored-login.ts';
 import { chooseProvider } from './config/providers/choose-provider.ts';
@@ -227,8 +228,11 @@ function createConfiguration(options: AppParts, { clients, clock, log }: Base) {
   const { home, cwd, env, overrides = [], recordsTrust = true, systemDir = null } = options;
   const trustedFiles = new TrustedFiles({ home, writes: recordsTrust });
   const sources = { home, cwd, env, overrides, trustedFiles, modelGiven: options.model !== undefined, features: {}, systemDir };
-  const config = (folder: string | null = null, request: JsonObject | null = null): Promise<Config> =>
-    loadConfig({ ...sources, cwd: folder ?? cwd, request });
+  const config = async (folder: string | null = null, request: JsonObject | null = null): Promise<Config> => {
+    const loaded = await loadConfig({ ...sources, cwd: folder ?? cwd, request });
+    options.tap?.hide?.([...configuredSecrets(loaded), ...new CredentialStore(home).secrets()]);
+    return loaded;
+  };
   const skillFolders = new SkillFolders({ clock, log, config, onChange: () => clients.publish('everyone', 'skills/changed', {}) });
   const changes = { ...configChanges(options, sources), loginWriter: new LoginWriter(home) };
   return { sources, config, skillFolders, changes };
