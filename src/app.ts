@@ -15,6 +15,7 @@ import type { Log } from './base/log.ts';
 import { atOnce, type Pace } from './base/pace.ts';
 import { RecentLog } from './base/recent-log.ts';
 import type { Config } from './config/config.ts';
+import { configuredSecrets } from './config/configured-secrets.ts';
 import { type ConfigSources, loadConfig } from './config/load-config.ts';
 import { readStoredLogin } from './config/login/stored-login.ts';
 import { chooseProvider } from './config/providers/choose-provider.ts';
@@ -227,8 +228,11 @@ function createConfiguration(options: AppParts, { clients, clock, log }: Base) {
   const { home, cwd, env, overrides = [], recordsTrust = true, systemDir = null } = options;
   const trustedFiles = new TrustedFiles({ home, writes: recordsTrust });
   const sources = { home, cwd, env, overrides, trustedFiles, modelGiven: options.model !== undefined, features: {}, systemDir };
-  const config = (folder: string | null = null, request: JsonObject | null = null): Promise<Config> =>
-    loadConfig({ ...sources, cwd: folder ?? cwd, request });
+  const config = async (folder: string | null = null, request: JsonObject | null = null): Promise<Config> => {
+    const loaded = await loadConfig({ ...sources, cwd: folder ?? cwd, request });
+    options.tap?.hide?.([...configuredSecrets(loaded), ...new CredentialStore(home).secrets()]);
+    return loaded;
+  };
   const skillFolders = new SkillFolders({ clock, log, config, onChange: () => clients.publish('everyone', 'skills/changed', {}) });
   const changes = { ...configChanges(options, sources), loginWriter: new LoginWriter(home) };
   return { sources, config, skillFolders, changes };
@@ -270,7 +274,11 @@ function createProxies({ proxyScript, dial, log }: AppParts, clock: Clock) {
 /** What clients change the configuration with. */
 function configChanges({ editToml = editHere }: AppParts, sources: ConfigSources & { features: Record<string, boolean> }) {
   // Providers are validated too, even if this server does not use them.
-  const configWith = (userText: string) => loadConfig({ ...sources, userText, modelGiven: false });
+  const configWith = (userText: string) => {
+    // What a change would trust is not recorded before it is made.
+    const trustedFiles = new TrustedFiles({ home: sources.home, writes: false });
+    return loadConfig({ ...sources, userText, modelGiven: false, trustedFiles });
+  };
   const configWriter = new ConfigWriter({ home: sources.home, editToml, configWith, further: policyReads });
   return { switched: sources.features, configWriter };
 }

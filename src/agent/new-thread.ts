@@ -115,7 +115,8 @@ export async function configureThread(
   const request = inherited === null ? requested : mergeTables(inherited, requested ?? {});
   const load = () => deps.loadConfig(cwd, request);
   const config = await load();
-  const { settings, provider, notAllowed } = await resolveOrAdvise(deps, { overrides, requested: requested ?? {}, last, config, cwd });
+  const resolved = await resolveOrAdvise(deps, { overrides, requested: requested ?? {}, last, config, cwd });
+  const { settings, provider, embeddedDefault, notAllowed } = resolved;
   const instructions = await Instructions.load({ config, extraRoots: deps.extraSkillRoots }, cwd);
   const agents = agentSettings(config, provider);
   const configured = config.get('model_context_window');
@@ -131,6 +132,7 @@ export async function configureThread(
       model: await modelFor(provider),
       warnings: threadWarnings(config, {
         provider,
+        embeddedDefault,
         wanted: overrides.model ?? config.get('model') ?? last.model ?? null,
         notAllowed,
         agents,

@@ -262,8 +262,8 @@ export class Threads {
   }
 
   /** Reads the configuration of all loaded threads in which no turn runs again, as `reloadConfiguration` does. */
-  reloadConfiguration(): Promise<void> {
-    return reloadConfiguration(this.#loaded.values(), this.#deps);
+  reloadConfiguration(options?: { embedded: boolean }): Promise<void> {
+    return reloadConfiguration(this.#loaded.values(), this.#deps, options);
   }
 
   /** Stops the timer that unloads the thread. */
@@ -341,6 +341,7 @@ export class Threads {
     this.agents.noteOpened(thread);
     if (thread.turn === null && changesSettings(request))
       await thread.settingsChanges.reconfigure(() => this.#loader.configureLoaded(thread, request));
+    else await reloadConfiguration([thread], this.#deps, { embedded: true });
     return thread;
   }
 }

@@ -1,27 +1,20 @@
 import { join } from 'node:path';
 import type { ConfigWarningNotification } from '../protocol/generated/types.ts';
-import { agentKeyWarnings, roleWarnings } from './agents/agent-warnings.ts';
+import { roleWarnings } from './agents/agent-warnings.ts';
 import type { Config } from './config.ts';
-import { ConfigError, type ConfigLocation } from './config-error.ts';
-import { type ConfigReads, errorOf, errorsWithSettings } from './config-errors.ts';
-import { keyWarnings } from './keys/key-warnings.ts';
+import { ConfigError } from './config-error.ts';
+import { type ConfigReads, errorOf } from './config-errors.ts';
+import { configProblems, ineffectiveKeys, REFUSED, toConfigWarning } from './config-problems.ts';
 import type { Layer } from './layers/layer.ts';
 import { isRequestLayer } from './layers/request-layer.ts';
 import { type ConfigSources, loadConfig } from './load-config.ts';
 import { keyringWarnings } from './login/keyring-warnings.ts';
 import { AUTH_FILE } from './login/stored-login.ts';
-import { lossOf } from './loss-of.ts';
-import { mcpProblems } from './mcp/mcp-settings.ts';
 import { chooseProvider } from './providers/choose-provider.ts';
 import { modelAdvice } from './providers/stand-in-warning.ts';
-import { requirementWarnings } from './requirements/requirement-warnings.ts';
 import { KNOWN_KEYS, suggestKey } from './suggest-key.ts';
 import { asksForWebSearch } from './web-search.ts';
 
-/** The details of a warning about a value that threads cannot do without. */
-export const REFUSED = 'The server refuses threads that need it until you correct it. Everything else works.';
-/** The details of a warning about an MCP server that is not required. */
-const MCP_REFUSED = 'Threads start without it until you correct it. Everything else works.';
 /** The details of a warning about a login that is stored where heddle does not look. */
 const LOGIN_AGAIN = 'Log in once more with account/login/start and an API key, or set OPENAI_API_KEY in the environment.';
 
@@ -40,22 +33,16 @@ export async function configWarnings(sources: ConfigSources, further: ConfigRead
   }
   const { problem, path } = sources.trustedFiles;
   const ofTrust = problem === null ? [] : [{ summary: problem.message, details: null, path, range: null }];
-  const ofLayers = [
-    ...projectWarnings(config),
-    ...config.layers.flatMap(ineffectiveKeys),
-    ...requirementWarnings(config),
-    ...roleWarnings(config, { isProjects: false }),
-    ...hookWarnings(config, false),
-  ];
-  const ofMcp = mcpProblems(config).map((error) => toConfigWarning(error, MCP_REFUSED));
-  const ofModels = [...loginWarnings(config), ...keyringWarnings(config).map((error) => toConfigWarning(error, LOGIN_AGAIN)), ...embeddedDefault(config), ...idleWebSearch(config)];
-  return [...badValues(config, further), ...ofMcp, ...ofTrust, ...ofLayers, ...ofModels];
+  const ofSettings = configProblems(config, further).map(({ warning }) => warning);
+  const ofLogins = [...loginWarnings(config), ...keyringWarnings(config).map((error) => toConfigWarning(error, LOGIN_AGAIN))];
+  const ofModels = [...ofLogins, ...embeddedDefault(config), ...idleWebSearch(config)];
+  return [...ofSettings, ...ofTrust, ...projectWarnings(config), ...ofModels];
 }
 
 /** Returns the warnings about a project's files: those that are not in force although the user trusts the project, and ignored keys. */
 export function projectWarnings(config: Config): ConfigWarningNotification[] {
   const ofLayers = config.layers.flatMap((layer) => [...disabledFile(layer), ...ignoredKeys(layer)]);
-  return [...ofLayers, ...roleWarnings(config, { isProjects: true }), ...hookWarnings(config, true)];
+  return [...ofLayers, ...roleWarnings(config, { isProjects: true }), ...hookWarnings(config)];
 }
 
 /** Returns the warnings about keys of a request's `config` object that have no effect. */
@@ -63,12 +50,8 @@ export function requestWarnings(config: Config): ConfigWarningNotification[] {
   return config.layers.filter(isRequestLayer).flatMap(ineffectiveKeys);
 }
 
-function ineffectiveKeys(layer: Layer): ConfigWarningNotification[] {
-  return [...keyWarnings(layer), ...agentKeyWarnings(layer)];
-}
-
-function hookWarnings({ hooks }: Config, isProjects: boolean): ConfigWarningNotification[] {
-  const problems = [...hooks.errors, ...hooks.warnings].filter((problem) => problem.isProjects === isProjects);
+function hookWarnings({ hooks }: Config): ConfigWarningNotification[] {
+  const problems = [...hooks.errors, ...hooks.warnings].filter(({ isProjects }) => isProjects);
   return problems.map(({ message, path }) => ({ summary: message, details: null, path, range: null }));
 }
 
@@ -83,10 +66,6 @@ function ignoredKeys({ ignoredKeys: keys, locate }: Layer): ConfigWarningNotific
     const details = suggested === null ? 'Set it in the config.toml in your heddle home instead.' : `Did you mean ${suggested}?`;
     return toConfigWarning(new ConfigError(`${path.join('.')} is ignored: ${reason}`, locate(path)), details);
   });
-}
-
-function badValues(config: Config, further: ConfigReads): ConfigWarningNotification[] {
-  return errorsWithSettings(config, further).map(({ error, settings }) => toConfigWarning(error, lossOf(settings) ?? REFUSED));
 }
 
 function loginWarnings(config: Config): ConfigWarningNotification[] {
@@ -120,9 +99,4 @@ function idleWebSearch(config: Config): ConfigWarningNotification[] {
   const summary = `web_search has no effect: the provider ${provider.id} does not have the Responses API.`;
   const details = 'Choose a provider with wire_api = "responses" that searches the web, or remove the setting.';
   return [{ summary, details, path: null, range: null }];
-}
-
-/** Returns the warning about a problem of the configuration. `details` says what to do. */
-export function toConfigWarning(error: { message: string; location: ConfigLocation }, details: string): ConfigWarningNotification {
-  return { summary: error.message, details, path: error.location.path, range: error.location.range };
 }

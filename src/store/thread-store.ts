@@ -28,6 +28,8 @@ import type { HistoryPage, ItemQuery, Page, PageQuery, TurnQuery } from './page-
 export interface ThreadSettings {
   model: string;
   modelProvider: string;
+  /** Nobody has chosen the provider: it is the embedded model, because there was no other. Absent: it was chosen. */
+  embeddedByDefault?: true;
   cwd: string;
   approvalPolicy: AskForApproval;
   approvalsReviewer: ApprovalsReviewer;

@@ -30,16 +30,18 @@ export class SettingsChanges {
     return withTurnOverrides(settings, overrides, { serverCwd, config: state.configuration.config });
   }
 
-  /** Replaces the settings and the configuration, unless a turn runs. */
+  /** Replaces the settings and the configuration, unless a turn runs. Returns the announcements of the change. */
   reconfigure(
     configure: (last: ThreadSettings) => Promise<{ settings: ThreadSettings; configuration: ThreadConfiguration }>,
-  ): Promise<void> {
+  ): Promise<Announcement[]> {
     const { beginnings, state, update } = this.#deps;
     return beginnings.change(async () => {
-      if (state.turn !== null) return;
+      if (state.turn !== null) return [];
       const { settings, configuration } = await configure(state.settings);
+      const announcements = settingsChange(state.id, state.settings, settings);
       await update({ settings });
       state.configuration = configuration;
+      return announcements;
     });
   }
 

@@ -37,6 +37,8 @@ export interface HookProblem {
   message: string;
   /** Whether a file of a project has the problem. */
   isProjects: boolean;
+  /** Nothing is wrong, but the user can make it clearer. */
+  isAdvice?: true;
 }
 
 /** The hooks of a working directory. */

@@ -81,7 +81,7 @@ function ownOrigins({ home, layers }: HookSources, errors: HookProblem[], warnin
   });
   if (table !== null && inConfig.length > 0) {
     const message = `Hooks are defined both in ${path} and in ${inConfig[0]?.path}. Both are used: it is clearer to have them in one place.`;
-    warnings.push({ path, message, isProjects: false });
+    warnings.push({ path, message, isProjects: false, isAdvice: true });
   }
   return [...origins, ...inConfig];
 }

@@ -1,7 +1,7 @@
 import type { Env } from '../../base/env.ts';
 import { isObject, type JsonValue } from '../../base/json-value.ts';
 import { variableNamesSecret } from '../../secrets/names-secret.ts';
-import { SECRET_CHARS_MIN, secretsOf } from '../../secrets/redact.ts';
+import { longestFirst, secretsOf } from '../../secrets/redact.ts';
 import { holdsSecret } from '../../secrets/redact-likely-secrets.ts';
 import type { Config } from '../config.ts';
 import { ConfigError } from '../config-error.ts';
@@ -129,18 +129,13 @@ function readServer(config: Config, server: string): McpServerConfig {
 /** `env`: the variables that the configuration itself sets. Names such as PATH say nothing secret. */
 function secretsIn(transport: McpStdio | McpHttp, env: Readonly<Record<string, string>>): string[] {
   if (transport.type === 'stdio')
-    return longEnough(Object.entries(env).flatMap(([key, value]) => (variableNamesSecret(key) || holdsSecret(value) ? value : [])));
+    return longestFirst(Object.entries(env).flatMap(([key, value]) => (variableNamesSecret(key) || holdsSecret(value) ? value : [])));
   const { url, headers, bearerToken, oauth } = transport;
-  return longEnough([
+  return longestFirst([
     ...secretsOf(new URL(url), headers),
     ...(bearerToken === null ? [] : [bearerToken]),
     ...(oauth.clientSecret === null ? [] : [oauth.clientSecret]),
   ]);
-}
-
-/** The longest comes first, as `redact` needs it. */
-function longEnough(secrets: readonly string[]): string[] {
-  return secrets.filter(({ length }) => length >= SECRET_CHARS_MIN).sort((a, b) => b.length - a.length);
 }
 
 function unknownKey(config: Config, path: readonly string[], known: readonly string[], type: 'stdio' | 'http'): ConfigError {
