@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
 import type { JsonValue } from '../base/json-value.ts';
 import type { Log } from '../base/log.ts';
 import { orAborted } from '../base/or-aborted.ts';
@@ -11,17 +11,11 @@ import { McpError } from './mcp-error.ts';
 import type { HostConnection, McpHostClient, Progress } from './mcp-host-client.ts';
 import type { McpServerState, McpUser } from './mcp-user.ts';
 import type { CredentialStore } from './oauth/credential-store.ts';
+import { RestartWaits } from './restart-waits.ts';
 import { ServerProcess } from './server-process.ts';
 import { ServerQuestions } from './server-questions.ts';
 import type { ConnectedServer, HostedServer, McpRequest, McpTool } from './to-host.ts';
 import type { TokenSource } from './token-source.ts';
-
-/** The first wait before a server is started again. It doubles with each failure. */
-const RESTART_MS_MIN = 1_000;
-const RESTART_MS_MAX = 60_000;
-/** A server that has run so long is started again after the shortest wait. */
-const STEADY_MS = 60_000;
-const FAILURES_COUNTED_MAX = 10;
 
 export interface McpServerDeps {
   host: McpHostClient;
@@ -49,15 +43,13 @@ export class McpServer {
   readonly #deps: McpServerDeps;
   readonly #users = new Set<McpUser>();
   readonly #questions: ServerQuestions;
+  readonly #restart: RestartWaits;
   #state: McpServerState = { status: 'stopped' };
   #connection: HostConnection | null = null;
   #process: ServerProcess | null = null;
   #started: Promise<void> = Promise.resolve();
-  #restart: Timer | null = null;
   readonly #neededScopes = new Set<string>();
-  #failures = 0;
-  #readySinceMs: number | null = null;
-  #hasBeenReady = false;
+  #hasFailed = false;
   #connected: ConnectedServer | null = null;
   #tools: readonly McpTool[] = [];
 
@@ -66,6 +58,7 @@ export class McpServer {
     this.config = config;
     this.#cwd = cwd;
     this.#deps = deps;
+    this.#restart = new RestartWaits(deps.clock);
     this.#questions = new ServerQuestions({ config, users: this.#users, tokens: deps.tokens, credentials: deps.credentials });
   }
 
@@ -83,17 +76,39 @@ export class McpServer {
     return this.#tools;
   }
 
-  /** Adds a user, and starts the server if it does not run. */
+  /**
+   * Whether it has failed, and has not been ready since then, nor has a person had it started again. Turns do not wait for such a server,
+   * even while it is being started.
+   */
+  get hasFailed(): boolean {
+    return this.#hasFailed;
+  }
+
+  /** Adds a user, and starts the server if it does not run. If it has failed, that waits as each restart does. */
   attach(user: McpUser): void {
     this.#users.add(user);
-    if (this.#state.status === 'failed' || this.#state.status === 'stopped') this.#start();
-    else this.#connection?.rootsChanged();
+    if (this.#state.status === 'stopped') this.#start();
+    else if (this.#state.status === 'failed') this.#restart.whenDue(() => this.#start());
+    else this.rootsChanged();
   }
 
   detach(user: McpUser): void {
     this.#users.delete(user);
-    if (this.#users.size > 0) this.#connection?.rootsChanged();
-    else this.#restart?.clear();
+    if (this.#users.size > 0) this.rootsChanged();
+    else this.#restart.clear();
+  }
+
+  /** Tells the server that its users have other working directories. */
+  rootsChanged(): void {
+    this.#connection?.rootsChanged();
+  }
+
+  /** Starts it without a wait if it has failed, because a person has asked for that. */
+  startFailed(): void {
+    if (this.#state.status !== 'failed') return;
+    this.#hasFailed = false;
+    this.#restart.skip();
+    if (this.isUsed) this.#start();
   }
 
   get isUsed(): boolean {
@@ -128,13 +143,12 @@ export class McpServer {
   /** The user has logged in: it is started again if it could not be before. */
   loggedIn(): void {
     this.#neededScopes.clear();
-    if (this.#state.status === 'failed' && this.isUsed) this.#start();
+    this.startFailed();
   }
 
   /** Ends the connection and the process with everything that it has started. */
   async close({ atOnce = false } = {}): Promise<void> {
-    this.#restart?.clear();
-    this.#restart = null;
+    this.#restart.clear();
     this.#setState({ status: 'stopped' });
     this.#connection?.close(new McpError('closed', `the MCP server ${this.config.name} was ended`));
     this.#connection = null;
@@ -178,13 +192,12 @@ export class McpServer {
   #unavailable(): string {
     const { name } = this.config;
     if (this.#state.status !== 'failed') return `the MCP server ${name} is not running`;
-    const again = this.#restart === null ? '' : ' It is being started again.';
+    const again = this.#restart.isSet ? ' It is being started again.' : '';
     return `the MCP server ${name} is not available: ${this.#state.error}.${again}`;
   }
 
   #start(): void {
-    this.#restart?.clear();
-    this.#restart = null;
+    this.#restart.clear();
     this.#setState({ status: 'starting' });
     this.#started = this.#connect();
   }
@@ -198,8 +211,8 @@ export class McpServer {
       if (ready === null)
         throw new McpError('timeout', `it did not start in time: it has ${startupTimeoutMs / 1000} seconds (startup_timeout_sec)`);
       if (this.#state.status !== 'starting') return;
-      this.#hasBeenReady = true;
-      this.#readySinceMs = this.#deps.clock.monotonic();
+      this.#hasFailed = false;
+      this.#restart.ready();
       this.#setState({ status: 'ready' });
     } catch (error) {
       if (this.#state.status !== 'starting') return;
@@ -285,9 +298,8 @@ export class McpServer {
   }
 
   #failed(error: unknown): void {
-    const wasSteady = this.#readySinceMs !== null && this.#deps.clock.monotonic() - this.#readySinceMs >= STEADY_MS;
-    this.#readySinceMs = null;
-    this.#failures = wasSteady ? 0 : Math.min(this.#failures + 1, FAILURES_COUNTED_MAX);
+    this.#hasFailed = true;
+    this.#restart.failed();
     const message = this.#messageOf(error);
     this.#connection?.close(new McpError('closed', `the MCP server ${this.config.name} has ended: ${message}`));
     this.#connection = null;
@@ -295,16 +307,8 @@ export class McpServer {
     this.#process = null;
     const needsLogin = error instanceof McpError && error.kind === 'unauthorized';
     if (!(error instanceof McpError)) this.#deps.log.error({ err: error, server: this.config.name }, 'an MCP server could not be started');
-    this.#restart?.clear();
-    this.#restart = this.#hasBeenReady && !needsLogin && this.isUsed ? this.#restartLater() : null;
+    if (this.#connected !== null && !needsLogin && this.isUsed) this.#restart.whenDue(() => this.#start());
     this.#setState({ status: 'failed', error: message, needsLogin });
-  }
-
-  #restartLater(): Timer {
-    const ms = Math.min(RESTART_MS_MIN * 2 ** Math.max(0, this.#failures - 1), RESTART_MS_MAX);
-    return this.#deps.clock.setTimer(() => {
-      if (this.isUsed && this.#state.status === 'failed') this.#start();
-    }, ms);
   }
 
   #setState(state: McpServerState): void {
