@@ -4,28 +4,66 @@ import { RpcError } from '../protocol/rpc-error.ts';
 import { spawnSource } from '../store/spawn-source.ts';
 import type { AgentDeps } from './agent-deps.ts';
 import type { LoadedThread } from './loaded-thread.ts';
-import { configureThread } from './new-thread.ts';
+import { McpTools } from './mcp/mcp-tools.ts';
+import { resolveThread } from './new-thread.ts';
 
 /** The work of reading a configuration, in the units of `EventLoopYield`. */
 const RELOAD_UNITS = 1_000;
 
+/** `mcp`: only the MCP servers. */
+export type Reload = 'all' | 'mcp';
+
+interface ReloadOptions {
+  reload: Reload;
+  /** Called with each thread that has the new configuration, or keeps its own. */
+  onDone(thread: LoadedThread): void;
+}
+
 /**
- * Reads the configuration of loaded threads in which no turn runs again. Their settings stay as they are, and so does the configuration
- * of a thread that cannot have the new one. Agents get it when they are loaded again.
+ * Reads the configuration of loaded threads again, and starts MCP servers that have failed. Returns at once; turns that begin from then on
+ * have the new configuration. The settings of a thread stay as they are. An agent, or a thread in which a turn runs, has only the new
+ * MCP servers. Nothing waits for servers, and a thread that cannot have the new configuration keeps its own.
  */
-export async function reloadConfiguration(threads: Iterable<LoadedThread>, deps: AgentDeps): Promise<void> {
+export function reloadConfiguration(threads: readonly LoadedThread[], deps: AgentDeps, { reload, onDone }: ReloadOptions): void {
   const breaks = new EventLoopYield();
-  for (const thread of [...threads].filter(({ record }) => spawnSource(record.source) === null)) {
-    await breaks.worked(RELOAD_UNITS);
-    const request = { overrides: {}, config: thread.configuration.requested, knowsModes: true };
-    try {
-      await thread.settingsChanges.reconfigure(async (settings) => {
-        const { configuration } = await configureThread(deps, request, settings);
+  deps.mcp.startFailed();
+  for (const thread of threads) void reloadThread(thread, deps, { reload, breaks }).then(() => onDone(thread));
+}
+
+/** Never rejects. */
+async function reloadThread(
+  thread: LoadedThread,
+  deps: AgentDeps,
+  { reload, breaks }: { reload: Reload; breaks: EventLoopYield },
+): Promise<void> {
+  const { settingsChanges, record } = thread;
+  try {
+    const isWhole =
+      reload === 'all' &&
+      spawnSource(record.source) === null &&
+      (await settingsChanges.reconfigure(async (settings) => {
+        await breaks.worked(RELOAD_UNITS);
+        const request = { overrides: {}, config: thread.configuration.requested, knowsModes: true };
+        const { configuration } = await resolveThread(deps, request, settings);
         return { settings, configuration };
+      }));
+    if (!isWhole) {
+      await settingsChanges.reconfigureMcp(async ({ readAgain }) => {
+        await breaks.worked(RELOAD_UNITS);
+        return readAgain();
       });
-    } catch (error) {
-      if (!(error instanceof ConfigError || error instanceof RpcError)) throw error;
-      deps.log.warn({ threadId: thread.id, problem: error.message }, 'a thread keeps its configuration, because the new one is invalid');
     }
+    thread.part(McpTools).reconfigured();
+  } catch (error) {
+    keepsConfiguration(thread, deps, error);
   }
+}
+
+function keepsConfiguration({ id }: LoadedThread, { clients, log }: AgentDeps, error: unknown): void {
+  const isExpected = error instanceof ConfigError || error instanceof RpcError;
+  if (isExpected) log.warn({ threadId: id, problem: error.message }, 'a thread keeps its configuration, because the new one is invalid');
+  else log.error({ err: error, threadId: id }, 'the configuration of a thread could not be read again');
+  const reason = isExpected ? error.message : 'the server has failed to read it, and its log says why';
+  const message = `This thread keeps its configuration, because it cannot have the new one: ${reason}`;
+  clients.publish({ threadId: id }, 'warning', { threadId: id, message });
 }

@@ -11,7 +11,7 @@ import { checkTurn, revertingPatch } from './history/reverting-patch.ts';
 import type { LoadedThread } from './loaded-thread.ts';
 import { LoadedTree } from './loaded-tree.ts';
 import { changesSettings, type NewThread, type ThreadRequest } from './new-thread.ts';
-import { reloadConfiguration } from './reload-configuration.ts';
+import { type Reload, reloadConfiguration } from './reload-configuration.ts';
 import { type SharedLimits, sharedLimits } from './shared-limits.ts';
 import { AgentRefused, type NewAgent } from './sub-agents/agent-tree.ts';
 import { ThreadLoader } from './thread-loader.ts';
@@ -261,9 +261,11 @@ export class Threads {
     });
   }
 
-  /** Reads the configuration of all loaded threads in which no turn runs again, as `reloadConfiguration` does. */
-  reloadConfiguration(): Promise<void> {
-    return reloadConfiguration(this.#loaded.values(), this.#deps);
+  /** Reads the configuration of all loaded threads again, as `reloadConfiguration` does. */
+  reloadConfiguration(reload: Reload): void {
+    // A due turn does not begin while something is queued.
+    const onDone = ({ id }: LoadedThread) => this.beginDueTurn(id);
+    reloadConfiguration([...this.#loaded.values()], this.#deps, { reload, onDone });
   }
 
   /** Stops the timer that unloads the thread. */
