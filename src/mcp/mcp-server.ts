@@ -2,16 +2,16 @@ import type { Clock } from '../base/clock.ts';
 import type { JsonValue } from '../base/json-value.ts';
 import type { Log } from '../base/log.ts';
 import { orAborted } from '../base/or-aborted.ts';
-import { PausableTimers } from '../base/pausable-timers.ts';
 import type { McpServerConfig } from '../config/mcp/mcp-server-config.ts';
 import { type Processes, ProcessStartError } from '../sandbox/processes/processes.ts';
 import { redact } from '../secrets/redact.ts';
 import { redactLikelySecrets } from '../secrets/redact-likely-secrets.ts';
 import { McpError } from './mcp-error.ts';
-import type { HostConnection, McpHostClient, Progress } from './mcp-host-client.ts';
+import type { HostConnection, McpHostClient } from './mcp-host-client.ts';
 import type { McpServerState, McpUser } from './mcp-user.ts';
 import type { CredentialStore } from './oauth/credential-store.ts';
 import { RestartWaits } from './restart-waits.ts';
+import { type McpCallOptions, ServerCalls } from './server-calls.ts';
 import { ServerProcess } from './server-process.ts';
 import { ServerQuestions } from './server-questions.ts';
 import type { ConnectedServer, HostedServer, McpRequest, McpTool } from './to-host.ts';
@@ -27,15 +27,6 @@ export interface McpServerDeps {
   credentials: CredentialStore;
 }
 
-export interface McpCallOptions {
-  timeoutMs: number;
-  signal: AbortSignal;
-  user: McpUser | null;
-  /** Given to `onQuestion` of the user. */
-  tag?: unknown;
-  onProgress?: (progress: Progress) => void;
-}
-
 /** One MCP server, which all threads with the same configuration share. It is started again when it has crashed. */
 export class McpServer {
   readonly config: McpServerConfig;
@@ -43,6 +34,7 @@ export class McpServer {
   readonly #deps: McpServerDeps;
   readonly #users = new Set<McpUser>();
   readonly #questions: ServerQuestions;
+  readonly #calls: ServerCalls;
   readonly #restart: RestartWaits;
   #state: McpServerState = { status: 'stopped' };
   #connection: HostConnection | null = null;
@@ -60,6 +52,7 @@ export class McpServer {
     this.#deps = deps;
     this.#restart = new RestartWaits(deps.clock);
     this.#questions = new ServerQuestions({ config, users: this.#users, tokens: deps.tokens, credentials: deps.credentials });
+    this.#calls = new ServerCalls({ name: config.name, clock: deps.clock, questions: this.#questions });
   }
 
   get state(): McpServerState {
@@ -123,13 +116,13 @@ export class McpServer {
   /** Sends a request. Rejects with an McpError, at once if the server is not running. */
   async request(request: McpRequest, options: McpCallOptions): Promise<JsonValue> {
     await this.settled(options.signal);
+    const connection = this.#connection;
     try {
       return await this.#send(request, options);
     } catch (error) {
       if (!(error instanceof McpError) || error.kind !== 'sessionLost') throw error;
       // The server has not seen the request: it knows a new session only.
-      this.#lost('the server has forgotten the session');
-      this.#start();
+      if (connection !== null) this.#beginSession(connection);
       await this.settled(options.signal);
       return this.#send(request, options);
     }
@@ -150,43 +143,36 @@ export class McpServer {
   async close({ atOnce = false } = {}): Promise<void> {
     this.#restart.clear();
     this.#setState({ status: 'stopped' });
-    this.#connection?.close(new McpError('closed', `the MCP server ${this.config.name} was ended`));
+    const ended = new McpError('closed', `the MCP server ${this.config.name} was ended`);
+    this.#connection?.close(ended);
+    this.#calls.close(ended);
     this.#connection = null;
     const running = this.#process;
     this.#process = null;
     await (atOnce ? running?.kill() : running?.stop(this.#deps.clock));
   }
 
-  async #send(request: McpRequest, { timeoutMs, signal, user, tag, onProgress }: McpCallOptions): Promise<JsonValue> {
+  async #send(request: McpRequest, options: McpCallOptions): Promise<JsonValue> {
     const connection = this.#connection;
     if (connection === null || this.#state.status !== 'ready') throw new McpError('unavailable', this.#unavailable());
-    const timers = new PausableTimers(this.#deps.clock);
-    const timeout = new AbortController();
-    const over = new AbortController();
-    const timer = timers.setTimer(() => timeout.abort(), timeoutMs);
-    const unattend = this.#process?.attend(timeoutMs);
-    let call = 0;
     try {
-      return await connection.request(request, {
-        signal: AbortSignal.any([signal, timeout.signal]),
-        ...(onProgress && { onProgress }),
-        begun: (number) => {
-          call = number;
-          this.#questions.begin(number, { user, tag, timers, over: over.signal });
-        },
-      });
+      return await this.#calls.send({ connection, process: this.#process }, request, options);
     } catch (error) {
-      if (timeout.signal.aborted && !signal.aborted)
-        throw new McpError('timeout', `${this.config.name} did not answer in time: it has ${timeoutMs / 1000} seconds (tool_timeout_sec)`);
       if (!(error instanceof McpError)) throw error;
-      for (const scope of error.scopes) this.#neededScopes.add(scope);
+      for (const scope of error.scopes ?? []) this.#neededScopes.add(scope);
+      if (error.kind === 'unauthorized' && error.scopes === null && connection === this.#connection) this.#failed(error);
       throw this.#shown(error);
-    } finally {
-      timer.clear();
-      unattend?.();
-      this.#questions.end(call);
-      over.abort();
     }
+  }
+
+  /**
+   * Begins a new session in place of this one, unless another call has begun it. Other open calls of the old session stay: the server may
+   * be answering them, or its answers say that it has not seen them.
+   */
+  #beginSession(lost: HostConnection): void {
+    if (lost !== this.#connection) return;
+    this.#start();
+    this.#calls.retire(lost);
   }
 
   #unavailable(): string {
