@@ -261,11 +261,9 @@ export class Threads {
     });
   }
 
-  /** Reads the configuration of all loaded threads again, as `reloadConfiguration` does. */
+  /** Reads the configuration of all loaded threads again, as `reloadConfiguration` does. Due turns begin after that. */
   reloadConfiguration(reload: Reload): void {
-    // A due turn does not begin while something is queued.
-    const onDone = ({ id }: LoadedThread) => this.beginDueTurn(id);
-    reloadConfiguration([...this.#loaded.values()], this.#deps, { reload, onDone });
+    reloadConfiguration([...this.#loaded.values()], this.#deps, { reload, onDone: ({ id }) => this.beginDueTurn(id) });
   }
 
   /** Stops the timer that unloads the thread. */

@@ -1,5 +1,10 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
+import type { TurnPartDeps } from '../../../src/agent/turn/turn-part.ts';
 import type { ConfigBatchWriteParams } from '../../../src/protocol/generated/types.ts';
+import { tempFolder } from '../../config/temp-folder.ts';
 import { EXAMPLE_SERVER, exampleServer, mcpCall, mcpThread, offeredBy, runTurn, textOf, until, withServers } from '../../mcp/mcp-thread.ts';
 import { answer, question } from '../../support/asking.ts';
 import { message, response } from '../../support/test-model.ts';
@@ -101,4 +106,43 @@ test('a thread that cannot have the new configuration keeps its own and is told 
   expect(text).toMatch(/^This thread keeps its configuration, because it cannot have the new one: .*there is no permission profile `mine`/);
   await server.client.waitFor('mcpServer/startupStatus/updated', (each) => each.threadId === other.thread.id && each.name === 'second');
   expect(told(server).filter((each) => each === 'second starting')).toHaveLength(1);
+});
+
+test('after turn/start with another working directory, servers are told of it and stay; those that are added start in it', async () => {
+  const log = join(tempFolder(), 'log');
+  const other = tempFolder();
+  const server = await mcpThread([], { config: withServers(exampleServer('ex', '', { MCP_LOG: log })) });
+  const { threadId } = server;
+  await runTurn(server);
+  server.model.push(response(mcpCall('ask', { method: 'roots/list', request: {} }, { callId: 'r' })), response(message('done')));
+  await runTurn(server, { cwd: other });
+  expect(textOf(server, 'r')).toContain(pathToFileURL(other).href);
+  const { data } = await server.client.request('mcpServerStatus/list', { threadId });
+  expect(data).toMatchObject([{ runtimeStatus: 'connected' }]);
+  const noted = readFileSync(log, 'utf8');
+  expect([noted.match(/^pid /gm)?.length, noted.includes('notifications/roots/list_changed')]).toEqual([1, true]);
+  await server.client.request('config/batchWrite', reloading(SECOND));
+  server.model.push(response(mcpCall('where', {}, { server: 'second', callId: 'w' })), response(message('done')));
+  await runTurn(server);
+  expect(textOf(server, 'w')).toContain(`\\"cwd\\":\\"${other}\\"`);
+});
+
+test('a closed thread starts no servers', async () => {
+  const parts: TurnPartDeps[] = [];
+  const partKinds = [
+    {
+      create: (deps: TurnPartDeps) => {
+        parts.push(deps);
+        return {};
+      },
+    },
+  ];
+  const server = await mcpThread([], { partKinds });
+  await runTurn(server);
+  const [deps] = parts;
+  const call = { server: 'ex', tool: 'echo', input: { message: 'x' } };
+  const callMcpTool = () => deps?.callMcpTool(call, new AbortController().signal);
+  expect(await callMcpTool()).toBe('echo: x');
+  await server.client.request('thread/archive', { threadId: server.threadId });
+  expect(callMcpTool()).toBeNull();
 });
