@@ -11,7 +11,7 @@ import { checkTurn, revertingPatch } from './history/reverting-patch.ts';
 import type { LoadedThread } from './loaded-thread.ts';
 import { LoadedTree } from './loaded-tree.ts';
 import { changesSettings, type NewThread, type ThreadRequest } from './new-thread.ts';
-import { reloadConfiguration } from './reload-configuration.ts';
+import { type Reload, reloadConfiguration } from './reload-configuration.ts';
 import { type SharedLimits, sharedLimits } from './shared-limits.ts';
 import { AgentRefused, type NewAgent } from './sub-agents/agent-tree.ts';
 import { ThreadLoader } from './thread-loader.ts';
@@ -261,9 +261,10 @@ export class Threads {
     });
   }
 
-  /** Reads the configuration of all loaded threads in which no turn runs again, as `reloadConfiguration` does. */
-  reloadConfiguration(options?: { embedded: boolean }): Promise<void> {
-    return reloadConfiguration(this.#loaded.values(), this.#deps, options);
+  /** Reads the configuration of all loaded threads again, as `reloadConfiguration` does. Due turns begin after that. */
+  reloadConfiguration(reload: Reload): Promise<void> {
+    const onDone = ({ id }: LoadedThread) => this.beginDueTurn(id);
+    return reloadConfiguration([...this.#loaded.values()], this.#deps, { reload, onDone });
   }
 
   /** Stops the timer that unloads the thread. */
@@ -341,7 +342,7 @@ export class Threads {
     this.agents.noteOpened(thread);
     if (thread.turn === null && changesSettings(request))
       await thread.settingsChanges.reconfigure(() => this.#loader.configureLoaded(thread, request));
-    else await reloadConfiguration([thread], this.#deps, { embedded: true });
+    else await reloadConfiguration([thread], this.#deps, { reload: 'provider' });
     return thread;
   }
 }

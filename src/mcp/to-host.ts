@@ -83,7 +83,7 @@ export interface McpProblem {
   /** The code of the server's error. */
   code: number | null;
   data: JsonValue;
-  /** For `unauthorized`: the scopes that the server wants. */
+  /** The scopes that the server wants beyond those of the login. Absent: it does not take the login, or the problem is another one. */
   scopes?: readonly string[];
 }
 

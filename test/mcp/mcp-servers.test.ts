@@ -140,6 +140,25 @@ test('a server that never worked is not started again by itself, but by the next
   expect(pids()).toHaveLength(2);
 });
 
+test('the waits between starts grow whoever asks for the server; a person does not wait', async () => {
+  const { servers, config, root, clock, pids } = setUp();
+  const dying = config({ MCP_MODE: 'dies' });
+  const { server } = servers.use(dying, user(root));
+  const askedAt = async (ms: number) => {
+    clock.advance(ms);
+    for (const lease of [servers.use(dying, user(root)), servers.use(dying, user(root))]) lease.release();
+    await server.settled(NEVER);
+    return pids().length;
+  };
+  await server.settled(NEVER);
+  const starts: number[] = [];
+  for (const ms of [0, 999, 1, 1_000, 1_000, 0]) starts.push(await askedAt(ms));
+  expect(starts).toEqual([1, 1, 2, 2, 3, 3]);
+  servers.startFailed();
+  await server.settled(NEVER);
+  expect(pids()).toHaveLength(4);
+});
+
 test('a server that hangs while it starts does not hold up others', async () => {
   const { servers, config, root } = setUp();
   servers.use(config({ MCP_MODE: 'mute' }, { name: 'mute' }), user(root));

@@ -21,9 +21,9 @@ const INSTRUCTIONS_CHARS_MAX = 4_000;
 export class McpTools implements TurnPart {
   readonly #deps: TurnPartDeps;
   readonly servers: ThreadServers;
-  /** Read anew by `reload`. Null: those of the thread's configuration. */
-  #settings: McpSettings | null = null;
-  #isOpen = false;
+  #isClosing = false;
+  /** Nothing releases servers any more. */
+  #isClosed = false;
 
   constructor(deps: TurnPartDeps) {
     this.#deps = deps;
@@ -31,34 +31,37 @@ export class McpTools implements TurnPart {
     this.servers = new ThreadServers({
       threadId,
       servers: deps.mcp,
+      root: () => deps.record().settings.cwd,
       announce: (announcements) => void outbox.announce(announcements),
       onQuestion: (question, tag, signal) => answerQuestion(question, tag, deps, signal),
     });
   }
 
   get settings(): McpSettings {
-    return this.#settings ?? this.#deps.configuration().mcp.settings;
+    return this.#deps.configuration().mcp.settings;
   }
 
-  /** Starts the servers, unless that has been done. To be called when a client has been told of the thread. Returns at once. */
+  /**
+   * Starts the servers that the configuration names now, unless they are in use. To be called when a client has been told of the thread.
+   * Returns at once.
+   */
   opened(): void {
-    if (this.#isOpen) return;
-    this.#isOpen = true;
-    this.servers.use(this.settings, this.#deps.record().settings.cwd);
+    if (!this.#isClosed) this.servers.use(this.settings);
   }
 
-  /** Reads the configuration again. From then on the thread has its servers. Rejects with a ConfigError. */
-  async reload(): Promise<void> {
-    this.#settings = await this.#deps.configuration().mcp.readAgain();
-    if (this.#isOpen) this.servers.use(this.#settings, this.#deps.record().settings.cwd);
+  /** The thread has another configuration. If servers are in use, it uses those of that configuration. */
+  reconfigured(): void {
+    if (this.servers.isInUse) this.opened();
   }
 
-  /** Waits for servers that are starting for the first time. Those that start again are offered as they were. */
+  /** Waits for servers that are starting for the first time. Those that start again are offered as they were; nothing waits for them. */
   async tools(signal: AbortSignal): Promise<Tool[]> {
     this.opened();
     const used = this.servers.all;
     if (used.length === 0) return [];
-    await Promise.all(used.filter(({ server }) => server.connected === null).map(({ server }) => server.settled(signal)));
+    await Promise.all(
+      used.filter(({ server }) => server.connected === null && !server.hasFailed).map(({ server }) => server.settled(signal)),
+    );
     const known = used.filter(({ server }) => server.connected !== null);
     if (known.length === 0) return [];
     const namespaces = mcpNamespaces(used.map(({ config }) => config.name));
@@ -73,9 +76,13 @@ export class McpTools implements TurnPart {
     return used && callAside(used, call, signal);
   }
 
+  async closed(): Promise<void> {
+    this.#isClosing = true;
+  }
+
   /** The thread is closed or reverted. The servers end a moment later, unless other threads use them. */
   async endWork(): Promise<void> {
-    this.#isOpen = false;
+    this.#isClosed = this.#isClosing;
     this.servers.release();
   }
 
