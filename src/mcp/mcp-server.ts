@@ -158,7 +158,7 @@ export class McpServer {
         ...(onProgress && { onProgress }),
         begun: (number) => {
           call = number;
-          this.#questions.begin(number, { user, tag, timers, over: over.signal });
+          this.#questions.begin(number, { user, op: request.op, tag, timers, over: over.signal });
         },
       });
     } catch (error) {

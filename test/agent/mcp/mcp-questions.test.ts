@@ -128,3 +128,18 @@ test('sampling that the user declines, or that policy does not allow, is an erro
   await runTurn(never);
   expect(answered(never)).toMatchObject({ error: { code: -1 } });
 });
+
+test('while calls of two threads are open, a question that names neither reaches no user', async () => {
+  const server = await asking('elicitation/create', FORM);
+  const first = runTurn(server);
+  const request = await question(server.client, ASK);
+  const { thread } = await server.client.request('thread/start', {});
+  server.model.clear();
+  server.model.push(response(mcpCall('ask', { method: 'elicitation/create', request: FORM }, { callId: 'other' })));
+  server.model.push(response(message('done')), response(message('done')));
+  await runTurn({ client: server.client, threadId: thread.id });
+  expect(JSON.stringify(toldOf(server, 'other'))).toContain('decline');
+  expect(server.client.messages.filter(({ method, id }) => method === ASK && id !== undefined)).toEqual([request]);
+  answer(server.client, request, { action: 'accept', content: { colour: 'red' } });
+  await first;
+});
