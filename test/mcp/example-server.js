@@ -1,5 +1,5 @@
 // An MCP server on stdio for tests. Its tools are named after what they do. Environment: MCP_LOG, a file that gets a line with the pid when
-// the server starts, and a line for each message; MCP_MODE, `dies` at once, `mute` never answers.
+// the server starts, and a line for each message; MCP_MODE, `dies` at once, `mute` never answers, `talks` says 2 MiB about itself.
 import { appendFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
@@ -73,7 +73,10 @@ const calls = {
   hang: () => new Promise(() => {}),
   die: () => process.exit(7),
   flood: ({ bytes }) => text('x'.repeat(bytes)),
-  ask: async ({ method, request }) => text(JSON.stringify(await ask(method, request))),
+  ask: async ({ method, request, times = 1 }) => {
+    const answers = await Promise.all(Array.from({ length: times }, () => ask(method, request)));
+    return text(JSON.stringify(times === 1 ? answers[0] : answers));
+  },
   askAndDie: () => {
     void ask('elicitation/create', { message: 'Still there?', requestedSchema: schema() });
     return new Promise(() => waiting.set('die', () => process.exit(5)));
@@ -90,7 +93,7 @@ const methods = {
     protocolVersion,
     capabilities: { tools: { listChanged: true }, resources: {} },
     serverInfo: { name: 'example', title: 'An example', version: '1.2.3' },
-    instructions: 'Use it with care.',
+    instructions: MCP_MODE === 'talks' ? 'x'.repeat(2 * 1024 * 1024) : 'Use it with care.',
   }),
   ping: () => ({}),
   'tools/list': () => ({ tools }),

@@ -28,8 +28,6 @@ type ElicitationParams = ServerRequests['mcpServer/elicitation/request']['params
 const INVALID_PARAMS = -32602;
 const REFUSED = -1;
 const INTERNAL = -32603;
-/** The longest prompt of a server. */
-const SAMPLING_CHARS_MAX = 200_000;
 
 /** Answers a question of a server, for the thread whose call it is. `tag` is its `AskingCall`. */
 export async function answerQuestion(question: AskedQuestion, tag: unknown, deps: TurnPartDeps, signal: AbortSignal): Promise<McpAnswer> {
@@ -65,7 +63,6 @@ function elicitationParams(params: JsonObject, { threadId, turnId, server }: Ask
 /** The server wants the model to answer a prompt: the reviewer of the thread has to allow it. */
 async function sample(params: JsonObject, call: AskingCall, deps: TurnPartDeps, signal: AbortSignal): Promise<McpAnswer> {
   const messages = Array.isArray(params.messages) ? (params.messages as JsonObject[]) : [];
-  if (JSON.stringify(params).length > SAMPLING_CHARS_MAX) return refusal('the prompt is too long');
   if (params.tools !== undefined) return refusal('tools are not offered to the model in the course of sampling');
   if (!mayAsk(call.settings.approvalPolicy, 'mcp_elicitations')) return refusal('the approval policy does not allow it');
   const verdict = await call.host.requestMore({ ...samplingAsk(params, call), signal });

@@ -9,6 +9,7 @@ import {
   type Transport,
   UnauthorizedError,
 } from '@modelcontextprotocol/client';
+import { jsonWeight } from '../../base/json-pieces.ts';
 import type { JsonObject, JsonValue } from '../../base/json-value.ts';
 import type {
   ConnectedServer,
@@ -31,6 +32,9 @@ type HttpServer = Extract<HostedServer, { type: 'http' }>;
 /** How often a user is sent to an authorization server in one login. */
 const LOGINS_MAX = 2;
 const PAGES_MAX = 200;
+/** The longest description that a server gives of itself: its capabilities, its instructions and `serverInfo`. */
+const DESCRIPTION_CHARS_MAX = 1024 * 1024;
+const TOO_TALKATIVE = `the server's description of itself is longer than ${DESCRIPTION_CHARS_MAX} characters`;
 /** Changes of the tools that come together are one. */
 const CHANGES_MS = 50;
 const MODERN_VERSION = '2026-07-28';
@@ -69,7 +73,9 @@ export class HostedClient {
       }
       this.#client = client;
       client.onclose = () => this.#ended(null);
-      post({ type: 'connected', connection, server: describe(client) });
+      const server = describe(client);
+      if (jsonWeight(server, DESCRIPTION_CHARS_MAX) > DESCRIPTION_CHARS_MAX) throw new Error(TOO_TALKATIVE);
+      post({ type: 'connected', connection, server });
     } catch (error) {
       post({ type: 'refused', connection, problem: toProblem(error) });
     }

@@ -1,7 +1,7 @@
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/base/json-value.ts';
-import { exampleServer, mcpCall, mcpThread, runTurn, toldOf, withServers } from '../../mcp/mcp-thread.ts';
+import { exampleServer, mcpCall, mcpItems, mcpThread, runTurn, toldOf, withServers } from '../../mcp/mcp-thread.ts';
 import { answer, question } from '../../support/asking.ts';
 import { message, response } from '../../support/test-model.ts';
 
@@ -142,4 +142,41 @@ test('while calls of two threads are open, a question that names neither reaches
   expect(server.client.messages.filter(({ method, id }) => method === ASK && id !== undefined)).toEqual([request]);
   answer(server.client, request, { action: 'accept', content: { colour: 'red' } });
   await first;
+});
+
+test('a question that is too long does not reach the client', async () => {
+  const server = await asking('elicitation/create', { ...FORM, message: 'x'.repeat(250_000) });
+  await runTurn(server);
+  expect(answered(server)).toEqual({ error: { code: -32602, message: 'the question is longer than 200000 characters' } });
+  const sampling = { ...SAMPLING, systemPrompt: 'x'.repeat(250_000) };
+  const prompting = await asking('sampling/createMessage', sampling);
+  await runTurn(prompting);
+  expect(answered(prompting)).toMatchObject({ error: { code: -32602 } });
+  expect([...server.client.messages, ...prompting.client.messages].some(({ method }) => method === ASK)).toBe(false);
+});
+
+test('of a flood of questions, the client gets 16 at a time, and the server an error for the others', async () => {
+  const server = await mcpThread([mcpCall('ask', { method: 'elicitation/create', request: FORM, times: 500 })]);
+  void runTurn(server);
+  const asked = () => server.client.messages.filter(({ method, id }) => method === ASK && id !== undefined);
+  await question(server.client, ASK, 16);
+  let given = 0;
+  const isOver = () => {
+    for (const request of asked().slice(given)) answer(server.client, request as never, { action: 'accept', content: { colour: 'red' } });
+    given = asked().length;
+    return server.client.notifications('turn/completed').length > 0;
+  };
+  if (!isOver()) await server.client.next('the end of the turn', isOver);
+  const [block] = (mcpItems(server)[0]?.result?.content ?? []) as { text: string }[];
+  const answers = JSON.parse(block?.text ?? 'null') as { action?: string; error?: { code: number; message: string } }[];
+  expect(answers.filter(({ action }) => action === 'accept')).toHaveLength(asked().length);
+  expect(asked().length).toBeLessThan(100);
+  expect(answers.at(-1)?.error).toEqual({ code: -32000, message: '16 questions of this server are open already' });
+});
+
+test('a server that says too much about itself has failed', async () => {
+  const server = await mcpThread([mcpCall('echo')], { config: withServers(exampleServer('ex', '', { MCP_MODE: 'talks' })) });
+  await runTurn(server);
+  const error = "the server's description of itself is longer than 1048576 characters";
+  expect(server.client.notifications('mcpServer/startupStatus/updated').at(-1)).toMatchObject({ status: 'failed', error });
 });
