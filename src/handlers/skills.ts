@@ -10,9 +10,10 @@ import type { SkillSwitch } from '../config/skill-switches.ts';
 import type { Skill, SkillError } from '../instructions/skills/find-skills.ts';
 import type { SkillFolders } from '../instructions/skills/skill-folders.ts';
 import { skillPresentation } from '../instructions/skills/skill-presentation.ts';
+import { isVersionConflict } from '../protocol/config-write-refused.ts';
 import type { SkillMetadata, SkillsListEntry } from '../protocol/generated/types.ts';
 import { contradictoryParams } from '../protocol/process-errors.ts';
-import { invalidParams, RpcError } from '../protocol/rpc-error.ts';
+import { invalidParams } from '../protocol/rpc-error.ts';
 import type { ConfigWriter } from './config-writing/config-writer.ts';
 import type { MethodTable } from './method.ts';
 
@@ -126,7 +127,7 @@ async function writeSwitch({ cwd, config, configWriter }: SkillsDeps, changed: S
       await configWriter.write({ edits: [{ keyPath: 'skills.config', value, mergeStrategy: 'replace' }], expectedVersion });
       return;
     } catch (error) {
-      if (!isConflict(error) || tries === WRITE_TRIES_MAX) throw error;
+      if (!isVersionConflict(error) || tries === WRITE_TRIES_MAX) throw error;
     }
   }
 }
@@ -137,10 +138,6 @@ function switchesWith(before: JsonValue | undefined, changed: SkillSwitch): Json
   const named = changed.path === null ? { name: changed.name } : { path: changed.path };
   const entries = changed.enabled ? others : [...others, { ...named, enabled: false }];
   return entries.length === 0 ? null : entries;
-}
-
-function isConflict(error: unknown): boolean {
-  return error instanceof RpcError && error.data.config_write_error_code === 'configVersionConflict';
 }
 
 function isAbout(entry: JsonValue, { path, name }: SkillSwitch): boolean {

@@ -1,4 +1,4 @@
-import { type RpcError, refused } from './rpc-error.ts';
+import { RpcError, refused } from './rpc-error.ts';
 
 /** Why a write of the configuration was refused, in the words that clients know. */
 export type ConfigWriteErrorCode = 'configVersionConflict' | 'configValidationError' | 'configLayerReadonly' | 'configPathNotFound';
@@ -12,4 +12,9 @@ const CONFIG_WRITE_CODES: Record<ConfigWriteErrorCode, string> = {
 
 export function configWriteRefused(code: ConfigWriteErrorCode, message: string): RpcError {
   return refused(CONFIG_WRITE_CODES[code], message, { config_write_error_code: code });
+}
+
+/** Whether a write was refused because another program has changed the file since it was read. */
+export function isVersionConflict(error: unknown): boolean {
+  return error instanceof RpcError && error.data.config_write_error_code === 'configVersionConflict';
 }

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, type JsonValue } from '../../base/json-value.ts';
+import { approvalModeOf, serverKey } from '../../config/mcp/mcp-server-config.ts';
 import { McpError } from '../../mcp/mcp-error.ts';
 import type { Progress } from '../../mcp/mcp-host-client.ts';
 import { judgeMcpCall } from '../../policy/mcp/judge-mcp-call.ts';
@@ -66,9 +67,9 @@ export class McpCallAction implements Action {
 
   async judge(settings: ThreadSettings, grants: Grants): Promise<Judgement> {
     const { used, tool } = this.#call;
-    const { approvalMode, toolApprovals, name } = used.config;
-    const mode = (Object.hasOwn(toolApprovals, tool.name) ? toolApprovals[tool.name] : undefined) ?? approvalMode;
-    const judged = judgeMcpCall({ mode, annotations: tool.annotations, isGranted: grants.allowsMcpTool(name, tool.name) }, settings);
+    const mode = approvalModeOf(used.config, tool.name);
+    const isGranted = grants.allowsMcpTool(serverKey(used.config), tool.name);
+    const judged = judgeMcpCall({ mode, annotations: tool.annotations, isGranted }, settings);
     if (typeof judged === 'object') return judged;
     const checked = await this.#check();
     if (checked?.verdict === 'block') return { refuse: `A safety check blocked this call. ${checked.reason ?? 'It gave no reason.'}` };

@@ -18,6 +18,7 @@ import type { Action, ActionOutcome, Ask, Verdict } from '../../tools/action.ts'
 import type { CommandProxies } from '../../tools/command/network/command-proxies.ts';
 import type { InterruptCause } from '../../tools/denial.ts';
 import type { Tool } from '../../tools/tool.ts';
+import type { ToolApprovals } from '../mcp/tool-approvals.ts';
 import type { Outbox } from '../outbox.ts';
 import type { LastUsage } from '../prompt/check-window.ts';
 import type { PromptBudget } from '../prompt/prompt-budget.ts';
@@ -222,6 +223,7 @@ export interface TurnPartDeps {
   readonly proxies: CommandProxies;
   /** The MCP servers that threads share. */
   readonly mcp: McpServers;
+  readonly toolApprovals: ToolApprovals;
   /** Absolute: heddle's home. */
   readonly home: string;
   /** The server's own environment. */

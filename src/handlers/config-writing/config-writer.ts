@@ -147,7 +147,8 @@ function asValidation<T>(read: () => T): T {
   }
 }
 
-function userLayer({ layers }: Config): Layer {
+/** The layer of config.toml itself. */
+export function userLayer({ layers }: Config): Layer {
   const layer = layers.find(({ name }) => name.type === 'user' && name.profile === null);
   if (layer === undefined) throw new Error('a configuration without the layer of the user');
   return layer;
