@@ -73,10 +73,9 @@ export class McpCallAction implements Action {
     if (typeof judged === 'object') return judged;
     const checked = await this.#check();
     if (checked?.verdict === 'block') return { refuse: `A safety check blocked this call. ${checked.reason ?? 'It gave no reason.'}` };
-    const reason = checked?.verdict === 'ask' ? (checked.reason ?? 'A safety check wants this call to be reviewed.') : null;
-    if (judged === 'run' && reason === null) return { run: UNCONFINED };
-    const claims = reason === null ? {} : { safetyCheck: reason };
-    return { ask: mcpApproval(this.#call, this.#args, { reason, describe: () => this.describe(UNCONFINED, claims) }) };
+    if (checked?.verdict === 'ask') return { run: UNCONFINED, demand: checked.reason ?? 'A safety check wants this call to be reviewed.' };
+    if (judged === 'run') return { run: UNCONFINED };
+    return { ask: mcpApproval(this.#call, this.#args, { reason: null, describe: () => this.describe(UNCONFINED) }) };
   }
 
   approval(permit: Permit, reason: string): Ask {

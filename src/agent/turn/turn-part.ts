@@ -114,6 +114,8 @@ export interface EndedResponse {
 export interface AskedApproval {
   ask: Ask;
   call: PendingCall | null;
+  /** Why a check of the call demands the approval: only the reviewer in force can then give it, and parts can refuse it. Null: policy asks. */
+  demand: string | null;
 }
 
 /** What begins a compaction: a client asked for it, or the prompt is too long. */
