@@ -34,14 +34,16 @@ let tools = [
 ];
 
 class Refusal extends Error {
-  constructor(code, message) {
+  constructor(code, message, data) {
     super(message);
     this.code = code;
+    this.data = data;
   }
 }
 
 const waiting = new Map();
 let serial = 0;
+let refusals = 0;
 
 function ask(method, params) {
   const id = `q${++serial}`;
@@ -56,8 +58,10 @@ const calls = {
   where: () => text(JSON.stringify({ cwd: process.cwd(), env: process.env })),
   write: ({ path = 'nothing' }) => text(`wrote ${path}`),
   fail: () => ({ ...text('it went wrong'), isError: true }),
-  refuse: () => {
-    throw new Refusal(-32001, 'refused outright');
+  refuse: ({ elicitations }) => {
+    if (elicitations === undefined) throw new Refusal(-32001, 'refused outright');
+    if (refusals++ > 0) return text('as you wish');
+    throw new Refusal(-32042, 'go there first', { elicitations });
   },
   picture: () => ({
     content: [
@@ -117,8 +121,8 @@ async function answer({ id, method, params = {} }) {
   try {
     if (!Object.hasOwn(methods, method)) throw new Refusal(-32601, `no method ${method}`);
     send({ id, result: await methods[method](params) });
-  } catch ({ code = -32603, message }) {
-    send({ id, error: { code, message } });
+  } catch ({ code = -32603, message, data }) {
+    send({ id, error: { code, message, data } });
   }
 }
 

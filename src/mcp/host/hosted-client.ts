@@ -10,7 +10,7 @@ import {
   UnauthorizedError,
 } from '@modelcontextprotocol/client';
 import { jsonWeight } from '../../base/json-pieces.ts';
-import type { JsonObject, JsonValue } from '../../base/json-value.ts';
+import { isObject, type JsonObject, type JsonValue } from '../../base/json-value.ts';
 import type {
   ConnectedServer,
   FromHost,
@@ -23,6 +23,7 @@ import type {
 } from '../to-host.ts';
 import { type CredentialsAccess, finishLogin, LoginProvider } from './login-provider.ts';
 import { PipeTransport } from './pipe-transport.ts';
+import { requiredVisits } from './required-visits.ts';
 import { NO_TIMEOUT_MS, type Progress, sendRequest } from './send-request.ts';
 import { StoredTokens } from './stored-tokens.ts';
 import { toProblem } from './to-problem.ts';
@@ -95,7 +96,25 @@ export class HostedClient {
     const client = this.#client;
     if (client === null) throw new Error('the server is not connected');
     const onProgress = (progress: Progress) => this.#deps.post({ type: 'progress', call, progress });
-    return this.#calls.run(call, () => sendRequest(client, request, { signal, onProgress }));
+    const send = () => sendRequest(client, request, { signal, onProgress });
+    return this.#calls.run(call, async () => {
+      try {
+        return await send();
+      } catch (error) {
+        const visits = requiredVisits(error);
+        if (visits.length === 0 || !(await this.#areAccepted(visits, { call, signal }))) throw error;
+        return send();
+      }
+    });
+  }
+
+  /** Asks the user to visit these addresses, one after another. */
+  async #areAccepted(visits: readonly JsonObject[], { call, signal }: { call: number; signal: AbortSignal }): Promise<boolean> {
+    for (const params of visits) {
+      const answer = await this.#deps.ask(call, { kind: 'elicitation', params }, signal);
+      if (!('result' in answer) || !isObject(answer.result) || answer.result.action !== 'accept') return false;
+    }
+    return true;
   }
 
   async rootsChanged(): Promise<void> {
