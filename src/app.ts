@@ -24,6 +24,7 @@ import { validOrNull } from './config/valid-or-null.ts';
 import type { EditToml } from './config/writing/toml-edit.ts';
 import { ConfigWriter } from './handlers/config-writing/config-writer.ts';
 import { LoginWriter } from './handlers/config-writing/login-writer.ts';
+import { storedToolApprovals } from './handlers/config-writing/stored-tool-approvals.ts';
 import { methodTable } from './handlers/method-table.ts';
 import type { DiagnosticsDeps } from './handlers/server.ts';
 import { SkillFolders } from './instructions/skills/skill-folders.ts';
@@ -161,6 +162,7 @@ export function createApp(options: AppParts): App {
       extraSkillRoots: () => skillFolders.extraRoots,
       modelFor: (provider) => models.get(provider),
       mcp,
+      toolApprovals: storedToolApprovals({ configWriter: configuration.changes.configWriter, config }),
       notifier,
       partKinds: [...TURN_PART_LIST, ...partKinds],
     },

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { JsonObject } from '../base/json-value.ts';
 import { mayStartAgents } from '../config/agents/may-start-agents.ts';
+import { runningAgentsMax } from '../config/agents/running-agents-max.ts';
 import type { Config } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { mergeTables } from '../config/layers/config-table.ts';
@@ -200,7 +201,7 @@ function agentSettings(config: Config, provider: ProviderConfig): { settings: Ag
 
 function readAgentSettings(config: Config, provider: ProviderConfig): AgentSettings {
   return {
-    running: config.get('agents.max_concurrent_threads_per_session') ?? config.get('agents.max_threads'),
+    running: runningAgentsMax(config),
     depth: config.get('agents.max_depth'),
     model: config.get('agents.default_subagent_model'),
     effort: config.get('agents.default_subagent_reasoning_effort'),

@@ -58,7 +58,7 @@ export class ServerCalls {
         ...(onProgress && { onProgress }),
         begun: (number) => {
           call = number;
-          questions.begin(number, { user, tag, timers, over: over.signal });
+          questions.begin(number, { user, op: request.op, tag, timers, over: over.signal });
         },
       });
     } catch (error) {

@@ -1,5 +1,5 @@
 // An MCP server on stdio for tests. Its tools are named after what they do. Environment: MCP_LOG, a file that gets a line with the pid when
-// the server starts, and a line for each message; MCP_MODE, `dies` at once, `mute` never answers.
+// the server starts, and a line for each message; MCP_MODE, `dies` at once, `mute` never answers, `talks` says 2 MiB about itself.
 import { appendFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
@@ -34,14 +34,16 @@ let tools = [
 ];
 
 class Refusal extends Error {
-  constructor(code, message) {
+  constructor(code, message, data) {
     super(message);
     this.code = code;
+    this.data = data;
   }
 }
 
 const waiting = new Map();
 let serial = 0;
+let refusals = 0;
 
 function ask(method, params) {
   const id = `q${++serial}`;
@@ -56,8 +58,10 @@ const calls = {
   where: () => text(JSON.stringify({ cwd: process.cwd(), env: process.env })),
   write: ({ path = 'nothing' }) => text(`wrote ${path}`),
   fail: () => ({ ...text('it went wrong'), isError: true }),
-  refuse: () => {
-    throw new Refusal(-32001, 'refused outright');
+  refuse: ({ elicitations }) => {
+    if (elicitations === undefined) throw new Refusal(-32001, 'refused outright');
+    if (refusals++ > 0) return text('as you wish');
+    throw new Refusal(-32042, 'go there first', { elicitations });
   },
   picture: () => ({
     content: [
@@ -73,7 +77,10 @@ const calls = {
   hang: () => new Promise(() => {}),
   die: () => process.exit(7),
   flood: ({ bytes }) => text('x'.repeat(bytes)),
-  ask: async ({ method, request }) => text(JSON.stringify(await ask(method, request))),
+  ask: async ({ method, request, times = 1 }) => {
+    const answers = await Promise.all(Array.from({ length: times }, () => ask(method, request)));
+    return text(JSON.stringify(times === 1 ? answers[0] : answers));
+  },
   askAndDie: () => {
     void ask('elicitation/create', { message: 'Still there?', requestedSchema: schema() });
     return new Promise(() => waiting.set('die', () => process.exit(5)));
@@ -90,7 +97,7 @@ const methods = {
     protocolVersion,
     capabilities: { tools: { listChanged: true }, resources: {} },
     serverInfo: { name: 'example', title: 'An example', version: '1.2.3' },
-    instructions: 'Use it with care.',
+    instructions: MCP_MODE === 'talks' ? 'x'.repeat(2 * 1024 * 1024) : 'Use it with care.',
   }),
   ping: () => ({}),
   'tools/list': () => ({ tools }),
@@ -114,8 +121,8 @@ async function answer({ id, method, params = {} }) {
   try {
     if (!Object.hasOwn(methods, method)) throw new Refusal(-32601, `no method ${method}`);
     send({ id, result: await methods[method](params) });
-  } catch ({ code = -32603, message }) {
-    send({ id, error: { code, message } });
+  } catch ({ code = -32603, message, data }) {
+    send({ id, error: { code, message, data } });
   }
 }
 

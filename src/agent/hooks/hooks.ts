@@ -154,11 +154,12 @@ export class Hooks implements TurnPart {
     return this.#run('postToolUse', { turn, facts, names, callId: call.callId });
   }
 
-  async approvalAsked({ ask, call }: AskedApproval, turn: TurnContext): Promise<Verdict | null> {
+  async approvalAsked({ ask, call, demand }: AskedApproval, turn: TurnContext): Promise<Verdict | null> {
     if (call === null || !this.#has('permissionRequest')) return null;
     const { name, names, input } = hookCall(call);
     const { shown } = await ask.describe();
-    const description = shown.type === 'networkAccess' ? `network access to ${shown.host}` : (ask.beyondCall ?? justificationOf(call));
+    const description =
+      shown.type === 'networkAccess' ? `network access to ${shown.host}` : (ask.beyondCall ?? demand ?? justificationOf(call));
     const facts = { tool_name: name, tool_input: { ...input, ...(description === null ? {} : { description }) } };
     const signal = ask.signal === undefined ? turn.signal : AbortSignal.any([turn.signal, ask.signal]);
     const merged = await this.#run('permissionRequest', { turn, facts, names, callId: call.callId, signal });

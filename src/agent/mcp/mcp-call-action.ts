@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, type JsonValue } from '../../base/json-value.ts';
+import { approvalModeOf, serverKey } from '../../config/mcp/mcp-server-config.ts';
 import { McpError } from '../../mcp/mcp-error.ts';
 import type { Progress } from '../../mcp/mcp-host-client.ts';
 import { judgeMcpCall } from '../../policy/mcp/judge-mcp-call.ts';
@@ -66,16 +67,15 @@ export class McpCallAction implements Action {
 
   async judge(settings: ThreadSettings, grants: Grants): Promise<Judgement> {
     const { used, tool } = this.#call;
-    const { approvalMode, toolApprovals, name } = used.config;
-    const mode = (Object.hasOwn(toolApprovals, tool.name) ? toolApprovals[tool.name] : undefined) ?? approvalMode;
-    const judged = judgeMcpCall({ mode, annotations: tool.annotations, isGranted: grants.allowsMcpTool(name, tool.name) }, settings);
+    const mode = approvalModeOf(used.config, tool.name);
+    const isGranted = grants.allowsMcpTool(serverKey(used.config), tool.name);
+    const judged = judgeMcpCall({ mode, annotations: tool.annotations, isGranted }, settings);
     if (typeof judged === 'object') return judged;
     const checked = await this.#check();
     if (checked?.verdict === 'block') return { refuse: `A safety check blocked this call. ${checked.reason ?? 'It gave no reason.'}` };
-    const reason = checked?.verdict === 'ask' ? (checked.reason ?? 'A safety check wants this call to be reviewed.') : null;
-    if (judged === 'run' && reason === null) return { run: UNCONFINED };
-    const claims = reason === null ? {} : { safetyCheck: reason };
-    return { ask: mcpApproval(this.#call, this.#args, { reason, describe: () => this.describe(UNCONFINED, claims) }) };
+    if (checked?.verdict === 'ask') return { run: UNCONFINED, demand: checked.reason ?? 'A safety check wants this call to be reviewed.' };
+    if (judged === 'run') return { run: UNCONFINED };
+    return { ask: mcpApproval(this.#call, this.#args, { reason: null, describe: () => this.describe(UNCONFINED) }) };
   }
 
   approval(permit: Permit, reason: string): Ask {

@@ -18,6 +18,7 @@ import type { Action, ActionOutcome, Ask, Verdict } from '../../tools/action.ts'
 import type { CommandProxies } from '../../tools/command/network/command-proxies.ts';
 import type { InterruptCause } from '../../tools/denial.ts';
 import type { Tool } from '../../tools/tool.ts';
+import type { ToolApprovals } from '../mcp/tool-approvals.ts';
 import type { Outbox } from '../outbox.ts';
 import type { LastUsage } from '../prompt/check-window.ts';
 import type { PromptBudget } from '../prompt/prompt-budget.ts';
@@ -113,6 +114,8 @@ export interface EndedResponse {
 export interface AskedApproval {
   ask: Ask;
   call: PendingCall | null;
+  /** Why a check of the call demands the approval: only the reviewer in force can then give it, and parts can refuse it. Null: policy asks. */
+  demand: string | null;
 }
 
 /** What begins a compaction: a client asked for it, or the prompt is too long. */
@@ -222,6 +225,7 @@ export interface TurnPartDeps {
   readonly proxies: CommandProxies;
   /** The MCP servers that threads share. */
   readonly mcp: McpServers;
+  readonly toolApprovals: ToolApprovals;
   /** Absolute: heddle's home. */
   readonly home: string;
   /** The server's own environment. */

@@ -46,13 +46,19 @@ test('ask: the person is asked, even where policy would have run the tool, and f
   expect(mcpItems(server).map(({ status }) => status)).toEqual(['completed', 'failed']);
 });
 
-test('ask: the person is asked even with approval_policy never and full access', async () => {
-  const top = 'approval_policy = "never"\nsandbox_mode = "danger-full-access"';
-  const server = await mcpThread([mcpCall('write')], { config: config(checkedBy(`say('ask')`), top) });
-  const turn = runTurn(server);
-  answer(server.client, await question(server.client, ASK), { action: 'accept' });
-  await turn;
-  expect(mcpItems(server)[0]?.status).toBe('completed');
+test.each([
+  ['approval_policy = "never"\nsandbox_mode = "danger-full-access"', 'the approval policy is "never"'],
+  ['approval_policy = "never"\napprovals_reviewer = "auto_review"', 'the approval policy is "never"'],
+  [
+    'approval_policy = { granular = { sandbox_approval = true, rules = true, mcp_elicitations = false } }',
+    'the approval policy does not allow questions about MCP tools',
+  ],
+])('ask: with %j the call is refused, because nobody may be asked', async (top, why) => {
+  const server = await mcpThread([mcpCall('echo')], { config: config(checkedBy(`say('ask', 'It looks odd.')`), top) });
+  await runTurn(server);
+  const text = `This call needs approval, but ${why}, so it was not performed. It looks odd.`;
+  expect(mcpItems(server)[0]).toMatchObject({ status: 'failed', error: { message: text } });
+  expect(server.client.messages.some(({ method }) => method === ASK)).toBe(false);
 });
 
 test.each([
