@@ -6,7 +6,7 @@ import { type MergedEffects, NO_EFFECTS } from '../../hooks/merged-effects.ts';
 import { contextMessage } from '../../instructions/context-message.ts';
 import type { HookEventName, ResponseItem, TurnError } from '../../protocol/generated/types.ts';
 import type { ActionOutcome, Verdict } from '../../tools/action.ts';
-import { type InterruptCause, isDecided } from '../../tools/denial.ts';
+import { isDecided } from '../../tools/denial.ts';
 import type {
   AskedApproval,
   CallDecision,
@@ -29,10 +29,10 @@ const WRITE_STDIN = 'write_stdin';
 const BACKGROUND_MAX = 100;
 /** How often hooks may go on with one turn that would end. */
 const CONTINUATIONS_MAX = 100;
-/** The longest time that the end of a turn waits for hooks, and that of a server. */
-const INTERRUPT_SEC_MAX = 60;
+/** The longest time that the end of a turn waits for its Interrupt hooks. */
+const INTERRUPT_SEC_MAX = 10;
+/** The longest time that the end of a thread waits for its SessionEnd hooks. The end of the server leaves them less. */
 const CLOSE_SEC_MAX = 60;
-const SHUTDOWN_SEC_MAX = 5;
 
 interface Happening {
   /** Null: no turn runs. */
@@ -198,24 +198,24 @@ export class Hooks implements TurnPart {
   async cleanUp(turn: TurnContext): Promise<void> {
     await Promise.allSettled(this.#open);
     if (!turn.signal.aborted || !isDecided(turn.interruptCause)) return;
-    await this.#run('interrupt', { turn, signal: new AbortController().signal, secondsMax: INTERRUPT_SEC_MAX });
+    await this.#run('interrupt', { turn, signal: this.#deps.lastPrograms.over, secondsMax: INTERRUPT_SEC_MAX });
   }
 
-  async closed(cause: InterruptCause): Promise<void> {
+  async closed(): Promise<void> {
     const isDue = this.#hasBegun && this.#role === null && this.#of('sessionEnd', [END_REASON]).length > 0;
     if (!isDue) return;
-    const secondsMax = cause === 'shutdown' || cause === 'clientGone' ? SHUTDOWN_SEC_MAX : CLOSE_SEC_MAX;
-    const { clock, closingPlaces, log, threadId } = this.#deps;
+    const { clock, lastPrograms, log, threadId } = this.#deps;
     const deadline = new AbortController();
-    const timer = clock.setTimer(() => deadline.abort(), secondsMax * 1000);
-    const hasPlace = await closingPlaces.take(deadline.signal);
+    const timer = clock.setTimer(() => deadline.abort(), CLOSE_SEC_MAX * 1000);
+    const signal = AbortSignal.any([deadline.signal, lastPrograms.over]);
+    const hasPlace = await lastPrograms.places.take(signal);
     try {
-      const end = { turn: null, facts: { reason: END_REASON }, names: [END_REASON], signal: deadline.signal };
+      const end = { turn: null, facts: { reason: END_REASON }, names: [END_REASON], signal };
       if (hasPlace) await this.#run('sessionEnd', end);
       else log.warn({ threadId }, 'the SessionEnd hooks of a thread did not run, because too many threads were closed at once');
     } finally {
       timer.clear();
-      if (hasPlace) closingPlaces.release();
+      if (hasPlace) lastPrograms.places.release();
     }
   }
 

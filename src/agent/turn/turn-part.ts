@@ -3,7 +3,6 @@ import type { Env } from '../../base/env.ts';
 import type { Ids } from '../../base/ids.ts';
 import type { JsonObject, JsonValue } from '../../base/json-value.ts';
 import type { Log } from '../../base/log.ts';
-import type { Places } from '../../base/places.ts';
 import type { ProviderConfig } from '../../config/providers/provider-config.ts';
 import type { McpServers } from '../../mcp/mcp-servers.ts';
 import type { Model } from '../../model/model.ts';
@@ -18,6 +17,7 @@ import type { Action, ActionOutcome, Ask, Verdict } from '../../tools/action.ts'
 import type { CommandProxies } from '../../tools/command/network/command-proxies.ts';
 import type { InterruptCause } from '../../tools/denial.ts';
 import type { Tool } from '../../tools/tool.ts';
+import type { LastPrograms } from '../last-programs.ts';
 import type { Outbox } from '../outbox.ts';
 import type { LastUsage } from '../prompt/check-window.ts';
 import type { PromptBudget } from '../prompt/prompt-budget.ts';
@@ -202,7 +202,7 @@ export interface TurnPart {
   /** The turn ends. Frees what belongs to this turn only. Runs before the ending is stored. */
   cleanUp?(turn: TurnContext): Promise<void>;
   /** The thread is closed, and no turn runs any more. */
-  closed?(cause: InterruptCause): Promise<void>;
+  closed?(): Promise<void>;
   /** The thread is reverted or closed. Ends everything that still runs for it. */
   endWork?(): Promise<void>;
 }
@@ -247,8 +247,8 @@ export interface TurnPartDeps {
   lastTurnError(): Promise<TurnError | null>;
   /** How the thread came to be loaded. */
   readonly origin: ThreadOrigin;
-  /** The places for programs that run when threads are closed, of all threads. */
-  readonly closingPlaces: Places;
+  /** The programs of the user that run at the ends of turns and threads, of all threads. */
+  readonly lastPrograms: Pick<LastPrograms, 'places' | 'over'>;
   /** Asks all parts before a compaction. Returns whether one stops it; the turn is then interrupted. */
   beforeCompaction(turn: TurnContext, trigger: CompactionTrigger): Promise<boolean>;
   /** Tells all parts of a compaction. If one stops the turn, it is interrupted. */

@@ -3,7 +3,6 @@ import type { Announcement } from '../../protocol/announcement.ts';
 import type { ResponseItem, ThreadItem, TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
 import type { Action, ActionOutcome, Verdict } from '../../tools/action.ts';
-import type { InterruptCause } from '../../tools/denial.ts';
 import type { Tool } from '../../tools/tool.ts';
 import { mergedSteps, type StepAddition } from '../step.ts';
 import { PartGuard, type PartGuardDeps, returned } from './part-guard.ts';
@@ -246,9 +245,9 @@ export class TurnParts {
   }
 
   /** Never rejects, and takes as long as the slowest part. */
-  async closed(cause: InterruptCause): Promise<void> {
+  async closed(): Promise<void> {
     const failed = (error: unknown) => this.#guard.failed('a part failed at the end of its thread', { err: error });
-    await Promise.all(this.#parts.map(async (part) => part.closed?.(cause)).map((work) => work.catch(failed)));
+    await Promise.all(this.#parts.map(async (part) => part.closed?.()).map((work) => work.catch(failed)));
   }
 
   /** Never rejects: the error of one part must not keep a thread from being closed. */
