@@ -36,7 +36,7 @@ export interface Occasion {
   hooks: readonly HookDefinition[];
   /** Null: no turn runs. */
   turn: TurnContext | null;
-  /** The working directory of the hooks. Absolute. */
+  /** The working directory of hooks that are not a project's. Absolute. */
   cwd: string;
   /** The call that the event is about; null: none. */
   callId: string | null;
@@ -162,11 +162,11 @@ export class HookRunner {
   }
 
   #command(run: Run, command: string, input: JsonText) {
-    const { occasion, signal } = run;
+    const { hook, occasion, signal } = run;
     const { env, threadId, processes, clock } = this.#deps;
     const program = {
       argv: shellArgv(userShell(env), command, { login: false }),
-      cwd: occasion.cwd,
+      cwd: hook.projectFolder ?? occasion.cwd,
       env: setVariables(env),
       input: input.parts,
       timeoutSec: secondsOf(run),

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../base/json-value.ts';
-import { type HookDefinition, runs } from '../../config/hooks/hook-definition.ts';
+import { type HookDefinition, isFor, runs } from '../../config/hooks/hook-definition.ts';
 import { hookEvent } from '../../config/hooks/hook-events.ts';
 import { hookCall, justificationOf, withInput } from '../../hooks/hook-call.ts';
 import { type MergedEffects, NO_EFFECTS } from '../../hooks/merged-effects.ts';
@@ -249,7 +249,8 @@ export class Hooks implements TurnPart {
   }
 
   #has(event: HookEventName): boolean {
-    return this.#deps.configuration().config.hooks.hooks.some((hook) => hook.event === event && runs(hook));
+    const { hooks } = this.#deps.configuration().config.hooks;
+    return hooks.some((hook) => hook.event === event && runs(hook));
   }
 
   #of(event: HookEventName, names: readonly string[]): HookDefinition[] {
@@ -259,10 +260,10 @@ export class Hooks implements TurnPart {
 
   /** Runs the hooks of an event. Hooks of an event without matchers match any names. */
   async #run(event: HookEventName, { turn, facts = {}, names = [], callId, signal, secondsMax }: Happening): Promise<MergedEffects> {
-    const hooks = this.#of(event, names);
-    if (hooks.length === 0) return NO_EFFECTS;
     const record = this.#deps.record();
     const { settings } = turn ?? record;
+    const hooks = this.#of(event, names).filter((hook) => isFor(hook, settings.cwd));
+    if (hooks.length === 0) return NO_EFFECTS;
     const runner = await this.#load();
     return this.#opened(runner, {
       event: hookEvent(event),

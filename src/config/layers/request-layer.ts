@@ -18,8 +18,15 @@ export function requestLayer(request: JsonObject): Layer {
   for (const [key, value] of Object.entries(toTable(request, NO_LOCATION))) {
     config = mergeTables(config, tableWith(keyParts(key, "the request's config"), value));
   }
-  return sessionLayer(config, "given in the request's config");
+  return sessionLayer(config, OF_REQUEST);
 }
+
+/** Whether a layer is that of a request's `config` object. */
+export function isOfRequest({ label }: Layer): boolean {
+  return label === OF_REQUEST;
+}
+
+const OF_REQUEST = "given in the request's config";
 
 function sessionLayer(config: JsonObject, label: string): Layer {
   return {
