@@ -11,6 +11,7 @@ import type {
   AskedApproval,
   CallDecision,
   CompactionTrigger,
+  EndBeforeRequest,
   EndedResponse,
   PendingCall,
   TurnContext,
@@ -79,21 +80,22 @@ export class Hooks implements TurnPart {
     return { tell: messages([...this.#late.splice(0), ...contexts]), ...(stop === null ? {} : { end: true }) };
   }
 
-  async checkInput({ item }: TurnInput, turn: TurnContext): Promise<{ refuse?: true; tell?: ResponseItem[] }> {
+  async checkInput({ item }: TurnInput, turn: TurnContext): Promise<{ refuse?: true; end?: true; tell?: ResponseItem[] }> {
     const content = item.type === 'userMessage' ? item.content : [];
     const prompt = content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
     const { refusals, stop, contexts } = await this.#run('userPromptSubmit', { turn, facts: { prompt } });
-    return refusals.length > 0 || stop !== null ? { refuse: true } : { tell: messages(contexts) };
+    if (stop !== null) return { refuse: true, end: true };
+    return refusals.length > 0 ? { refuse: true } : { tell: messages(contexts) };
   }
 
-  async beforeRequest(turn: TurnContext): Promise<{ tell?: ResponseItem[]; end?: TurnError }> {
+  async beforeRequest(turn: TurnContext): Promise<{ tell?: ResponseItem[]; end?: EndBeforeRequest }> {
     // The compaction that is part of this moment begins a session, too.
     const { stop: stopsSession, contexts } = await this.#start(turn);
     const tell = messages([...this.#late.splice(0), ...contexts]);
-    if (stopsSession !== null) return { tell, end: denied(stopsSession) };
+    if (stopsSession !== null) return { tell, end: { error: null } };
     const { refusals, stop } = await this.#run('preModelRequest', { turn });
     const reason = stop ?? refusals[0]?.reason ?? null;
-    return { tell, ...(reason === null ? {} : { end: denied(reason) }) };
+    return { tell, ...(reason === null ? {} : { end: { error: denied(reason) } }) };
   }
 
   async afterRequest({ status, error, usage }: EndedResponse, turn: TurnContext): Promise<void> {

@@ -100,6 +100,12 @@ export interface CallDecision {
   tell?: ResponseItem[];
 }
 
+/** The end of a turn in place of a request to the model. */
+export interface EndBeforeRequest {
+  /** The error that fails the turn; null: it completes. */
+  error: TurnError | null;
+}
+
 /** A response of the model that has ended. */
 export interface EndedResponse {
   status: 'completed' | 'failed' | 'interrupted';
@@ -164,13 +170,16 @@ export interface TurnPart {
    * model reads before that input. `end`: the turn ends here.
    */
   beforeInput?(turn: TurnContext): Awaitable<{ tell?: ResponseItem[]; end?: true }>;
-  /** Before the model reads input that was withheld. `refuse`: it does not read it. `tell`: messages that it reads after the input. */
-  checkInput?(input: TurnInput, turn: TurnContext): Awaitable<{ refuse?: true; tell?: ResponseItem[] }>;
+  /**
+   * Before the model reads input that was withheld. `refuse`: it does not read it. `end`: nor does it read anything else, because the turn
+   * ends here. `tell`: messages that it reads after the input.
+   */
+  checkInput?(input: TurnInput, turn: TurnContext): Awaitable<{ refuse?: true; end?: true; tell?: ResponseItem[] }>;
   /**
    * Before each model request. `tell`: messages that the model reads with it. They are stored before the next part acts; then `told` is
-   * called. `end`: the error that fails the turn instead.
+   * called. `end`: the turn ends instead.
    */
-  beforeRequest?(turn: TurnContext): Awaitable<{ tell?: ResponseItem[]; told?(): void; end?: TurnError }>;
+  beforeRequest?(turn: TurnContext): Awaitable<{ tell?: ResponseItem[]; told?(): void; end?: EndBeforeRequest }>;
   /** A response has ended, and its calls have not begun. */
   afterRequest?(response: EndedResponse, turn: TurnContext): Awaitable<void>;
   /** The model has nothing more to do. `goOn`: an item and messages for the model, with which the turn goes on. */

@@ -11,6 +11,7 @@ import type {
   CallDecision,
   CompactionTrigger,
   DueTurn,
+  EndBeforeRequest,
   EndedResponse,
   McpCall,
   PendingCall,
@@ -19,6 +20,12 @@ import type {
   TurnOutcome,
   TurnPart,
 } from './turn-part.ts';
+
+/** The decision about input. `refused`: the model does not read it. `endsTurn`: nor anything else. */
+interface CheckedInput {
+  decision: 'taken' | 'refused' | 'endsTurn';
+  tell: ResponseItem[];
+}
 
 const INTERRUPTED = 'The turn was interrupted before this was done.';
 
@@ -99,21 +106,21 @@ export class TurnParts {
   }
 
   /** Whether the model reads this input, and the messages after it. Null: the turn was interrupted meanwhile. */
-  async checkInput(input: TurnInput, turn: TurnContext): Promise<{ isRefused: boolean; tell: ResponseItem[] } | null> {
+  async checkInput(input: TurnInput, turn: TurnContext): Promise<CheckedInput | null> {
     const tell: ResponseItem[] = [];
+    const failed: { refuse: true; end?: true; tell?: ResponseItem[] } = { refuse: true };
     for (const part of this.#parts) {
-      const checked = await this.#guard.decided(async () => returned(part.checkInput?.(input, turn) ?? {}, turn.signal), {
-        refuse: true as const,
-      });
+      const checked = await this.#guard.decided(async () => returned(part.checkInput?.(input, turn) ?? {}, turn.signal), failed);
       if (checked === null) return null;
-      if (checked.refuse === true) return { isRefused: true, tell: [] };
+      if (checked.end === true) return { decision: 'endsTurn', tell: [] };
+      if (checked.refuse === true) return { decision: 'refused', tell: [] };
       tell.push(...(checked.tell ?? []));
     }
-    return { isRefused: false, tell };
+    return { decision: 'taken', tell };
   }
 
-  /** Prepares the next request. `tell` stores messages that the model reads with it. Returns the error that fails the turn; null: none. */
-  async beforeRequest(turn: TurnContext, tell: (messages: readonly ResponseItem[]) => Promise<void>): Promise<TurnError | null> {
+  /** Prepares the next request. `tell` stores messages that the model reads with it. Null: the turn goes on. */
+  async beforeRequest(turn: TurnContext, tell: (messages: readonly ResponseItem[]) => Promise<void>): Promise<EndBeforeRequest | null> {
     for (const part of this.#parts) {
       const before = (await returned(part.beforeRequest?.(turn) ?? {}, turn.signal)) ?? {};
       if (before.tell !== undefined && before.tell.length > 0) {
