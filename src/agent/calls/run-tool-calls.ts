@@ -116,21 +116,18 @@ async function runCall(call: ToolCall, deps: ToolCallDeps, signal: AbortSignal):
 
 function callOutput(call: ToolCall, { turnId, withoutOwn }: Pick<ToolCallDeps, 'turnId' | 'withoutOwn'>): CallOutput {
   let isMade = false;
+  const made = (outcome: ActionOutcome, replaces: { replaces?: true }) => {
+    const author = outcome.author && { author: outcome.author };
+    const output: LogEntry = { kind: 'model', turnId, item: outputItem(call, outcome), ...replaces, ...author };
+    return withoutOwn([output, ...searchText(call, outcome).map((item): LogEntry => ({ kind: 'model', turnId, item, author: 'server' }))]);
+  };
   return {
     entries(outcome) {
       if (isMade) return [];
       isMade = true;
-      const output: LogEntry = {
-        kind: 'model',
-        turnId,
-        item: outputItem(call, outcome),
-        ...(outcome.author && { author: outcome.author }),
-      };
-      return withoutOwn([
-        output,
-        ...searchText(call, outcome).map((item): LogEntry => ({ kind: 'model', turnId, item, author: 'server' })),
-      ]);
+      return made(outcome, {});
     },
+    replacement: (outcome) => made(outcome, { replaces: true }),
   };
 }
 
@@ -169,15 +166,14 @@ async function outcomeOf(
     const pending = decision.args === undefined ? asked : { ...asked, args: decision.args };
     const prepared = await pace.during(tool.prepare(pending.args, context(call)));
     if (!('perform' in prepared)) return prepared;
-    const isWatched = deps.watches(pending);
-    const { outcome, isPerformed } = await perform(prepared, {
-      call: pending,
-      output: isWatched ? null : callOutput,
-      ask: decision.ask ?? null,
-    });
-    if (!isWatched || !isPerformed) return outcome;
+    const { outcome, isPerformed } = await perform(prepared, { call: pending, output: callOutput, ask: decision.ask ?? null });
+    if (!isPerformed || !deps.watches(pending)) return outcome;
+    // A kill must not lose it while the parts look at it.
+    const entries = callOutput.entries(outcome);
+    if (entries.length > 0) await deps.store(entries);
     const after = await deps.after(pending, outcome);
     await tell(after.tell, deps);
+    if (after.outcome !== outcome) await deps.store(callOutput.replacement(after.outcome));
     return after.outcome;
   } catch (error) {
     log.error({ err: error, tool: name }, 'a tool failed');

@@ -190,9 +190,9 @@ export interface TurnPart {
   compacted?(turn: TurnContext): AuthoredItem[];
   /** Before a tool reads the arguments of a call. The first refusal counts. */
   beforeCall?(call: PendingCall, turn: TurnContext): Awaitable<CallDecision>;
-  /** Whether `afterCall` may change the output of this call. It is then stored after its item. */
+  /** Whether `afterCall` may change the output of this call. */
   watchesCall?(call: PendingCall): boolean;
-  /** After a watched call was performed. `output` replaces what the model reads. */
+  /** After a watched call was performed, and its output stored. `output` replaces what the model reads. */
   afterCall?(call: PendingCall, outcome: ActionOutcome, turn: TurnContext): Awaitable<{ output?: string; tell?: ResponseItem[] }>;
   /** Before a reviewer is asked. Returns a verdict in place of the reviewer's, or null. */
   approvalAsked?(asked: AskedApproval, turn: TurnContext): Awaitable<Verdict | null>;

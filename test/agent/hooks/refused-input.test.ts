@@ -42,7 +42,7 @@ describe('continue: false of UserPromptSubmit ends the turn without asking the m
 test('input that arrives beside one that ends the turn is in the history, and the model does not read it', async () => {
   const server = await hookServer({ UserPromptSubmit: [{ command: `${WAITS}; ${STOPS.command}` }] }, [done]);
   const { turn } = await server.client.request('turn/start', { threadId: THREAD, input: text('a secret') });
-  await expect.poll(() => existsSync(join(server.folder, 'waits'))).toBe(true);
+  await expect.poll(() => existsSync(join(server.folder, 'waits')), { timeout: 10_000 }).toBe(true);
   await server.client.request('turn/steer', { threadId: THREAD, expectedTurnId: turn.id, input: text('beside') });
   writeFileSync(join(server.folder, 'go'), '');
   await server.client.waitFor('turn/completed');
@@ -66,7 +66,7 @@ describe('input that is refused after the final answer', () => {
   test('does not have the model asked again', async () => {
     const hooks = { UserPromptSubmit: [REFUSES], Stop: [{ command: WAITS }] };
     const server = await hookServer(hooks, [done]);
-    await steered(server, 'a secret', () => expect.poll(() => existsSync(join(server.folder, 'waits'))).toBe(true));
+    await steered(server, 'a secret', () => expect.poll(() => existsSync(join(server.folder, 'waits')), { timeout: 10_000 }).toBe(true));
     writeFileSync(join(server.folder, 'go'), '');
     expect((await server.client.waitFor('turn/completed')).turn.status).toBe('completed');
     expect(server.model.requests).toHaveLength(1);
@@ -76,7 +76,7 @@ describe('input that is refused after the final answer', () => {
   test('does not take the Stop hooks from the turn', async () => {
     const hooks = { UserPromptSubmit: [REFUSES], Stop: [{ command: 'true' }], PostModelRequest: [{ command: WAITS }] };
     const server = await hookServer(hooks, [done]);
-    await steered(server, 'a secret', () => expect.poll(() => existsSync(join(server.folder, 'waits'))).toBe(true));
+    await steered(server, 'a secret', () => expect.poll(() => existsSync(join(server.folder, 'waits')), { timeout: 10_000 }).toBe(true));
     writeFileSync(join(server.folder, 'go'), '');
     expect((await server.client.waitFor('turn/completed')).turn.status).toBe('completed');
     expect(server.model.requests).toHaveLength(1);
@@ -102,7 +102,7 @@ describe('the preview of a thread', () => {
   test('has input whose check was interrupted, because the history has it', async () => {
     const server = await hookServer({ UserPromptSubmit: [{ command: WAITS }] }, []);
     const { turn } = await server.client.request('turn/start', { threadId: THREAD, input: text('unchecked') });
-    await expect.poll(() => existsSync(join(server.folder, 'waits'))).toBe(true);
+    await expect.poll(() => existsSync(join(server.folder, 'waits')), { timeout: 10_000 }).toBe(true);
     await server.client.request('turn/interrupt', { threadId: THREAD, turnId: turn.id });
     await server.client.waitFor('turn/completed');
     expect(await listed(server)).toEqual(['unchecked']);
