@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../base/json-value.ts';
 import { type HookDefinition, isFor, runs } from '../../config/hooks/hook-definition.ts';
 import { hookEvent } from '../../config/hooks/hook-events.ts';
-import { hookCall, justificationOf, withInput } from '../../hooks/hook-call.ts';
+import { hookCall, withInput } from '../../hooks/hook-call.ts';
 import { type MergedEffects, NO_EFFECTS } from '../../hooks/merged-effects.ts';
 import { contextMessage } from '../../instructions/context-message.ts';
 import type { HookEventName, ResponseItem, TurnError } from '../../protocol/generated/types.ts';
@@ -19,6 +19,7 @@ import type {
   TurnPart,
   TurnPartDeps,
 } from '../turn/turn-part.ts';
+import { approvalFacts } from './approval-facts.ts';
 import { continuation } from './continuation.ts';
 import { agentType, hookInput } from './hook-input.ts';
 import type { HookRunner, Occasion } from './hook-runner.ts';
@@ -158,10 +159,7 @@ export class Hooks implements TurnPart {
 
   async approvalAsked({ ask, call }: AskedApproval, turn: TurnContext): Promise<Verdict | null> {
     if (call === null || !this.#has('permissionRequest')) return null;
-    const { name, names, input } = hookCall(call);
-    const { shown } = await ask.describe();
-    const description = shown.type === 'networkAccess' ? `network access to ${shown.host}` : (ask.beyondCall ?? justificationOf(call));
-    const facts = { tool_name: name, tool_input: { ...input, ...(description === null ? {} : { description }) } };
+    const { facts, names } = await approvalFacts({ ask, call }, turn);
     const signal = ask.signal === undefined ? turn.signal : AbortSignal.any([turn.signal, ask.signal]);
     const merged = await this.#run('permissionRequest', { turn, facts, names, callId: call.callId, signal });
     const [refusal] = merged.refusals;

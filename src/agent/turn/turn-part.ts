@@ -4,6 +4,7 @@ import type { Ids } from '../../base/ids.ts';
 import type { JsonObject, JsonValue } from '../../base/json-value.ts';
 import type { Log } from '../../base/log.ts';
 import type { ProviderConfig } from '../../config/providers/provider-config.ts';
+import type { HookForm } from '../../hooks/hook-call.ts';
 import type { McpServers } from '../../mcp/mcp-servers.ts';
 import type { Model } from '../../model/model.ts';
 import type { GrantedPermissions } from '../../policy/permissions/sandbox-bounds.ts';
@@ -86,6 +87,8 @@ export interface PendingCall {
   /** Null: the tool is in no namespace. */
   namespace: string | null;
   args: JsonValue;
+  /** How hooks see the call. Absent: by the name of its tool. */
+  hookForm?: HookForm;
 }
 
 /** The decision of the parts about a call. */
