@@ -290,7 +290,7 @@ export class LoadedThread {
     this.#isClosing = true;
     this.#closed.abort();
     await this.#stopFor(async () => {
-      await this.#parts.closed(cause);
+      await this.#parts.closed();
       await this.#parts.endWork();
       await this.#outbox.settle();
       this.#history.drop();

@@ -66,7 +66,7 @@ export class Threads {
       },
     });
     const onTurnEnded = (threadId: string, turnId: string) => this.#afterTurn(threadId, turnId);
-    this.#deps = { ...deps, ...sharedLimits(), agents: this.agents, onTurnEnded };
+    this.#deps = { ...deps, ...sharedLimits(deps.clock), agents: this.agents, onTurnEnded };
     this.#loader = new ThreadLoader(this.#deps, this.agents);
   }
 
@@ -290,7 +290,7 @@ export class Threads {
 
   /** Interrupts every turn and closes every thread. */
   close(cause: InterruptCause): Promise<void> {
-    this.#closing ??= this.#close(cause);
+    this.#closing ??= this.#deps.lastPrograms.endDuring(this.#close(cause));
     return this.#closing;
   }
 

@@ -128,7 +128,9 @@ class ActionRun {
   }
 
   async refuse(denial: Denial): Promise<ActionOutcome> {
-    this.#deps.log.info({ turnId: this.#turn.id, kind: this.#action.kind, ...denial }, 'an action was not allowed');
+    // Without the reason: it may be the output of a hook.
+    const endsTurn = 'endsTurn' in denial && denial.endsTurn === true;
+    this.#deps.log.info({ turnId: this.#turn.id, kind: this.#action.kind, by: denial.by, endsTurn }, 'an action was not allowed');
     return this.#finish(this.#action.refused(denial), await this.show());
   }
 

@@ -109,6 +109,8 @@ export class McpTools implements TurnPart {
         description: cutText(tool.description ?? tool.title ?? '', DESCRIPTION_CHARS_MAX),
         parameters: parametersOf(tool),
       },
+      // The model's name for it may be another one.
+      hookForm: { otherName: `mcp__${used.config.name}__${tool.name}` },
       ...(onlyReads || used.config.callsInParallel ? {} : { isExclusive: true as const }),
       prepare: async (args, context) => McpCallAction.prepare(args, { used, tool, context, settings: this.settings, deps: this.#deps }),
     };

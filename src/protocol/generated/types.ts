@@ -470,7 +470,7 @@ export type HookMetadata =
        */
       enabled: boolean;
       /**
-       * Always false.
+       * True: an administrator defines the hook, so `[hooks.state]` of the user does not count.
        */
       isManaged: boolean;
       /**
@@ -517,7 +517,7 @@ export type HookMetadata =
        */
       enabled: boolean;
       /**
-       * Always false.
+       * True: an administrator defines the hook, so `[hooks.state]` of the user does not count.
        */
       isManaged: boolean;
       /**
@@ -562,7 +562,7 @@ export type HookMetadata =
        */
       enabled: boolean;
       /**
-       * Always false.
+       * True: an administrator defines the hook, so `[hooks.state]` of the user does not count.
        */
       isManaged: boolean;
       /**
@@ -607,7 +607,7 @@ export type HookMetadata =
        */
       enabled: boolean;
       /**
-       * Always false.
+       * True: an administrator defines the hook, so `[hooks.state]` of the user does not count.
        */
       isManaged: boolean;
       /**

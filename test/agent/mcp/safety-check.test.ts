@@ -102,6 +102,7 @@ test('ask: for a call of an agent, the person is asked at the client of its pare
 test.each([
   ['fails', checkedBy('process.exit(4)'), 'it ended with exit code 4'],
   ['says nothing that can be read', checkedBy(`process.stdout.write('fine')`), 'it answered with no JSON object'],
+  ['prints without end', checkedBy(`for (;;) fs.writeSync(1, 'x'.repeat(65536))`), 'it printed more than 64 MiB'],
   ['cannot be started', '[mcp_safety_check]\ncommand = "/no/such/check"\n', '/no/such/check'],
   ['is misconfigured', '[mcp_safety_check]\ncomand = "x"\n', 'not a key of mcp_safety_check'],
 ])('a check that %s counts as ask', async (_what, check, why) => {
@@ -121,7 +122,7 @@ test('a check that takes too long counts as ask', async () => {
   await server.clock.timerOf(3_000);
   server.clock.advance(3_000);
   const asked = await question(server.client, ASK);
-  expect(asked.params.message).toContain('it did not answer within 3 seconds');
+  expect(asked.params.message).toContain('it did not end within 3 s, and was stopped');
   answer(server.client, asked, { action: 'decline' });
   await turn;
 });
