@@ -119,9 +119,11 @@ describe('a listing that does not come to its end', () => {
     execFileSync('mkfifo', [join(cwd, 'b', '.gitignore')]);
     await client.request('fuzzyFileSearch/sessionStart', { sessionId: 's', roots: [cwd] });
     await client.request('fuzzyFileSearch/sessionUpdate', { sessionId: 's', query: 'needle' });
-    await expect
-      .poll(() => (clock.advance(200), client.notifications('fuzzyFileSearch/sessionUpdated').at(-1)?.files))
-      .toMatchObject([{ path: 'a/needle' }]);
+    const found = () => {
+      clock.advance(200);
+      return client.notifications('fuzzyFileSearch/sessionUpdated').at(-1)?.files;
+    };
+    await expect.poll(found).toMatchObject([{ path: 'a/needle' }]);
     await client.request('fuzzyFileSearch/sessionStop', { sessionId: 's' });
   });
 

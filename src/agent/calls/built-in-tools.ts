@@ -89,7 +89,8 @@ export class BuiltInTools implements TurnPart {
   /** The collaborators and limits of the thread's commands, by its current configuration. */
   commandDeps(): CommandDeps {
     const { clock, processes, home, env, proxies } = this.#deps;
-    const { environment, limits, unixSockets, network, unprotected } = this.#deps.configuration().commands;
+    const { commands, instructions } = this.#deps.configuration();
+    const { environment, limits, unixSockets, network, unprotected } = commands;
     return {
       clock,
       waits: this.waits,
@@ -103,6 +104,7 @@ export class BuiltInTools implements TurnPart {
       network,
       proxies,
       unprotected,
+      skillFolders: () => instructions.skillFolders,
       preparePatch: (call, context) => this.#preparePatch(call, context),
     };
   }

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { isObject, type JsonValue } from '../../base/json-value.ts';
 import { isBelow } from '../../base/paths/is-within.ts';
 import { mayStartAgents } from '../../config/agents/may-start-agents.ts';
@@ -66,6 +67,11 @@ export class Instructions {
   /** The names of the skills that the list for the model does not describe, because it would be too long. */
   get undescribedSkills(): string[] {
     return skillList(this.#folder.skills).leftOut;
+  }
+
+  /** The absolute paths of the folders of the skills that the model knows. */
+  get skillFolders(): string[] {
+    return this.#folder.skills.map(({ path }) => dirname(path));
   }
 
   /** The absolute paths of the instruction files that are in the prompt. */
