@@ -229,7 +229,14 @@ function createConfiguration(options: AppParts, { clients, clock, log }: Base) {
   const sources = { home, cwd, env, overrides, trustedFiles, modelGiven: options.model !== undefined, features: {}, systemDir };
   const config = (folder: string | null = null, request: JsonObject | null = null): Promise<Config> =>
     loadConfig({ ...sources, cwd: folder ?? cwd, request });
-  const skillFolders = new SkillFolders({ clock, log, config, onChange: () => clients.publish('everyone', 'skills/changed', {}) });
+  const skillFolders = new SkillFolders({
+    clock,
+    log,
+    home,
+    env,
+    config,
+    onChange: () => clients.publish('everyone', 'skills/changed', {}),
+  });
   const changes = { ...configChanges(options, sources), loginWriter: new LoginWriter(home) };
   return { sources, config, skillFolders, changes };
 }
