@@ -4,7 +4,6 @@ import type { Confinement } from '../sandbox.ts';
 import { sandboxEnvironment } from '../sandbox-environment.ts';
 import { findProgram } from './find-program.ts';
 import { type KillTargets, killProcesses } from './kill-processes.ts';
-import { watchMemory } from './memory-watch.ts';
 import { Pipes } from './pipes.ts';
 import { type ProcessMark, ProcessMarks } from './process-mark.ts';
 import { createProcessTable, type ProcessTable } from './process-table.ts';
@@ -16,6 +15,7 @@ import { startPiped } from './start-piped.ts';
 import type { Launch, StartedProcess } from './started-process.ts';
 import { Terminals } from './terminals.ts';
 import { waitingProcesses } from './waiting-processes.ts';
+import { watchMemory } from './watch-memory.ts';
 import { Watchdog } from './watchdog.ts';
 
 /** A started process. Kept as long as it or a process that it started may be running. */
