@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { checkSearch } from '../../src/cli/doctor/check-search.ts';
 import type { DoctorCheck } from '../../src/cli/doctor/doctor-check.ts';
 import { type DoctorOptions, runDoctor } from '../../src/cli/doctor/run-doctor.ts';
 import { tempFolder } from '../config/temp-folder.ts';
@@ -147,4 +148,10 @@ describe('heddle doctor', () => {
     const { check } = await doctor({}, { platform: 'win32' });
     expect(check('sandbox')).toMatchObject({ facts: { sandbox: null }, problems: [{ severity: 'error' }] });
   });
+});
+
+test('heddle doctor says whether ripgrep is installed', async () => {
+  const { check } = await doctor({});
+  expect(check('search')).toMatchObject({ facts: { path: expect.stringMatching(/\/bin\/rg$/) }, problems: [] });
+  expect(checkSearch(null)).toMatchObject({ summary: 'not found', problems: [{ severity: 'warning' }] });
 });

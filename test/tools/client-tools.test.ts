@@ -383,6 +383,43 @@ describe('with several clients', () => {
     expect((await other.turnCompleted(turnId)).status).toBe('completed');
     expect(outputs(server)).toEqual(['found']);
   });
+
+  /** A client with another name, or without the experimental API, which resumes the thread. */
+  async function observer(server: TestServer, { name = 'observer', experimentalApi = true } = {}): Promise<TestClient> {
+    const client = await server.connect({ handshake: false });
+    await client.request('initialize', { clientInfo: { name, title: null, version: '1' }, capabilities: { experimentalApi } });
+    await client.request('thread/resume', { threadId: idOf(1) });
+    return client;
+  }
+
+  test('one that only observes the thread does not get the call, however soon it comes', async () => {
+    const { server, other, turnId, asked } = await abandoned((client) => client.request('thread/unsubscribe', { threadId: idOf(1) }));
+    const observers = [await observer(server), await observer(server, { name: 'heddle-test', experimentalApi: false })];
+    const next = await server.connect();
+    await next.request('thread/resume', { threadId: idOf(1) });
+    answer(next, await question(next, CALL), FOUND);
+    expect((await other.turnCompleted(turnId)).status).toBe('completed');
+    for (const { messages } of observers) expect(messages.filter(({ method }) => method === CALL)).toEqual([]);
+    expect(asked.method).toBe(CALL);
+  });
+
+  test('after a restart, another client runs the tools until the one that declared them is back', async () => {
+    const before = await running(calling());
+    answer(before.client, await question(before.client, CALL), FOUND);
+    await before.client.turnCompleted(before.turnId);
+    const server = await before.restart();
+    const other = await observer(server);
+    const call = async (client: TestClient) => {
+      server.model.push(response(functionCall('lookup', { id: '8' }, { callId: 'again' })), response(message('ok')));
+      const from = client.messages.filter(({ method }) => method === CALL).length;
+      const { turn } = await other.request('turn/start', { threadId: idOf(1), input: text('more') });
+      answer(client, await question(client, CALL, from + 1), FOUND);
+      expect((await other.turnCompleted(turn.id)).status).toBe('completed');
+    };
+    await call(other);
+    await server.client.request('thread/resume', { threadId: idOf(1) });
+    await call(server.client);
+  });
 });
 
 test('a kill in mid-call leaves a failed item, and the model is told', async () => {

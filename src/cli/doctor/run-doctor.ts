@@ -12,6 +12,7 @@ import { checkHome, checkStore } from './check-home.ts';
 import { checkGit, checkMcpServers, checkSandbox } from './check-mcp-servers.ts';
 import { checkProvider } from './check-provider.ts';
 import { checkProxies } from './check-proxies.ts';
+import { checkSearch } from './check-search.ts';
 import type { DoctorCheck, DoctorProblem } from './doctor-check.ts';
 
 export interface DoctorOptions {
@@ -57,7 +58,7 @@ async function allChecks({ home, homeSource, cwd, env, overrides, ...machine }: 
       checkGit(cwd, env),
       checkMcpServers(config, { cwd, env }),
     ]);
-    return [checkHome(home, homeSource), check, provider, store, bounds, git, mcpServers, checkProxies(env)];
+    return [checkHome(home, homeSource), check, provider, store, bounds, git, checkSearch(), mcpServers, checkProxies(env)];
   } finally {
     await sandbox.close();
   }
@@ -72,6 +73,7 @@ const TITLES: Record<DoctorCheck['name'], string> = {
   store: 'Threads',
   sandbox: 'Sandbox',
   git: 'Git',
+  search: 'Search of files',
   mcpServers: 'MCP servers',
   proxies: 'Proxies and certificates',
 };

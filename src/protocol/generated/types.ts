@@ -3789,9 +3789,9 @@ export interface ProcessExitedNotification {
 export interface RawResponseItemCompletedNotification {
   threadId: string;
   /**
-   * Null: a client added the item while no turn ran.
+   * The turn that reads or has written the item.
    */
-  turnId: string | null;
+  turnId: string;
   item: ResponseItem;
 }
 export interface GhostCommit {
@@ -3810,9 +3810,9 @@ export interface RawResponseCompletedNotification {
   threadId: string;
   turnId: string;
   /**
-   * The provider's id. Null: it has none.
+   * The provider's id, or one of the server if the provider gives none.
    */
-  responseId: string | null;
+  responseId: string;
   /**
    * Null: the provider did not tell it.
    */
