@@ -11,9 +11,10 @@ import { McpError } from './mcp-error.ts';
 import type { HostConnection, McpHostClient, Progress } from './mcp-host-client.ts';
 import type { McpServerState, McpUser } from './mcp-user.ts';
 import type { CredentialStore } from './oauth/credential-store.ts';
+import { paced } from './paced.ts';
 import { ServerProcess } from './server-process.ts';
 import { ServerQuestions } from './server-questions.ts';
-import type { ConnectedServer, HostedServer, McpRequest, McpTool } from './to-host.ts';
+import type { ConnectedServer, HostedServer, McpRequest, McpTool, McpToolList } from './to-host.ts';
 import type { TokenSource } from './token-source.ts';
 
 /** The first wait before a server is started again. It doubles with each failure. */
@@ -22,6 +23,8 @@ const RESTART_MS_MAX = 60_000;
 /** A server that has run so long is started again after the shortest wait. */
 const STEADY_MS = 60_000;
 const FAILURES_COUNTED_MAX = 10;
+/** The least time between two lists of changed tools. */
+const REFRESH_MS_MIN = 1_000;
 
 export interface McpServerDeps {
   host: McpHostClient;
@@ -59,7 +62,7 @@ export class McpServer {
   #readySinceMs: number | null = null;
   #hasBeenReady = false;
   #connected: ConnectedServer | null = null;
-  #tools: readonly McpTool[] = [];
+  #tools: McpToolList = { tools: [], leftOut: [] };
 
   /** `cwd`: the absolute working directory of its process. */
   constructor(config: McpServerConfig, cwd: string, deps: McpServerDeps) {
@@ -80,7 +83,12 @@ export class McpServer {
 
   /** The tools that it has, as it listed them last. */
   get tools(): readonly McpTool[] {
-    return this.#tools;
+    return this.#tools.tools;
+  }
+
+  /** The tools that are not offered. Another list when it has listed them again. */
+  get leftOut(): McpToolList['leftOut'] {
+    return this.#tools.leftOut;
   }
 
   /** Adds a user, and starts the server if it does not run. */
@@ -224,8 +232,8 @@ export class McpServer {
     }
   }
 
-  async #listTools(connection: HostConnection, signal: AbortSignal): Promise<McpTool[]> {
-    return (await connection.request({ op: 'listTools' }, { signal })) as unknown as McpTool[];
+  async #listTools(connection: HostConnection, signal: AbortSignal): Promise<McpToolList> {
+    return (await connection.request({ op: 'listTools' }, { signal })) as unknown as McpToolList;
   }
 
   async #open(signal: AbortSignal): Promise<HostConnection> {
@@ -256,7 +264,7 @@ export class McpServer {
       onOutput: (bytes) => running?.write(bytes),
       onTaken: (bytes) => running?.taken(bytes),
       onQuestion: (call, question, signal) => this.#questions.answer(call, question, signal),
-      onToolsChanged: () => void this.#refreshTools(),
+      onToolsChanged: paced(() => this.#refreshTools(), { everyMs: REFRESH_MS_MIN, clock: this.#deps.clock }),
       onClosed: (reason) => {
         if (this.#connection === connection) this.#lost(reason ?? 'the connection ended');
       },

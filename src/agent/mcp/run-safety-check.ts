@@ -1,3 +1,4 @@
+import { StringDecoder } from 'node:string_decoder';
 import type { Clock } from '../../base/clock.ts';
 import type { Env } from '../../base/env.ts';
 import { isObject, type JsonObject, parsedJson } from '../../base/json-value.ts';
@@ -66,6 +67,7 @@ async function runCommand(
   signal: AbortSignal,
 ): Promise<string | null> {
   let text = '';
+  const decoder = new StringDecoder('utf8');
   const variables = Object.entries(own).filter((entry): entry is [string, string] => entry[1] !== undefined);
   const running = await processes.start(
     {
@@ -78,7 +80,7 @@ async function runCommand(
       terminal: null,
     },
     (stream, bytes) => {
-      if (stream === 'stdout' && text.length < ANSWER_CHARS_MAX) text += bytes.toString('utf8');
+      if (stream === 'stdout' && text.length < ANSWER_CHARS_MAX) text += decoder.write(bytes);
     },
   );
   const kill = () => void running.kill();
