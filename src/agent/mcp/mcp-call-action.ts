@@ -20,10 +20,10 @@ import {
 } from '../../tools/action.ts';
 import { type Denial, refusalText } from '../../tools/denial.ts';
 import { CHARS_PER_TOKEN } from '../prompt/item-size.ts';
-import { failureFor, timedOutput } from './timed-output.ts';
 import { mcpApproval } from './mcp-approval.ts';
 import type { McpCall } from './mcp-call.ts';
 import { runSafetyCheck } from './run-safety-check.ts';
+import { failureFor, timedOutput } from './timed-output.ts';
 
 /** The least time between two notifications of progress. */
 const PROGRESS_MS_MIN = 50;
