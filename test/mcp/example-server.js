@@ -1,5 +1,5 @@
 // An MCP server on stdio for tests. Its tools are named after what they do. Environment: MCP_LOG, a file that gets a line with the pid when
-// the server starts, and a line for each message; MCP_MODE, `dies` at once, `mute` never answers.
+// the server starts, and a line for each message; MCP_MODE, `dies` at once, `diesInParts` with a long message, `mute` never answers.
 import { appendFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
@@ -11,6 +11,11 @@ const text = (value) => ({ content: [{ type: 'text', text: value }] });
 const schema = (properties = {}, required = []) => ({ type: 'object', properties, required });
 
 note(`pid ${process.pid}`);
+if (MCP_MODE === 'diesInParts') {
+  const bytes = Buffer.from(`${'😀'.repeat(2_000)} ünten\n`);
+  const write = (at) => (at < bytes.length ? process.stderr.write(bytes.subarray(at, at + 101), () => write(at + 101)) : process.exit(3));
+  write(0);
+}
 if (MCP_MODE === 'dies') {
   process.stderr.write('cannot work like this: password=hunter2hunter2\n');
   process.exit(3);

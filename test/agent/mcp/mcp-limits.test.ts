@@ -94,7 +94,7 @@ test('schemas that providers refuse are mended, or their tools left out with a w
   ]);
 });
 
-test('lines that are not messages are told once, with their number, and calls go on', async () => {
+test('lines that are not messages do not end a server, and calls go on', async () => {
   const server = await mcpThread([mcpCall('noise', { lines: 5_000 }), mcpCall('echo', { message: 'on' }, { callId: 'b' })]);
   await runTurn(server);
   expect(textOf(server, 'b')).toMatch(/echo: on/);

@@ -33,6 +33,16 @@ test('block: the call is not made, and the model reads why', async () => {
   expect(textOf(server)).toContain('Not on Sundays.');
 });
 
+test('a reason is read whole, though its characters come in parts', async () => {
+  const script = `
+    const bytes = Buffer.from(JSON.stringify({ decision: 'block', reason: 'Nicht für 東京 😀.' }));
+    const write = (at) => at < bytes.length && process.stdout.write(bytes.subarray(at, at + 1), () => setImmediate(write, at + 1));
+    write(0);`;
+  const server = await mcpThread([mcpCall('echo')], { config: config(checkedBy(script)) });
+  await runTurn(server);
+  expect(mcpItems(server)[0]?.error?.message).toBe('A safety check blocked this call. Nicht für 東京 😀.');
+});
+
 test('ask: the person is asked, even where policy would have run the tool, and for this call only', async () => {
   const calls = [mcpCall('echo', { message: '1' }, { callId: 'a' }), mcpCall('echo', { message: '2' }, { callId: 'b' })];
   const server = await mcpThread(calls, { config: config(checkedBy(`say('ask', 'It looks odd.')`)) });
