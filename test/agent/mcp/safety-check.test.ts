@@ -33,14 +33,13 @@ test('block: the call is not made, and the model reads why', async () => {
   expect(textOf(server)).toContain('Not on Sundays.');
 });
 
-test('a reason is read whole, though its characters come in parts', async () => {
+test('a reason is read whole, though a pipe of 64 KiB divides one of its characters', async () => {
   const script = `
-    const bytes = Buffer.from(JSON.stringify({ decision: 'block', reason: 'Nicht für 東京 😀.' }));
-    const write = (at) => at < bytes.length && process.stdout.write(bytes.subarray(at, at + 1), () => setImmediate(write, at + 1));
-    write(0);`;
+    const begin = '{"decision":"block","reason":"';
+    process.stdout.write(' '.repeat(65536 - 1001 - begin.length) + begin + '😀'.repeat(400) + '"}');`;
   const server = await mcpThread([mcpCall('echo')], { config: config(checkedBy(script)) });
   await runTurn(server);
-  expect(mcpItems(server)[0]?.error?.message).toBe('A safety check blocked this call. Nicht für 東京 😀.');
+  expect(mcpItems(server)[0]?.error?.message).toBe(`A safety check blocked this call. ${'😀'.repeat(400)}`);
 });
 
 test('ask: the person is asked, even where policy would have run the tool, and for this call only', async () => {
