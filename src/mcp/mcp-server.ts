@@ -10,12 +10,16 @@ import { McpError } from './mcp-error.ts';
 import type { HostConnection, McpHostClient } from './mcp-host-client.ts';
 import type { McpServerState, McpUser } from './mcp-user.ts';
 import type { CredentialStore } from './oauth/credential-store.ts';
+import { paced } from './paced.ts';
 import { RestartWaits } from './restart-waits.ts';
 import { type McpCallOptions, ServerCalls } from './server-calls.ts';
 import { ServerProcess } from './server-process.ts';
 import { ServerQuestions } from './server-questions.ts';
-import type { ConnectedServer, HostedServer, McpRequest, McpTool } from './to-host.ts';
+import type { ConnectedServer, HostedServer, McpRequest, McpTool, McpToolList } from './to-host.ts';
 import type { TokenSource } from './token-source.ts';
+
+/** The least time between two lists of changed tools. */
+const REFRESH_MS_MIN = 1_000;
 
 export interface McpServerDeps {
   host: McpHostClient;
@@ -43,7 +47,7 @@ export class McpServer {
   readonly #neededScopes = new Set<string>();
   #hasFailed = false;
   #connected: ConnectedServer | null = null;
-  #tools: readonly McpTool[] = [];
+  #tools: McpToolList = { tools: [], leftOut: [] };
 
   /** `cwd`: the absolute working directory of its process. */
   constructor(config: McpServerConfig, cwd: string, deps: McpServerDeps) {
@@ -66,7 +70,12 @@ export class McpServer {
 
   /** The tools that it has, as it listed them last. */
   get tools(): readonly McpTool[] {
-    return this.#tools;
+    return this.#tools.tools;
+  }
+
+  /** The tools that are not offered. Another list when it has listed them again. */
+  get leftOut(): McpToolList['leftOut'] {
+    return this.#tools.leftOut;
   }
 
   /**
@@ -223,8 +232,8 @@ export class McpServer {
     }
   }
 
-  async #listTools(connection: HostConnection, signal: AbortSignal): Promise<McpTool[]> {
-    return (await connection.request({ op: 'listTools' }, { signal })) as unknown as McpTool[];
+  async #listTools(connection: HostConnection, signal: AbortSignal): Promise<McpToolList> {
+    return (await connection.request({ op: 'listTools' }, { signal })) as unknown as McpToolList;
   }
 
   async #open(signal: AbortSignal): Promise<HostConnection> {
@@ -255,7 +264,7 @@ export class McpServer {
       onOutput: (bytes) => running?.write(bytes),
       onTaken: (bytes) => running?.taken(bytes),
       onQuestion: (call, question, signal) => this.#questions.answer(call, question, signal),
-      onToolsChanged: () => void this.#refreshTools(),
+      onToolsChanged: paced(() => this.#refreshTools(), { everyMs: REFRESH_MS_MIN, clock: this.#deps.clock }),
       onClosed: (reason) => {
         if (this.#connection === connection) this.#lost(reason ?? 'the connection ended');
       },

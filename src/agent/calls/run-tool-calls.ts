@@ -5,12 +5,12 @@ import type { Pace } from '../../base/pace.ts';
 import { Places } from '../../base/places.ts';
 import { contextMessage } from '../../instructions/context-message.ts';
 import { flatSpecName } from '../../model/flat-tool-name.ts';
+import { TOOL_SEARCH_NAME } from '../../model/found-tools.ts';
 import type { ToolSpec } from '../../model/model.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
 import type { LogEntry } from '../../store/thread-store.ts';
 import type { Action, ActionOutcome } from '../../tools/action.ts';
 import { type CallContext, offeredSpecs, type Tool } from '../../tools/tool.ts';
-import { TOOL_SEARCH_NAME } from '../../tools/tool-search/tool-search.ts';
 import type { CallDecision, PendingCall } from '../turn/turn-part.ts';
 import type { CallOutput, PerformedAction, PerformedCall } from './performed-call.ts';
 

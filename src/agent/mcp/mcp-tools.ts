@@ -1,4 +1,3 @@
-import type { JsonObject } from '../../base/json-value.ts';
 import { cutText } from '../../base/text/cut-text.ts';
 import { isToolEnabled } from '../../config/mcp/mcp-server-config.ts';
 import type { McpSettings } from '../../config/mcp/mcp-settings.ts';
@@ -12,6 +11,7 @@ import { McpCallAction } from './mcp-call-action.ts';
 import { mcpNamespaces, mcpToolNames } from './mcp-tool-names.ts';
 import { resourceTools } from './resource-tools.ts';
 import { type ThreadServer, ThreadServers } from './thread-servers.ts';
+import { toolWarning } from './tool-warning.ts';
 
 /** The longest texts of servers that models read with each request. */
 const DESCRIPTION_CHARS_MAX = 10_000;
@@ -24,6 +24,8 @@ export class McpTools implements TurnPart {
   #isClosing = false;
   /** Nothing releases servers any more. */
   #isClosed = false;
+  /** The warnings about tools that are not offered, by server. Each is announced once. */
+  readonly #warnings = new Map<string, string | null>();
 
   constructor(deps: TurnPartDeps) {
     this.#deps = deps;
@@ -64,6 +66,7 @@ export class McpTools implements TurnPart {
     );
     const known = used.filter(({ server }) => server.connected !== null);
     if (known.length === 0) return [];
+    for (const each of known) this.#warn(each);
     const namespaces = mcpNamespaces(used.map(({ config }) => config.name));
     const offered = known.flatMap((each) => this.#toolsOf(each, namespaces.get(each.config.name) ?? each.config.name));
     const hasResources = known.some(({ server }) => server.connected?.capabilities.resources !== undefined);
@@ -84,6 +87,14 @@ export class McpTools implements TurnPart {
   async endWork(): Promise<void> {
     this.#isClosed = this.#isClosing;
     this.servers.release();
+  }
+
+  #warn({ config, server }: ThreadServer): void {
+    const message = toolWarning(config.name, server.leftOut);
+    const isNew = message !== (this.#warnings.get(config.name) ?? null);
+    this.#warnings.set(config.name, message);
+    const { threadId, outbox } = this.#deps;
+    if (isNew && message !== null) void outbox.announce([{ method: 'warning', params: { threadId, message } }]);
   }
 
   #toolsOf(used: ThreadServer, name: string): Tool[] {
@@ -107,7 +118,7 @@ export class McpTools implements TurnPart {
         name,
         namespace,
         description: cutText(tool.description ?? tool.title ?? '', DESCRIPTION_CHARS_MAX),
-        parameters: parametersOf(tool),
+        parameters: tool.inputSchema,
       },
       // The model's name for it may be another one.
       hookForm: { otherName: `mcp__${used.config.name}__${tool.name}` },
@@ -115,9 +126,4 @@ export class McpTools implements TurnPart {
       prepare: async (args, context) => McpCallAction.prepare(args, { used, tool, context, settings: this.settings, deps: this.#deps }),
     };
   }
-}
-
-/** Some providers refuse schemas of objects without properties. */
-function parametersOf({ inputSchema }: McpTool): JsonObject {
-  return { type: 'object', ...inputSchema, properties: (inputSchema.properties as JsonObject | undefined) ?? {} };
 }

@@ -154,7 +154,7 @@ export interface TurnPart {
   /** The tools that the part offers. Called once for each model request; the calls of the response are looked up in that list. */
   tools?(signal: AbortSignal): Awaitable<readonly Tool[]>;
   /** Called with the tools that all parts offer. Returns those that take their place. */
-  arrangeTools?(tools: readonly Tool[]): readonly Tool[];
+  arrangeTools?(tools: readonly Tool[]): Awaitable<readonly Tool[]>;
   /** Called when the thread is idle. Returns the turn that the part wants to begin, or null. */
   due?(): DueTurn | null;
   /** The announcements for a client that resumes the thread. */

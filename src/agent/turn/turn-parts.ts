@@ -60,7 +60,13 @@ export class TurnParts {
         if (!tools.has(name)) tools.set(name, tool);
       }
     }
-    return this.#parts.reduce<readonly Tool[]>((arranged, part) => part.arrangeTools?.(arranged) ?? arranged, [...tools.values()]);
+    let arranged: readonly Tool[] = [...tools.values()];
+    for (const part of this.#parts) {
+      const next = await returned(part.arrangeTools?.(arranged) ?? arranged, signal);
+      if (next === null) return [];
+      arranged = next;
+    }
+    return arranged;
   }
 
   /** The first turn that a part wants to begin; null: none does. */

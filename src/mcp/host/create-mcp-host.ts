@@ -1,12 +1,7 @@
-import { jsonWeight } from '../../base/json-pieces.ts';
 import type { FromHost, McpAnswer, McpQuestion, ToHost } from '../to-host.ts';
 import { HostedClient } from './hosted-client.ts';
 import { isOfServer, questionRefusal } from './question-refusal.ts';
 import { toProblem } from './to-problem.ts';
-
-/** The longest result, in characters: a longer one would hold up the main thread. */
-const RESULT_CHARS_MAX = 16 * 1024 * 1024;
-const TOO_LONG = `the answer of the server is longer than ${RESULT_CHARS_MAX / 1024 / 1024} MiB`;
 
 /** A question that the main thread has not answered yet. */
 interface OpenAsk {
@@ -94,9 +89,7 @@ class Host implements McpHost {
     try {
       const client = this.#clients.get(connection);
       if (client === undefined) throw new Error('the server is not connected');
-      const result = await client.request(call, request, cancel.signal);
-      if (jsonWeight(result, RESULT_CHARS_MAX) > RESULT_CHARS_MAX) throw new Error(TOO_LONG);
-      this.#post({ type: 'result', call, result });
+      this.#post({ type: 'result', call, result: await client.request(call, request, cancel.signal) });
     } catch (error) {
       this.#post({ type: 'failure', call, problem: toProblem(error) });
     } finally {

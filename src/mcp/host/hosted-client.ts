@@ -22,6 +22,7 @@ import type {
   StoredCredentials,
 } from '../to-host.ts';
 import { type CredentialsAccess, finishLogin, LoginProvider } from './login-provider.ts';
+import { Noise } from './noise.ts';
 import { PipeTransport } from './pipe-transport.ts';
 import { requiredVisits } from './required-visits.ts';
 import { NO_TIMEOUT_MS, type Progress, sendRequest } from './send-request.ts';
@@ -58,10 +59,13 @@ export class HostedClient {
   readonly #calls = new AsyncLocalStorage<number>();
   #client: Client | null = null;
   #pipe: PipeTransport | null = null;
+  readonly #noise: Noise;
   #isClosed = false;
 
   constructor(deps: HostedClientDeps) {
     this.#deps = deps;
+    const { connection, post } = deps;
+    this.#noise = new Noise((message) => post({ type: 'noticed', connection, message }));
   }
 
   async connect(): Promise<void> {
@@ -141,6 +145,12 @@ export class HostedClient {
     this.#deps.post({ type: 'closed', connection: this.#deps.connection, reason });
   }
 
+  #noticed(problem: string): void {
+    if (!this.#noise.add(problem)) return;
+    this.#ended('it sends more than can be read that is not a message: a server on stdio must write nothing else to its stdout');
+    void this.#pipe?.close();
+  }
+
   async #connected(): Promise<Client> {
     const { server } = this.#deps;
     if (server.type === 'http' && typeof server.authentication === 'object') return this.#loggedIn(server, server.authentication);
@@ -176,7 +186,7 @@ export class HostedClient {
         listChanged: { tools: { autoRefresh: false, debounceMs: CHANGES_MS, onChanged: () => post({ type: 'toolsChanged', connection }) } },
       },
     );
-    client.onerror = (error) => post({ type: 'noticed', connection, message: error.message });
+    client.onerror = (error) => this.#noticed(error.message);
     this.#answerQuestions(client);
     return client;
   }
@@ -185,7 +195,8 @@ export class HostedClient {
     const { connection, post } = this.#deps;
     this.#pipe = new PipeTransport({
       write: (bytes) => post({ type: 'output', connection, bytes }),
-      onNoise: (line) => post({ type: 'noticed', connection, message: `not a message: ${line}` }),
+      onNoise: (line) => this.#noticed(`not a message: ${line}`),
+      onEnded: (reason) => this.#ended(reason),
     });
     return this.#pipe;
   }

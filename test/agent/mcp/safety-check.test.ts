@@ -33,6 +33,15 @@ test('block: the call is not made, and the model reads why', async () => {
   expect(textOf(server)).toContain('Not on Sundays.');
 });
 
+test('a reason is read whole, though a pipe of 64 KiB divides one of its characters', async () => {
+  const script = `
+    const begin = '{"decision":"block","reason":"';
+    process.stdout.write(' '.repeat(65536 - 1001 - begin.length) + begin + '😀'.repeat(400) + '"}');`;
+  const server = await mcpThread([mcpCall('echo')], { config: config(checkedBy(script)) });
+  await runTurn(server);
+  expect(mcpItems(server)[0]?.error?.message).toBe(`A safety check blocked this call. ${'😀'.repeat(400)}`);
+});
+
 test('ask: the person is asked, even where policy would have run the tool, and for this call only', async () => {
   const calls = [mcpCall('echo', { message: '1' }, { callId: 'a' }), mcpCall('echo', { message: '2' }, { callId: 'b' })];
   const server = await mcpThread(calls, { config: config(checkedBy(`say('ask', 'It looks odd.')`)) });
