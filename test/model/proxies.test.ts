@@ -1,15 +1,20 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer, request as httpRequest, type IncomingMessage } from 'node:http';
+import { createServer, request as httpRequest, type IncomingMessage, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import { type AddressInfo, connect, type Server } from 'node:net';
+import { type AddressInfo, connect, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Env } from '../../src/base/env.ts';
-import { proxyFor } from '../../src/model/http/connect/proxy-for.ts';
+import { proxyFor } from '../../src/base/http/proxy-for.ts';
 import { answered, answeredEvents, collect, modelAt, never, ProviderServer, request } from './provider-server.ts';
 
 const certificateFile = (name: string) => join(import.meta.dirname, 'certificates', name);
+
+const tlsFiles = (name: string) => ({
+  cert: readFileSync(certificateFile(`${name}.pem`)),
+  key: readFileSync(certificateFile(`${name}.key`)),
+});
 
 async function listening(server: Server): Promise<number> {
   server.listen(0, '127.0.0.1');
@@ -19,12 +24,12 @@ async function listening(server: Server): Promise<number> {
 }
 
 /** A proxy on loopback that leads every host to `target`, or answers CONNECT with another status. */
-async function startProxy(target: number, { status = 200 } = {}) {
+async function startProxy(target: number, { status = 200, tls = null as ReturnType<typeof tlsFiles> | null } = {}) {
   const seen: { line: string; credentials: string | undefined }[] = [];
   const note = (req: IncomingMessage) => {
     seen.push({ line: `${req.method} ${req.url}`, credentials: req.headers['proxy-authorization'] });
   };
-  const proxy = createServer((req, res) => {
+  const pass: RequestListener = (req, res) => {
     note(req);
     const path = new URL(req.url ?? '').pathname;
     const onward = httpRequest({ host: '127.0.0.1', port: target, path, method: req.method ?? 'GET', headers: req.headers }, (answer) => {
@@ -32,8 +37,10 @@ async function startProxy(target: number, { status = 200 } = {}) {
       answer.pipe(res);
     });
     req.pipe(onward);
-  });
-  proxy.on('connect', (req, socket) => {
+  };
+  const proxy = tls === null ? createServer(pass) : createTlsServer(tls, pass);
+  proxy.on('connection', (socket: Socket) => onTestFinished(() => void socket.destroy()));
+  proxy.on('connect', (req: IncomingMessage, socket: Socket) => {
     note(req);
     socket.on('error', () => {});
     if (status !== 200) return void socket.end(`HTTP/1.1 ${status} No\r\n\r\n`);
@@ -48,11 +55,31 @@ async function startProxy(target: number, { status = 200 } = {}) {
 }
 
 async function tlsProvider(): Promise<number> {
-  const tls = { cert: readFileSync(certificateFile('other-host.pem')), key: readFileSync(certificateFile('other-host.key')) };
-  const server = createTlsServer(tls, (req, res) => answered(res, req));
+  const server = createTlsServer(tlsFiles('other-host'), (req, res) => answered(res, req));
   server.on('secureConnection', (socket) => onTestFinished(() => void socket.destroy()));
   return listening(server);
 }
+
+/** A proxy that takes a connection and then does this. `heard`: it has got bytes so often. */
+async function stuckProxy(behave: (socket: Socket) => void) {
+  const proxy = createTcpServer();
+  let heardCount = 0;
+  const closed = new Promise((resolve) =>
+    proxy.on('connection', (socket) => {
+      socket.on('error', () => {}).on('close', resolve);
+      socket.on('data', () => proxy.emit('heard', ++heardCount));
+      onTestFinished(() => void socket.destroy());
+      behave(socket);
+    }),
+  );
+  const heard = async (count: number) => {
+    while (heardCount < count) await once(proxy, 'heard');
+  };
+  return { port: await listening(proxy), closed, heard };
+}
+
+const sendHeaders = (socket: Socket) => void socket.write(`HTTP/1.1 200 OK\r\nx: ${'x'.repeat(20_000)}`);
+const connectToNobody = (socket: Socket) => void socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\n\r\n'));
 
 const TRUSTED = { SSL_CERT_FILE: certificateFile('ca.pem') };
 
@@ -87,6 +114,47 @@ describe('a provider behind a proxy', () => {
     expect(text).toBe(
       `P (https://other.example/v1/responses) cannot be reached: the proxy did not connect to it, and answered HTTP ${status}. ${advice.replace('PORT', `${proxy.port}`)}`,
     );
+  });
+
+  // The first number: how often the proxy hears of the client before nothing more happens.
+  const stuck: [string, number, string, (socket: Socket) => void][] = [
+    ['never answers', 1, 'there was no connection within 3 s', () => {}],
+    ['sends headers without end', 1, 'the proxy did not connect to it, and answered more than 16 KiB of headers.', sendHeaders],
+    ['connects to a host that does not shake hands', 2, 'there was no connection within 3 s', connectToNobody],
+  ];
+  test.each(stuck)('a proxy that %s: the attempt ends in time, and its connection too', async (_what, count, text, behave) => {
+    const { port, closed, heard } = await stuckProxy(behave);
+    const env = { HTTPS_PROXY: `http://127.0.0.1:${port}` };
+    const { model, clock } = modelAt(0, { baseUrl: 'https://other.example/v1', connectTimeoutMs: 3_000 }, { env });
+    const events = collect(model.stream(request, never));
+    await clock.timerOf(3_000);
+    await heard(count);
+    if (behave !== sendHeaders) clock.advance(3_000);
+    expect((await events).at(-1)).toMatchObject({ type: 'failed', error: { message: expect.stringContaining(text) as string } });
+    await closed;
+  });
+
+  test('an interrupt ends the connection to a proxy that never answers', async () => {
+    const { port, closed, heard } = await stuckProxy(() => {});
+    const env = { HTTPS_PROXY: `http://127.0.0.1:${port}` };
+    const { model } = modelAt(0, { baseUrl: 'https://other.example/v1' }, { env });
+    const interrupt = new AbortController();
+    const events = collect(model.stream(request, interrupt.signal));
+    await heard(1);
+    interrupt.abort();
+    await events;
+    await closed;
+  });
+
+  test.each(['http', 'https'])('a proxy over TLS for %s', async (scheme) => {
+    await using provider = await ProviderServer.start(answered);
+    const proxy = await startProxy(scheme === 'http' ? provider.port : await tlsProvider(), { tls: tlsFiles('valid') });
+    const env = { ...TRUSTED, ALL_PROXY: `https://127.0.0.1:${proxy.port}` };
+    const { model } = modelAt(0, { baseUrl: `${scheme}://other.example/v1` }, { env });
+    expect(await collect(model.stream(request, never))).toEqual(answeredEvents);
+    expect(proxy.seen.map(({ line }) => line)).toEqual([
+      scheme === 'http' ? 'POST http://other.example/v1/responses' : 'CONNECT other.example:443',
+    ]);
   });
 
   test('a provider on this machine is asked directly', async () => {

@@ -1,5 +1,6 @@
+import type { Break, HttpRequest } from '../../base/http/http-exchange.ts';
+import { PROXY_REFUSED } from '../../base/http/proxy-for.ts';
 import { type ModelFailure, modelFailure } from '../model-failure.ts';
-import { type Break, type HttpRequest, PROXY_REFUSED } from './connect/http-exchange.ts';
 import type { Endpoint } from './endpoint.ts';
 import { proxyAdvice, startAdvice } from './refusal-advice.ts';
 
@@ -53,7 +54,7 @@ export function unansweredFailure(
       'connection',
     );
   }
-  if (code.startsWith(PROXY_REFUSED)) return proxyFailure(endpoint, code.slice(PROXY_REFUSED.length));
+  if (code.startsWith(PROXY_REFUSED)) return proxyFailure(endpoint, why.cause);
   if (CERTIFICATE.test(code)) {
     return modelFailure(`${label} ${certificateProblem(code, url.hostname)}`, UNREACHED, 'never');
   }
@@ -70,11 +71,11 @@ export function unansweredFailure(
   return modelFailure(`${label} closed the connection without an answer${code === '' ? '' : ` (${code})`}.`, 'other', 'request');
 }
 
-/** For a proxy that has answered CONNECT with this status. */
-function proxyFailure(endpoint: Endpoint, status: string): ModelFailure {
-  const wantsCredentials = status === '407';
+/** For a proxy that has not connected. */
+function proxyFailure(endpoint: Endpoint, { code, message }: NodeJS.ErrnoException): ModelFailure {
+  const wantsCredentials = code === `${PROXY_REFUSED}407`;
   const otherwise = ` Check the proxy in ${endpoint.proxy?.variable}, or set NO_PROXY to connect directly.`;
-  const text = `${endpoint.label} cannot be reached: the proxy did not connect to it, and answered HTTP ${status}.`;
+  const text = `${endpoint.label} cannot be reached: ${message}.`;
   return modelFailure(text + (wantsCredentials ? proxyAdvice(endpoint) : otherwise), UNREACHED, wantsCredentials ? 'never' : 'connection');
 }
 

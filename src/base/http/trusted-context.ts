@@ -1,7 +1,7 @@
 import type { SecureContext } from 'node:tls';
-import type { Env } from '../../../base/env.ts';
-import { readRegularFile } from '../../../base/files/read-regular-file.ts';
-import type { Log } from '../../../base/log.ts';
+import type { Env } from '../env.ts';
+import { readRegularFile } from '../files/read-regular-file.ts';
+import type { Log } from '../log.ts';
 
 /** Larger than every system's file of certificate authorities. */
 const FILE_BYTES_MAX = 16 * 1024 * 1024;
