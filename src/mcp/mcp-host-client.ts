@@ -159,6 +159,7 @@ export class McpHostClient {
     else if (message.type === 'progress') this.#calls.get(message.call)?.onProgress?.(message.progress);
     else if (message.type === 'result') this.#settle(message.call)?.resolve(message.result);
     else if (message.type === 'failure') this.#settle(message.call)?.reject(errorOf(message.problem));
+    else if (message.type === 'warned') this.#options.log.warn(message.fields, message.text);
     else this.#asks.get(message.ask)?.withdrawn.abort();
   }
 

@@ -1,4 +1,5 @@
 import type { Timer } from '../base/clock.ts';
+import type { Env } from '../base/env.ts';
 import type { McpServerConfig } from '../config/mcp/mcp-server-config.ts';
 import { McpHostClient } from './mcp-host-client.ts';
 import { McpServer, type McpServerDeps } from './mcp-server.ts';
@@ -11,6 +12,8 @@ const IDLE_MS_MAX = 30_000;
 export interface McpServersDeps extends Omit<McpServerDeps, 'host' | 'tokens'> {
   /** The server's own version. */
   version: string;
+  /** Has the proxies and certificates for servers that are reached by HTTP. */
+  env: Env;
   /** The built script of the thread that speaks with servers. Null: that happens in this thread. */
   script: string | null;
   tokens?: TokenSource;

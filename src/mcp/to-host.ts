@@ -127,7 +127,9 @@ export type FromHost =
   | { type: 'withdrawn'; ask: number }
   | { type: 'toolsChanged'; connection: number }
   | { type: 'closed'; connection: number; reason: string | null }
-  | { type: 'noticed'; connection: number; message: string };
+  | { type: 'noticed'; connection: number; message: string }
+  /** For the log. */
+  | { type: 'warned'; fields: object; text: string };
 
 /** Sends messages to the host. */
 export interface HostPort {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 
@@ -7,6 +8,7 @@ import { onTestFinished } from 'vitest';
 export interface OauthServer {
   /** The address of the MCP server. */
   url: string;
+  port: number;
   /** The requests to the authorization server, such as `token refresh_token`. */
   asked: string[];
   /** How long the next access tokens are valid, in seconds. */
@@ -15,16 +17,27 @@ export interface OauthServer {
   valid: Set<string>;
 }
 
+interface OauthServerOptions {
+  /** With this certificate, under the name other.example; the port is `port`. */
+  tls?: { cert: Buffer; key: Buffer };
+  /** Answers in place of the servers: returns whether it did, or will. */
+  instead?: (path: string, response: ServerResponse) => boolean;
+}
+
 /** Starts the two servers on one port of the loopback address, for the running test. */
-export async function startOauthServer(): Promise<OauthServer> {
-  const state: OauthServer = { url: '', asked: [], expiresIn: 3600, valid: new Set() };
-  const server = createServer((request, response) => void answer(state, request, response));
+export async function startOauthServer({ tls, instead = () => false }: OauthServerOptions = {}): Promise<OauthServer> {
+  const state: OauthServer = { url: '', port: 0, asked: [], expiresIn: 3600, valid: new Set() };
+  const listener: RequestListener = (request, response) => {
+    if (!instead(request.url ?? '', response)) void answer(state, request, response);
+  };
+  const server = tls === undefined ? createServer(listener) : createTlsServer(tls, listener);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => {
     server.closeAllConnections();
     server.close();
   });
-  state.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+  state.port = (server.address() as AddressInfo).port;
+  state.url = tls === undefined ? `http://127.0.0.1:${state.port}/mcp` : 'https://other.example/mcp';
   return state;
 }
 

@@ -55,7 +55,7 @@ test('a token is refreshed before it ends, and if the server refuses it', async 
   await until(server, 'the start', () => statuses(server).includes('ready'));
   await call(server);
   const refreshed = oauth.asked.filter((each) => each === 'token refresh_token').length;
-  expect([oauth.asked.slice(0, 2), refreshed > 0]).toEqual([['authorize read', 'token authorization_code'], true]);
+  expect([oauth.asked.slice(0, 2), refreshed > 0]).toEqual([['authorize write', 'token authorization_code'], true]);
   oauth.expiresIn = 3600;
   await call(server);
   const before = oauth.asked.length;

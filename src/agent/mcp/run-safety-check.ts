@@ -1,19 +1,17 @@
 import type { Clock } from '../../base/clock.ts';
-import type { Env } from '../../base/env.ts';
 import { isObject, type JsonObject, parsedJson } from '../../base/json-value.ts';
 import { cutText } from '../../base/text/cut-text.ts';
 import type { McpSettings } from '../../config/mcp/mcp-settings.ts';
 import type { Processes } from '../../sandbox/processes/processes.ts';
 import { redactLikelySecrets } from '../../secrets/redact-likely-secrets.ts';
+import { type PostDeps, postJson } from './post-json.ts';
 
 /** The answer of a check. The reason is for the person, the guardian or the model. */
 export type CheckAnswer = { verdict: 'ok' | 'ask' | 'block'; reason: string | null };
 
-interface CheckDeps {
+interface CheckDeps extends PostDeps {
   clock: Clock;
   processes: Processes;
-  /** The server's own environment. */
-  env: Env;
 }
 
 type Check = NonNullable<McpSettings['check']>;
@@ -37,7 +35,7 @@ export async function runSafetyCheck(
   const timer = deps.clock.setTimer(() => timeout.abort(), check.timeoutMs);
   const ending = AbortSignal.any([signal, timeout.signal]);
   try {
-    const text = check.type === 'command' ? await runCommand(check, call, deps, ending) : await post(check, call, ending);
+    const text = check.type === 'command' ? await runCommand(check, call, deps, ending) : await post(check, call, deps, ending);
     return text === null ? failed(`it did not answer within ${check.timeoutMs / 1000} seconds`) : readAnswer(text);
   } catch (error) {
     return failed(error instanceof Error ? error.message : String(error));
@@ -99,9 +97,13 @@ async function runCommand(
 }
 
 /** Null: the signal aborted first. */
-async function post({ url, headers }: Extract<Check, { type: 'http' }>, call: JsonObject, signal: AbortSignal): Promise<string | null> {
-  const { postJson } = await import('./post-json.ts');
-  const answer = await postJson({ url, headers, body: JSON.stringify(call), charsMax: ANSWER_CHARS_MAX }, signal);
+async function post(
+  { url, headers }: Extract<Check, { type: 'http' }>,
+  call: JsonObject,
+  deps: PostDeps,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const answer = await postJson({ url, headers, body: JSON.stringify(call), charsMax: ANSWER_CHARS_MAX }, deps, signal);
   if (answer === null) return null;
   if (answer.status < 200 || answer.status > 299) throw new Error(`it answered with HTTP status ${answer.status}`);
   return answer.text;

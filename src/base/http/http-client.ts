@@ -1,4 +1,4 @@
-import { Agent, type AgentOptions, type ClientRequest, type RequestOptions, request } from 'node:http';
+import type { Agent, AgentOptions, ClientRequest, RequestOptions } from 'node:http';
 import type { LookupFunction } from 'node:net';
 import { urlToHttpOptions } from 'node:url';
 import type { Clock } from '../clock.ts';
@@ -19,7 +19,10 @@ export interface HttpClientDeps extends TrustDeps {
 
 type Request = (options: RequestOptions) => ClientRequest;
 
-/** Sends requests over kept connections. Idle connections are limited and do not keep the process alive. */
+/**
+ * Sends requests over kept connections. Idle connections are limited and do not keep the process alive. What it needs of Node is loaded
+ * with the first request.
+ */
 export class HttpClient {
   readonly #deps: HttpClientDeps;
   readonly #senders = new Map<string, Promise<Send>>();
@@ -63,9 +66,8 @@ export class HttpClient {
   }
 
   async #createAgent(protocol: string): Promise<Agent> {
-    if (protocol === 'http:') return new Agent(KEPT);
-    const https = await import('node:https');
-    return new https.Agent({ ...KEPT, ...(await this.#trust()) });
+    if (protocol !== 'http:') return new (await import('node:https')).Agent({ ...KEPT, ...(await this.#trust()) });
+    return new (await import('node:http')).Agent(KEPT);
   }
 
   async #trust() {
@@ -75,5 +77,5 @@ export class HttpClient {
 }
 
 async function requestBy(protocol: string): Promise<Request> {
-  return protocol === 'http:' ? request : (await import('node:https')).request;
+  return (protocol === 'http:' ? await import('node:http') : await import('node:https')).request;
 }

@@ -5,6 +5,8 @@ import type { JsonText } from '../json-text.ts';
 import type { HttpProxy } from './proxy-for.ts';
 import type { TunnelRequest } from './tunnel-agent.ts';
 
+/** The longest time of a timer, for requests that only their signal ends. */
+export const NO_LIMIT_MS = 2 ** 31 - 1;
 const WRITE_BYTES_MAX = 64 * 1024;
 /** How long the rest of a completed response may take to arrive. */
 const DRAIN_MS_MAX = 1_000;

@@ -1,13 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import {
-  auth,
-  type OAuthClientInformationContext,
-  type OAuthClientMetadata,
-  type OAuthClientProvider,
-  type OAuthDiscoveryState,
-  type StoredOAuthClientInformation,
-  type StoredOAuthTokens,
-  UnauthorizedError,
+import type {
+  OAuthClientInformationContext,
+  OAuthClientMetadata,
+  OAuthClientProvider,
+  OAuthDiscoveryState,
+  StoredOAuthClientInformation,
+  StoredOAuthTokens,
 } from '@modelcontextprotocol/client';
 import type { JsonObject } from '../../base/json-value.ts';
 import type { LoginRequest, StoredCredentials } from '../to-host.ts';
@@ -24,7 +22,7 @@ const CLIENT_NAME = 'heddle';
 /** The key of clients whose authorization server is unknown. */
 const NO_ISSUER = '';
 
-/** Logs the user in to a server, for the library: the user is sent to the authorization server. */
+/** A login of the user, for the library. */
 export class LoginProvider implements OAuthClientProvider {
   clientMetadataUrl?: string;
   validateResourceURL?: (serverUrl: string | URL, resource?: string) => Promise<URL | undefined>;
@@ -121,24 +119,14 @@ export class LoginProvider implements OAuthClientProvider {
     if (scope === 'all' || scope === 'discovery') this.#discovery = undefined;
   }
 
-  /** Sends the user to the authorization server, and redeems what comes back. */
-  async finish(redeem: (query: string) => Promise<void>): Promise<void> {
+  /** Sends the user to the authorization server. Resolves with the answer. */
+  async sendUser(): Promise<URLSearchParams> {
     const address = this.#address;
-    if (address === null) throw new UnauthorizedError('the server asks for a login, but names no place for it');
-    this.#address = null;
-    const query = await this.#credentials.authorize(address.href);
-    if (new URLSearchParams(query).get('state') !== this.#state) throw new Error('the answer of the login does not belong to this login');
-    await redeem(query);
+    if (address === null) throw new Error('the server asks for a login, but names no place for it');
+    const answer = new URLSearchParams(await this.#credentials.authorize(address.href));
+    if (answer.get('state') !== this.#state) throw new Error('the answer of the login does not belong to this login');
+    return answer;
   }
-}
-
-/** Redeems the answer of a login that began without a request to the server. */
-export async function finishLogin(provider: LoginProvider, serverUrl: URL, query: string): Promise<void> {
-  const params = new URLSearchParams(query);
-  const authorizationCode = params.get('code');
-  if (authorizationCode === null) throw new Error('the login was refused');
-  const iss = params.get('iss');
-  await auth(provider, { serverUrl, authorizationCode, ...(iss === null ? {} : { iss }) });
 }
 
 /** Tokens as they are stored. */

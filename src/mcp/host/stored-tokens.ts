@@ -9,6 +9,7 @@ import {
   type StoredOAuthTokens,
   UnauthorizedError,
 } from '@modelcontextprotocol/client';
+import type { Fetch } from '../../base/http/create-fetch.ts';
 import type { JsonObject } from '../../base/json-value.ts';
 import type { StoredCredentials } from '../to-host.ts';
 import { type CredentialsAccess, storedTokens } from './login-provider.ts';
@@ -20,12 +21,14 @@ const REFRESH_BEFORE_MS = 60_000;
 export class StoredTokens implements AuthProvider {
   readonly #serverUrl: URL;
   readonly #credentials: CredentialsAccess;
+  readonly #fetch: Fetch;
   /** Requests at the same time refresh once: a refresh token may be used once. */
   #refreshing: Promise<void> | null = null;
 
-  constructor(serverUrl: URL, credentials: CredentialsAccess) {
+  constructor(serverUrl: URL, credentials: CredentialsAccess, fetch: Fetch) {
     this.#serverUrl = serverUrl;
     this.#credentials = credentials;
+    this.#fetch = fetch;
   }
 
   async token(): Promise<string | undefined> {
@@ -52,7 +55,7 @@ export class StoredTokens implements AuthProvider {
 
   async #refreshNow(): Promise<void> {
     const provider = new RefreshProvider(await this.#credentials.read(), this.#credentials);
-    await auth(provider, { serverUrl: this.#serverUrl });
+    await auth(provider, { serverUrl: this.#serverUrl, fetchFn: this.#fetch });
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Break, HttpRequest } from '../../base/http/http-exchange.ts';
 import { PROXY_REFUSED } from '../../base/http/proxy-for.ts';
+import { isUntrusted, TRUST_ADVICE } from '../../base/http/trusted-context.ts';
 import { type ModelFailure, modelFailure } from '../model-failure.ts';
 import type { Endpoint } from './endpoint.ts';
 import { proxyAdvice, startAdvice } from './refusal-advice.ts';
@@ -11,8 +12,6 @@ const WRONG_HOST = 'ERR_TLS_CERT_ALTNAME_INVALID';
 const EXPIRED = 'CERT_HAS_EXPIRED';
 const NOT_YET_VALID = 'CERT_NOT_YET_VALID';
 const REVOKED = 'CERT_REVOKED';
-/** No trusted authority has issued the certificate. */
-const UNTRUSTED = /SELF_SIGNED|UNABLE_TO_GET_ISSUER|UNABLE_TO_VERIFY|CERT_UNTRUSTED|INVALID_CA|CERT_REJECTED/;
 
 const UNREACHABLE = new Set(['ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'EADDRNOTAVAIL', 'ENETDOWN']);
 const CERTIFICATE = /CERT|^UNABLE_TO_|SELF_SIGNED|ERR_TLS|INVALID_CA|PATH_LENGTH_EXCEEDED|INVALID_PURPOSE/;
@@ -95,8 +94,8 @@ function certificateProblem(code: string, host: string): string {
   if (code === EXPIRED) return `has an expired certificate (${code}). The provider must renew it. Check also the clock of this machine.`;
   if (code === NOT_YET_VALID) return `has a certificate that is not valid yet (${code}). Check the clock of this machine.`;
   if (code === REVOKED) return `has a revoked certificate (${code}). The provider must replace it.`;
-  if (!UNTRUSTED.test(code)) return `has a certificate that cannot be used (${code}). The provider must replace it.`;
-  return `has a certificate that is not trusted (${code}). Set NODE_EXTRA_CA_CERTS or SSL_CERT_FILE to a file with the certificate of its authority.`;
+  if (!isUntrusted(code)) return `has a certificate that cannot be used (${code}). The provider must replace it.`;
+  return `has a certificate that is not trusted (${code}). ${TRUST_ADVICE}`;
 }
 
 function proxyNote({ proxy }: Endpoint): string {
