@@ -252,7 +252,7 @@ function createModels({ model, home, env, version }: AppParts, { clients, clock,
 
 /** The MCP servers, and the logins to them. Nothing runs before a server is configured. */
 function createMcp({ home, env, version, mcpScript }: AppParts, { processes, clock, ids, log }: Base) {
-  const credentials = new CredentialStore(home);
+  const credentials = new CredentialStore(home, clock);
   const mcp = new McpServers({ processes, clock, log, env, version, credentials, script: mcpScript ?? null });
   return { mcp, credentials, logins: new McpLogins({ servers: mcp, credentials, clock, ids }) };
 }

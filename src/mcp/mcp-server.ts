@@ -10,11 +10,10 @@ import { redactLikelySecrets } from '../secrets/redact-likely-secrets.ts';
 import { McpError } from './mcp-error.ts';
 import type { HostConnection, McpHostClient, Progress } from './mcp-host-client.ts';
 import type { McpServerState, McpUser } from './mcp-user.ts';
-import type { CredentialStore } from './oauth/credential-store.ts';
+import type { ServerTokens } from './oauth/server-tokens.ts';
 import { ServerProcess } from './server-process.ts';
 import { ServerQuestions } from './server-questions.ts';
 import type { ConnectedServer, HostedServer, McpRequest, McpTool } from './to-host.ts';
-import type { TokenSource } from './token-source.ts';
 
 /** The first wait before a server is started again. It doubles with each failure. */
 const RESTART_MS_MIN = 1_000;
@@ -28,9 +27,7 @@ export interface McpServerDeps {
   processes: Processes;
   clock: Clock;
   log: Log;
-  tokens: TokenSource;
-  /** The logins of the user. */
-  credentials: CredentialStore;
+  tokens: ServerTokens;
 }
 
 export interface McpCallOptions {
@@ -66,7 +63,7 @@ export class McpServer {
     this.config = config;
     this.#cwd = cwd;
     this.#deps = deps;
-    this.#questions = new ServerQuestions({ config, users: this.#users, tokens: deps.tokens, credentials: deps.credentials });
+    this.#questions = new ServerQuestions({ users: this.#users });
   }
 
   get state(): McpServerState {
@@ -255,7 +252,10 @@ export class McpServer {
     const connection: HostConnection = this.#deps.host.open(server, {
       onOutput: (bytes) => running?.write(bytes),
       onTaken: (bytes) => running?.taken(bytes),
-      onQuestion: (call, question, signal) => this.#questions.answer(call, question, signal),
+      onQuestion: (call, question, signal) =>
+        question.kind === 'token'
+          ? this.#deps.tokens.answer(this.config, { refused: question.refused, connection })
+          : this.#questions.answer(call, question, signal),
       onToolsChanged: () => void this.#refreshTools(),
       onClosed: (reason) => {
         if (this.#connection === connection) this.#lost(reason ?? 'the connection ended');
@@ -325,5 +325,5 @@ export class McpServer {
 function httpServer(transport: Extract<McpServerConfig['transport'], { type: 'http' }>): HostedServer {
   const { url, headers, bearerToken } = transport;
   const hasOwn = Object.keys(headers).some((name) => name.toLowerCase() === 'authorization');
-  return { type: 'http', url, headers, authentication: bearerToken !== null ? 'token' : hasOwn ? 'none' : 'oauth' };
+  return { type: 'http', url, headers, authentication: bearerToken === null && hasOwn ? 'none' : 'token' };
 }

@@ -26,8 +26,24 @@ interface ThreadPartsDeps {
 
 /** Creates one part of each kind for a loaded thread. */
 export function threadParts({ state, outbox, agent, history, grants, turnBegun, origin }: ThreadPartsDeps): TurnParts {
-  const { clock, ids, log, processes, sandbox, proxies, mcp, home, env, http, partKinds, promptBudget, store, modelFor, agents, closingPlaces } =
-    agent;
+  const {
+    clock,
+    ids,
+    log,
+    processes,
+    sandbox,
+    proxies,
+    mcp,
+    home,
+    env,
+    http,
+    partKinds,
+    promptBudget,
+    store,
+    modelFor,
+    agents,
+    closingPlaces,
+  } = agent;
   const deps: TurnPartDeps = {
     threadId: state.id,
     clock,

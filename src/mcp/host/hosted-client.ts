@@ -1,6 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type AuthProvider, Client, type ClientOptions, ProtocolError, type Transport } from '@modelcontextprotocol/client';
+import {
+  type AuthProvider,
+  Client,
+  type ClientOptions,
+  ProtocolError,
+  type Transport,
+  UnauthorizedError,
+} from '@modelcontextprotocol/client';
 import { createFetch, type Fetch, type FetchDeps } from '../../base/http/create-fetch.ts';
 import type { JsonObject, JsonValue } from '../../base/json-value.ts';
 import type {
@@ -11,13 +18,14 @@ import type {
   McpAnswer,
   McpQuestion,
   McpRequest,
+  RefreshRequest,
   StoredCredentials,
 } from '../to-host.ts';
 import { HttpTransport } from './http-transport.ts';
 import type { CredentialsAccess } from './login-provider.ts';
 import { PipeTransport } from './pipe-transport.ts';
+import { refreshTokens } from './refresh-tokens.ts';
 import { NO_TIMEOUT_MS, type Progress, sendRequest } from './send-request.ts';
-import { StoredTokens } from './stored-tokens.ts';
 import { toProblem } from './to-problem.ts';
 import { UserLogin } from './user-login.ts';
 
@@ -87,7 +95,8 @@ export class HostedClient {
   }
 
   /** Sends a request. Rejects with the library's errors. */
-  async request(call: number, request: McpRequest, signal: AbortSignal): Promise<JsonValue> {
+  async request(call: number, request: McpRequest | RefreshRequest, signal: AbortSignal): Promise<JsonValue> {
+    if (request.op === 'refreshTokens') return refreshTokens(request, this.#endingFetch(AbortSignal.any([signal, this.#closing.signal])));
     const client = this.#client;
     if (client === null) throw new Error('the server is not connected');
     const onProgress = (progress: Progress) => this.#deps.post({ type: 'progress', call, progress });
@@ -203,11 +212,7 @@ export class HostedClient {
 
   /** `user`: logs in. Otherwise there may be tokens. */
   #httpTransport({ url, headers, authentication }: HttpServer, user: AuthProvider | null = null): Transport {
-    const tokens = authentication === 'token' ? this.#tokens() : null;
-    const authProvider =
-      user ??
-      tokens ??
-      (authentication === 'oauth' ? new StoredTokens(new URL(url), this.#credentials(), this.#endingFetch(this.#closing.signal)) : null);
+    const authProvider = user ?? (authentication === 'token' ? this.#tokens() : null);
     return new HttpTransport(new URL(url), {
       requestInit: { headers: { ...headers } },
       reconnectionOptions: RETRY,
@@ -230,13 +235,19 @@ export class HostedClient {
 
   /** Bearer tokens come from the main thread, which also knows how to get another one. */
   #tokens(): AuthProvider {
-    const ask = async (refused: boolean) => {
+    let last = '';
+    const ask = async (refused: string | null) => {
       const answer = await this.#deps.ask(null, { kind: 'token', refused }, this.#closing.signal);
-      return 'result' in answer && typeof answer.result === 'string' ? answer.result : undefined;
+      if ('error' in answer) throw new Error(answer.error.message);
+      last = typeof answer.result === 'string' ? answer.result : '';
+      return last;
     };
     return {
-      token: () => ask(false),
-      onUnauthorized: async () => void (await ask(true)),
+      // The main thread has forgotten a connection that is closed: its last request ends the session.
+      token: async () => (this.#isClosed ? last : await ask(null)) || undefined,
+      onUnauthorized: async () => {
+        if (this.#isClosed || (await ask(last)) === '') throw new UnauthorizedError('the server requires a login');
+      },
     };
   }
 

@@ -8,12 +8,12 @@ import type {
   StoredOAuthTokens,
 } from '@modelcontextprotocol/client';
 import type { JsonObject } from '../../base/json-value.ts';
-import type { LoginRequest, StoredCredentials } from '../to-host.ts';
+import type { CredentialsChange, LoginRequest, StoredCredentials } from '../to-host.ts';
 
 /** The credentials of a server, which the main thread keeps. */
 export interface CredentialsAccess {
   read(): Promise<StoredCredentials>;
-  store(change: Partial<StoredCredentials>): Promise<void>;
+  store(change: CredentialsChange): Promise<void>;
   /** Sends the user to an address. Returns the query of the redirect that follows. */
   authorize(url: string): Promise<string>;
 }
@@ -40,7 +40,7 @@ export class LoginProvider implements OAuthClientProvider {
   constructor(login: LoginRequest, credentials: CredentialsAccess) {
     this.#login = login;
     this.#credentials = credentials;
-    if (login.clientMetadataUrl !== null) this.clientMetadataUrl = login.clientMetadataUrl;
+    if (login.clientMetadataUrl !== null && login.registration !== 'dcr') this.clientMetadataUrl = login.clientMetadataUrl;
     if (login.resource === null) return;
     const resource = new URL(login.resource);
     this.validateResourceURL = async () => resource;
@@ -66,17 +66,25 @@ export class LoginProvider implements OAuthClientProvider {
   }
 
   async clientInformation(ctx?: OAuthClientInformationContext): Promise<StoredOAuthClientInformation | undefined> {
-    const { clientId, clientSecret, redirectUrl } = this.#login;
+    const { clientId, clientSecret } = this.#login;
     if (clientId !== null) return { client_id: clientId, ...(clientSecret === null ? {} : { client_secret: clientSecret }) };
     const { clients } = await this.#credentials.read();
-    const known = clients[ctx?.issuer ?? NO_ISSUER] as (StoredOAuthClientInformation & { redirect_uris?: string[] }) | undefined;
-    // One that was registered for another address is of no use.
-    return known?.redirect_uris?.includes(redirectUrl) === false ? undefined : known;
+    const known = clients[ctx?.issuer ?? NO_ISSUER] as StoredOAuthClientInformation | undefined;
+    return known !== undefined && this.#fits(known) ? known : undefined;
   }
 
+  /** A client of the configuration is not stored: its secret may come from a variable. */
   async saveClientInformation(client: StoredOAuthClientInformation, ctx?: OAuthClientInformationContext): Promise<void> {
+    if (this.#login.clientId !== null) return;
     const { clients } = await this.#credentials.read();
     await this.#credentials.store({ clients: { ...clients, [ctx?.issuer ?? NO_ISSUER]: client as unknown as JsonObject } });
+  }
+
+  /** Whether a known client is of the kind that is asked for, and may be sent back to this address. */
+  #fits(client: StoredOAuthClientInformation & { redirect_uris?: string[] }): boolean {
+    const { registration, clientMetadataUrl, redirectUrl } = this.#login;
+    if (client.redirect_uris === undefined) return registration !== 'dcr' && client.client_id === clientMetadataUrl;
+    return registration !== 'cimd' && client.redirect_uris.includes(redirectUrl);
   }
 
   tokens(): StoredOAuthTokens | undefined {
@@ -86,11 +94,9 @@ export class LoginProvider implements OAuthClientProvider {
   async saveTokens(tokens: StoredOAuthTokens): Promise<void> {
     this.#tokens = tokens;
     const discovery = (this.#discovery ?? null) as unknown as JsonObject | null;
-    const { clientId } = this.#login;
-    const own = clientId === null ? {} : { clients: { [NO_ISSUER]: (await this.clientInformation()) as unknown as JsonObject } };
     // A server that does not say what it granted has granted what was asked for.
     const granted = this.#scope === null ? tokens : { scope: this.#scope, ...tokens };
-    await this.#credentials.store({ ...storedTokens(granted), ...own, discovery });
+    await this.#credentials.store({ tokens: granted as unknown as JsonObject, discovery });
   }
 
   redirectToAuthorization(address: URL): void {
@@ -114,9 +120,11 @@ export class LoginProvider implements OAuthClientProvider {
     return this.#discovery;
   }
 
-  invalidateCredentials(scope: 'all' | 'client' | 'tokens' | 'verifier' | 'discovery'): void {
+  async invalidateCredentials(scope: 'all' | 'client' | 'tokens' | 'verifier' | 'discovery'): Promise<void> {
     if (scope === 'all' || scope === 'tokens') this.#tokens = undefined;
     if (scope === 'all' || scope === 'discovery') this.#discovery = undefined;
+    // The authorization server has forgotten the client: the next login registers another one.
+    if (scope === 'all' || scope === 'client') await this.#credentials.store({ clients: {} });
   }
 
   /** Sends the user to the authorization server. Resolves with the answer. */
@@ -127,11 +135,4 @@ export class LoginProvider implements OAuthClientProvider {
     if (answer.get('state') !== this.#state) throw new Error('the answer of the login does not belong to this login');
     return answer;
   }
-}
-
-/** Tokens as they are stored. */
-export function storedTokens(tokens: StoredOAuthTokens): Pick<StoredCredentials, 'tokens' | 'expiresAtMs'> {
-  const { expires_in: seconds } = tokens;
-  const expiresAtMs = typeof seconds === 'number' ? Date.now() + seconds * 1000 : null;
-  return { tokens: tokens as unknown as JsonObject, expiresAtMs };
 }
