@@ -66,7 +66,8 @@ export class LoginProvider implements OAuthClientProvider {
   }
 
   async clientInformation(ctx?: OAuthClientInformationContext): Promise<StoredOAuthClientInformation | undefined> {
-    const { clientId, clientSecret } = this.#login;
+    const { clientId, clientSecret, clientMetadataUrl, registration } = this.#login;
+    if (registration === 'cimd' && clientMetadataUrl !== null) return { client_id: clientMetadataUrl };
     if (clientId !== null) return { client_id: clientId, ...(clientSecret === null ? {} : { client_secret: clientSecret }) };
     const { clients } = await this.#credentials.read();
     const known = clients[ctx?.issuer ?? NO_ISSUER] as StoredOAuthClientInformation | undefined;
@@ -83,8 +84,8 @@ export class LoginProvider implements OAuthClientProvider {
   /** Whether a known client is of the kind that is asked for, and may be sent back to this address. */
   #fits(client: StoredOAuthClientInformation & { redirect_uris?: string[] }): boolean {
     const { registration, clientMetadataUrl, redirectUrl } = this.#login;
-    if (client.redirect_uris === undefined) return registration !== 'dcr' && client.client_id === clientMetadataUrl;
-    return registration !== 'cimd' && client.redirect_uris.includes(redirectUrl);
+    if (client.redirect_uris === undefined) return registration === 'auto' && client.client_id === clientMetadataUrl;
+    return client.redirect_uris.includes(redirectUrl);
   }
 
   tokens(): StoredOAuthTokens | undefined {
