@@ -6,15 +6,14 @@ import type { McpSettings } from '../../config/mcp/mcp-settings.ts';
 import type { Processes } from '../../sandbox/processes/processes.ts';
 import { outOfTime, runProgram, STOPPED_EARLY } from '../../sandbox/processes/run-program.ts';
 import { redactLikelySecrets } from '../../secrets/redact-likely-secrets.ts';
+import { type PostDeps, postJson } from './post-json.ts';
 
 /** The answer of a check. The reason is for the person, the guardian or the model. */
 export type CheckAnswer = { verdict: 'ok' | 'ask' | 'block'; reason: string | null };
 
-interface CheckDeps {
+interface CheckDeps extends PostDeps {
   clock: Clock;
   processes: Processes;
-  /** The server's own environment. */
-  env: Env;
 }
 
 type Check = NonNullable<McpSettings['check']>;
@@ -78,15 +77,14 @@ async function runCommand(
 async function post(
   { url, headers, timeoutMs }: Extract<Check, { type: 'http' }>,
   call: JsonObject,
-  { clock }: CheckDeps,
+  deps: CheckDeps,
   signal: AbortSignal,
 ): Promise<string> {
-  const { postJson } = await import('./post-json.ts');
   const timeout = new AbortController();
-  const timer = clock.setTimer(() => timeout.abort(), timeoutMs);
+  const timer = deps.clock.setTimer(() => timeout.abort(), timeoutMs);
   try {
     const request = { url, headers, body: JSON.stringify(call), charsMax: ANSWER_CHARS_MAX };
-    const answer = await postJson(request, AbortSignal.any([signal, timeout.signal]));
+    const answer = await postJson(request, deps, AbortSignal.any([signal, timeout.signal]));
     if (answer === null) throw new Error(timeout.signal.aborted ? outOfTime(timeoutMs / 1000) : STOPPED_EARLY);
     if (answer.status < 200 || answer.status > 299) throw new Error(`it answered with HTTP status ${answer.status}`);
     return answer.text;

@@ -184,7 +184,7 @@ function readHttp(config: Config, path: readonly string[], url: string): McpHttp
     bearerTokenVariable: variable,
     oauth: {
       scopes: read('scopes', nullable(TEXT_LIST)),
-      resource: read('oauth_resource', nullable(name())),
+      resource: read('oauth_resource', nullable(RESOURCE)),
       clientId: config.read([...oauth, 'client_id'], nullable(name())),
       clientSecret: (secretVariable === null ? undefined : config.env[secretVariable]) || null,
       clientMetadataUrl: config.read([...oauth, 'client_metadata_url'], nullable(HTTP_URL)),
@@ -249,6 +249,13 @@ const HTTP_URL: Setting<string> = {
   absent: '',
   secret: true,
   read: (value) => (typeof value === 'string' && /^https?:\/\//i.test(value) && URL.canParse(value) ? value : undefined),
+};
+
+const RESOURCE: Setting<string> = {
+  expected: 'the URL of the resource that the login is for',
+  absent: '',
+  secret: true,
+  read: (value) => (typeof value === 'string' && URL.canParse(value) ? value : undefined),
 };
 
 const VARIABLE_NAME: Setting<string> = {

@@ -1,8 +1,8 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
+import { type HttpProxy, isDecodable, proxyFor } from '../../base/http/proxy-for.ts';
 import type { ProviderConfig } from '../../config/providers/provider-config.ts';
 import type { TurnError } from '../../protocol/generated/types.ts';
 import { secretsOf } from '../../secrets/redact.ts';
-import { type HttpProxy, isDecodable, proxyFor } from './connect/proxy-for.ts';
 import { shownUrl } from './shown-url.ts';
 
 /** The address of a provider's requests, and the words that errors use for it. */
