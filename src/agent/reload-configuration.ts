@@ -20,14 +20,18 @@ interface ReloadOptions {
 }
 
 /**
- * Reads the configuration of loaded threads again, and starts MCP servers that have failed. Returns at once; turns that begin from then on
- * have the new configuration. The settings of a thread stay as they are. An agent, or a thread in which a turn runs, has only the new
- * MCP servers. Nothing waits for servers, and a thread that cannot have the new configuration keeps its own.
+ * Reads the configuration of loaded threads again, and starts MCP servers that have failed. Turns that are begun after this call have the
+ * new configuration. The settings of a thread stay as they are. An agent, or a thread in which a turn runs, has only the new MCP servers.
+ * Nothing waits for servers, and a thread that cannot have the new configuration keeps its own. Never rejects.
  */
-export function reloadConfiguration(threads: readonly LoadedThread[], deps: AgentDeps, { reload, onDone }: ReloadOptions): void {
+export async function reloadConfiguration(
+  threads: readonly LoadedThread[],
+  deps: AgentDeps,
+  { reload, onDone }: ReloadOptions,
+): Promise<void> {
   const breaks = new EventLoopYield();
   deps.mcp.startFailed();
-  for (const thread of threads) void reloadThread(thread, deps, { reload, breaks }).then(() => onDone(thread));
+  await Promise.all(threads.map((thread) => reloadThread(thread, deps, { reload, breaks }).then(() => onDone(thread))));
 }
 
 /** Never rejects. */
@@ -38,16 +42,16 @@ async function reloadThread(
 ): Promise<void> {
   const { settingsChanges, record } = thread;
   try {
-    const isWhole =
-      reload === 'all' &&
-      spawnSource(record.source) === null &&
-      (await settingsChanges.reconfigure(async (settings) => {
+    const isWhole = reload === 'all' && spawnSource(record.source) === null;
+    if (isWhole) {
+      await settingsChanges.reconfigure(async (settings) => {
         await breaks.worked(RELOAD_UNITS);
         const request = { overrides: {}, config: thread.configuration.requested, knowsModes: true };
         const { configuration } = await resolveThread(deps, request, settings);
         return { settings, configuration };
-      }));
-    if (!isWhole) {
+      });
+    }
+    if (!isWhole || thread.turn !== null) {
       await settingsChanges.reconfigureMcp(async ({ readAgain }) => {
         await breaks.worked(RELOAD_UNITS);
         return readAgain();

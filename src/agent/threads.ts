@@ -261,9 +261,9 @@ export class Threads {
     });
   }
 
-  /** Reads the configuration of all loaded threads again, as `reloadConfiguration` does. Due turns begin after that. */
+  /** Reads the configuration of all loaded threads again, as `reloadConfiguration` does. Returns at once. Due turns begin after that. */
   reloadConfiguration(reload: Reload): void {
-    reloadConfiguration([...this.#loaded.values()], this.#deps, { reload, onDone: ({ id }) => this.beginDueTurn(id) });
+    void reloadConfiguration([...this.#loaded.values()], this.#deps, { reload, onDone: ({ id }) => this.beginDueTurn(id) });
   }
 
   /** Stops the timer that unloads the thread. */

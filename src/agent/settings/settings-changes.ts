@@ -31,17 +31,16 @@ export class SettingsChanges {
     return withTurnOverrides(settings, overrides, { serverCwd, config: state.configuration.config });
   }
 
-  /** Replaces the settings and the configuration, unless a turn runs. Resolves with whether it did. */
+  /** Replaces the settings and the configuration, unless a turn runs. */
   reconfigure(
     configure: (last: ThreadSettings) => Promise<{ settings: ThreadSettings; configuration: ThreadConfiguration }>,
-  ): Promise<boolean> {
+  ): Promise<void> {
     const { beginnings, state, update } = this.#deps;
     return beginnings.change(async () => {
-      if (state.turn !== null) return false;
+      if (state.turn !== null) return;
       const { settings, configuration } = await configure(state.settings);
       await update({ settings });
       state.configuration = configuration;
-      return true;
     });
   }
 
