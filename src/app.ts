@@ -151,7 +151,7 @@ export function createApp(options: AppParts): App {
   const { sources, config, skillFolders } = configuration;
   const { models, listings, rateLimits } = createModels(options, base);
   const { mcp, ...ofLogins } = createMcp(options, base);
-  const notifier = new TurnNotifier({ ...base, env, cwd });
+  const notifier = new TurnNotifier({ ...base, env, cwd, isSimulated: options.pacing !== undefined });
   const threads = new Threads(
     {
       ...base,
