@@ -246,7 +246,7 @@ function createModels({ model, home, env, version }: AppParts, { clients, clock,
     clock,
     log,
     userAgent: `heddle/${version}`,
-    storedKey: () => readStoredLogin(home).apiKey,
+    storedLogin: () => readStoredLogin(home),
     onRateLimits: (limits: RateLimitSnapshot) => rateLimits.note(limits),
   };
   return { ...providerModels(model ?? null, deps), rateLimits };

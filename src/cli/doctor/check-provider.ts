@@ -48,13 +48,14 @@ function chosenProvider(config: Config): { provider: ProviderConfig; embeddedDef
 }
 
 /** Where the key comes from that is sent; null: none is sent, or it is missing. */
-function keySource({ usesLogin, envKey }: ProviderConfig, { login, env }: Config): string | null {
+function keySource({ usesLogin, envKey, httpHeaders }: ProviderConfig, { login, env }: Config): string | null {
+  if (Object.keys(httpHeaders).some((name) => name.toLowerCase() === 'authorization')) return 'config.toml';
   if (usesLogin && login.apiKey !== null) return 'auth.json';
   return envKey !== null && Object.hasOwn(env, envKey) && env[envKey] ? envKey : null;
 }
 
 async function problemsOf(provider: ProviderConfig, { config, deps }: { config: Config; deps: ProviderDeps }): Promise<DoctorProblem[]> {
-  const message = await providerProblem(provider, { ...deps, storedKey: () => config.login.apiKey });
+  const message = await providerProblem(provider, { ...deps, storedLogin: () => config.login });
   if (message === null) return [];
   const fix = `Follow the message, or check [model_providers.${provider.id}] in config.toml.`;
   return [{ severity: 'error', message, fix }];
