@@ -262,9 +262,7 @@ export class Threads {
   }
 
   /** Reads the configuration of all loaded threads in which no turn runs again, as `reloadConfiguration` does. */
-  reloadConfiguration(options?: { embedded: boolean }): Promise<void> {
-    return reloadConfiguration(this.#loaded.values(), this.#deps, options);
-  }
+  readonly reloadConfiguration = (options?: { embedded: boolean }) => reloadConfiguration(this.#loaded.values(), this.#deps, options);
 
   /** Stops the timer that unloads the thread. */
   keepLoaded(threadId: string): void {
@@ -339,9 +337,9 @@ export class Threads {
   async #rejoin(thread: LoadedThread, request: ThreadRequest): Promise<LoadedThread> {
     this.keepLoaded(thread.id);
     this.agents.noteOpened(thread);
-    if (thread.turn === null && changesSettings(request))
-      await thread.settingsChanges.reconfigure(() => this.#loader.configureLoaded(thread, request));
-    else await reloadConfiguration([thread], this.#deps, { embedded: true });
+    if (thread.turn !== null) return thread;
+    if (!changesSettings(request)) await reloadConfiguration([thread], this.#deps, { embedded: true });
+    else await thread.settingsChanges.reconfigure(() => this.#loader.configureLoaded(thread, request));
     return thread;
   }
 }

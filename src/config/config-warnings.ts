@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { EventLoopYield } from '../base/event-loop-yield.ts';
 import type { ConfigWarningNotification } from '../protocol/generated/types.ts';
 import { roleWarnings } from './agents/agent-warnings.ts';
 import type { Config } from './config.ts';
@@ -26,6 +27,8 @@ export async function configWarnings(sources: ConfigSources, further: ConfigRead
     if (!(error instanceof ConfigError)) throw error;
     return [toConfigWarning(error, REFUSED)];
   }
+  // Reading a large file takes some milliseconds, and so does finding its mistakes.
+  await new EventLoopYield().yielded();
   const { problem, path } = sources.trustedFiles;
   const ofTrust = problem === null ? [] : [{ summary: problem.message, details: null, path, range: null }];
   const ofSettings = configProblems(config, further).map(({ warning }) => warning);
