@@ -6,12 +6,13 @@ import type { Config } from './config.ts';
 import { ConfigError } from './config-error.ts';
 import { type ConfigReads, errorOf } from './config-errors.ts';
 import { configProblems, REFUSED, toConfigWarning } from './config-problems.ts';
+import { TOP_KEYS } from './keys/known-tables.ts';
 import type { Layer } from './layers/layer.ts';
 import { type ConfigSources, loadConfig } from './load-config.ts';
 import { AUTH_FILE } from './login/stored-login.ts';
 import { chooseProvider } from './providers/choose-provider.ts';
 import { modelAdvice } from './providers/stand-in-warning.ts';
-import { KNOWN_KEYS, suggestKey } from './suggest-key.ts';
+import { suggestKey } from './suggest-key.ts';
 import { asksForWebSearch } from './web-search.ts';
 
 /**
@@ -54,7 +55,7 @@ function disabledFile({ disabledReason, warnsDisabled, locate }: Layer): ConfigW
 
 function ignoredKeys({ ignoredKeys: keys, locate }: Layer): ConfigWarningNotification[] {
   return keys.map(({ path, reason }) => {
-    const suggested = path.length === 1 ? suggestKey(path[0] ?? '', KNOWN_KEYS) : null;
+    const suggested = path.length === 1 ? suggestKey(path[0] ?? '', TOP_KEYS) : null;
     const details = suggested === null ? 'Set it in the config.toml in your heddle home instead.' : `Did you mean ${suggested}?`;
     return toConfigWarning(new ConfigError(`${path.join('.')} is ignored: ${reason}`, locate(path)), details);
   });
