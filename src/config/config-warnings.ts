@@ -11,7 +11,7 @@ import { type ConfigSources, loadConfig } from './load-config.ts';
 import { keyringWarnings } from './login/keyring-warnings.ts';
 import { AUTH_FILE } from './login/stored-login.ts';
 import { lossOf } from './loss-of.ts';
-import { mcpProblems } from './mcp/mcp-settings.ts';
+import { mcpProblems, mcpSettings } from './mcp/mcp-settings.ts';
 import { chooseProvider } from './providers/choose-provider.ts';
 import { modelAdvice } from './providers/stand-in-warning.ts';
 import { requirementWarnings } from './requirements/requirement-warnings.ts';
@@ -22,6 +22,7 @@ import { asksForWebSearch } from './web-search.ts';
 export const REFUSED = 'The server refuses threads that need it until you correct it. Everything else works.';
 /** The details of a warning about an MCP server that is not required. */
 const MCP_REFUSED = 'Threads start without it until you correct it. Everything else works.';
+const SERVER_RUNS = 'The server runs without it. docs/mcp.md lists the keys that heddle knows.';
 /** The details of a warning about a login that is stored where heddle does not look. */
 const LOGIN_AGAIN = 'Log in once more with account/login/start and an API key, or set OPENAI_API_KEY in the environment.';
 
@@ -47,8 +48,13 @@ export async function configWarnings(sources: ConfigSources, further: ConfigRead
     ...roleWarnings(config, { isProjects: false }),
     ...hookWarnings(config, false),
   ];
-  const ofMcp = mcpProblems(config).map((error) => toConfigWarning(error, MCP_REFUSED));
-  const ofModels = [...loginWarnings(config), ...keyringWarnings(config).map((error) => toConfigWarning(error, LOGIN_AGAIN)), ...embeddedDefault(config), ...idleWebSearch(config)];
+  const ofMcp = [...mcpProblems(config).map((error) => toConfigWarning(error, MCP_REFUSED)), ...unknownServerKeys(config)];
+  const ofModels = [
+    ...loginWarnings(config),
+    ...keyringWarnings(config).map((error) => toConfigWarning(error, LOGIN_AGAIN)),
+    ...embeddedDefault(config),
+    ...idleWebSearch(config),
+  ];
   return [...badValues(config, further), ...ofMcp, ...ofTrust, ...ofLayers, ...ofModels];
 }
 
@@ -60,7 +66,16 @@ export function projectWarnings(config: Config): ConfigWarningNotification[] {
 
 /** Returns the warnings about keys of a request's `config` object that have no effect. */
 export function requestWarnings(config: Config): ConfigWarningNotification[] {
-  return config.layers.filter(isRequestLayer).flatMap(ineffectiveKeys);
+  return [...config.layers.filter(isRequestLayer).flatMap(ineffectiveKeys), ...unknownServerKeys(config, isRequestLayer)];
+}
+
+/** The keys of MCP servers that have no effect, in layers that are asked for. */
+function unknownServerKeys(config: Config, isAskedFor: (layer: Layer) => boolean = () => true): ConfigWarningNotification[] {
+  const asked = mcpSettings(config).unknown.filter(({ path }) => {
+    const layer = config.layerOf(path);
+    return layer !== null && isAskedFor(layer);
+  });
+  return asked.map(({ path, problem }) => toConfigWarning(config.error(path, problem), SERVER_RUNS));
 }
 
 function ineffectiveKeys(layer: Layer): ConfigWarningNotification[] {
