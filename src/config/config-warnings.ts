@@ -48,7 +48,10 @@ export async function configWarnings(sources: ConfigSources, further: ConfigRead
     ...roleWarnings(config, { isProjects: false }),
     ...hookWarnings(config, false),
   ];
-  const ofMcp = [...mcpProblems(config).map((error) => toConfigWarning(error, MCP_REFUSED)), ...unknownServerKeys(config)];
+  const ofMcp = [
+    ...mcpProblems(config).map(({ error, required }) => toConfigWarning(error, required ? REFUSED : MCP_REFUSED)),
+    ...unknownServerKeys(config),
+  ];
   const ofModels = [
     ...loginWarnings(config),
     ...keyringWarnings(config).map((error) => toConfigWarning(error, LOGIN_AGAIN)),

@@ -58,8 +58,9 @@ function check(config: Config): McpSettings['check'] {
   }
 }
 
-/** The errors in the configuration of MCP, for users. */
-export function mcpProblems(config: Config): ConfigError[] {
+/** The errors in the configuration of MCP, for users. `required`: threads are refused for it. */
+export function mcpProblems(config: Config): { error: ConfigError; required: boolean }[] {
   const { problems, check: safetyCheck, further } = mcpSettings(config);
-  return [...problems.map(({ error }) => error), ...further, ...(safetyCheck?.type === 'invalid' ? [safetyCheck.error] : [])];
+  const others = [...further, ...(safetyCheck?.type === 'invalid' ? [safetyCheck.error] : [])];
+  return [...problems, ...others.map((error) => ({ error, required: false }))];
 }
