@@ -1,16 +1,16 @@
 import { join } from 'node:path';
 import type { ConfigWarningNotification } from '../protocol/generated/types.ts';
-import { agentKeyWarnings, roleWarnings } from './agents/agent-warnings.ts';
+import { agentKeyWarnings, agentWarnings, roleWarnings } from './agents/agent-warnings.ts';
 import type { Config } from './config.ts';
 import { ConfigError, type ConfigLocation } from './config-error.ts';
 import { type ConfigReads, errorOf, errorsWithSettings } from './config-errors.ts';
 import { keyWarnings } from './keys/key-warnings.ts';
+import { lossOf } from './keys/loss-of.ts';
 import type { Layer } from './layers/layer.ts';
 import { isRequestLayer } from './layers/request-layer.ts';
 import { type ConfigSources, loadConfig } from './load-config.ts';
 import { keyringWarnings } from './login/keyring-warnings.ts';
 import { AUTH_FILE } from './login/stored-login.ts';
-import { lossOf } from './loss-of.ts';
 import { mcpProblems, mcpSettings } from './mcp/mcp-settings.ts';
 import { chooseProvider } from './providers/choose-provider.ts';
 import { modelAdvice } from './providers/stand-in-warning.ts';
@@ -43,9 +43,9 @@ export async function configWarnings(sources: ConfigSources, further: ConfigRead
   const ofTrust = problem === null ? [] : [{ summary: problem.message, details: null, path, range: null }];
   const ofLayers = [
     ...projectWarnings(config),
-    ...config.layers.flatMap(ineffectiveKeys),
+    ...config.layers.flatMap(keyWarnings),
     ...requirementWarnings(config),
-    ...roleWarnings(config, { isProjects: false }),
+    ...agentWarnings(config),
     ...hookWarnings(config, false),
   ];
   const ofMcp = [
@@ -69,7 +69,8 @@ export function projectWarnings(config: Config): ConfigWarningNotification[] {
 
 /** Returns the warnings about keys of a request's `config` object that have no effect. */
 export function requestWarnings(config: Config): ConfigWarningNotification[] {
-  return [...config.layers.filter(isRequestLayer).flatMap(ineffectiveKeys), ...unknownServerKeys(config, isRequestLayer)];
+  const ofLayer = (layer: Layer) => [...keyWarnings(layer), ...agentKeyWarnings(layer)];
+  return [...config.layers.filter(isRequestLayer).flatMap(ofLayer), ...unknownServerKeys(config, isRequestLayer)];
 }
 
 /** The keys of MCP servers that have no effect, in layers that are asked for. */
@@ -79,10 +80,6 @@ function unknownServerKeys(config: Config, isAskedFor: (layer: Layer) => boolean
     return layer !== null && isAskedFor(layer);
   });
   return asked.map(({ path, problem }) => toConfigWarning(config.error(path, problem), SERVER_RUNS));
-}
-
-function ineffectiveKeys(layer: Layer): ConfigWarningNotification[] {
-  return [...keyWarnings(layer), ...agentKeyWarnings(layer)];
 }
 
 function hookWarnings({ hooks }: Config, isProjects: boolean): ConfigWarningNotification[] {

@@ -1,9 +1,9 @@
 import type { Config } from '../../config/config.ts';
 import { ConfigError } from '../../config/config-error.ts';
 import { configWarnings, embeddedDefault, REFUSED } from '../../config/config-warnings.ts';
+import { LOSS_DETAILS } from '../../config/keys/loss-of.ts';
 import { type Layer, layerVersion } from '../../config/layers/layer.ts';
 import { type ConfigSources, loadConfig } from '../../config/load-config.ts';
-import { LOSS_DETAILS } from '../../config/loss-of.ts';
 import { readRuleFiles } from '../../config/rules-files.ts';
 import { policyReads } from '../../policy/permissions/policy-reads.ts';
 import { commandRules } from '../../policy/rules/parse-rules.ts';

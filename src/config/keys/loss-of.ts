@@ -1,4 +1,4 @@
-import type { SettingName } from './settings.ts';
+import type { SettingName } from '../settings.ts';
 
 const LOSSES = [
   { pattern: /^(web_search|tools\.web_search|features\.web_search_request)$/, details: untilCorrected('Models do not search the web') },
