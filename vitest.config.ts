@@ -1,6 +1,8 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
-const common = { testTimeout: 20_000, hookTimeout: 20_000 };
+// Vitest leaves one core free. Most tests wait for processes and disks, so two files at a time suit two cores.
+const common = { testTimeout: 20_000, hookTimeout: 20_000, maxWorkers: Math.max(2, availableParallelism() - 1) };
 
 export default defineConfig({
   test: {

@@ -1,9 +1,13 @@
+import { latePattern } from './late-pattern.ts';
+
 /**
  * Characters that a terminal or a window acts on or does not show: control characters, line and paragraph separators, marks that
  * change the direction of text, zero-width and other invisible characters. Emoji keep the invisible characters that join them.
  */
-const HIDDEN =
-  /((?<=\p{Extended_Pictographic})\ufe0f|(?<=\p{Extended_Pictographic}\ufe0f?)\u200d(?=\p{Extended_Pictographic}))|[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu;
+const hidden = latePattern(
+  () =>
+    /((?<=\p{Extended_Pictographic})\ufe0f|(?<=\p{Extended_Pictographic}\ufe0f?)\u200d(?=\p{Extended_Pictographic}))|[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu,
+);
 const NAMED: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
 /**
@@ -12,7 +16,7 @@ const NAMED: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
  * and tabs stay.
  */
 export function showText(text: string, { multiline = false }: { multiline?: boolean } = {}): string {
-  return text.replace(HIDDEN, (char, joint: string | undefined) => {
+  return text.replace(hidden(), (char, joint: string | undefined) => {
     if (joint !== undefined || (multiline && (char === '\n' || char === '\t'))) return char;
     return NAMED[char] ?? escaped(char);
   });
@@ -20,7 +24,7 @@ export function showText(text: string, { multiline = false }: { multiline?: bool
 
 /** A line of JSON with its hidden characters escaped as JSON does, except for the line feed at its end. */
 export function showJsonLine(line: string): string {
-  return line.replace(HIDDEN, (char) => (char === '\n' ? char : char.split('').map(jsonEscaped).join('')));
+  return line.replace(hidden(), (char) => (char === '\n' ? char : char.split('').map(jsonEscaped).join('')));
 }
 
 function escaped(char: string): string {

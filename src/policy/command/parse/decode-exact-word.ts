@@ -1,9 +1,10 @@
 import type { Node } from 'web-tree-sitter';
+import { latePattern } from '../../../base/text/late-pattern.ts';
 
 /** Characters that are not special to bash, zsh or sh anywhere in a word. */
-const PLAIN = /[\p{L}\p{N}\p{M}_.,/:@%+^-]/u;
+const plain = latePattern(() => /[\p{L}\p{N}\p{M}_.,/:@%+^-]/u);
 /** After these characters, `~` does not stand for a home folder. */
-const BEFORE_TILDE = /[\p{L}\p{N}^]/u;
+const beforeTilde = latePattern(() => /[\p{L}\p{N}^]/u);
 
 /** Returns a word as the shell passes it on. Returns null if that is not certain from its text alone. */
 export function decodeExactWord(node: Node): string | null {
@@ -53,10 +54,10 @@ function decodeBare(text: string, atStart: boolean): string | null {
 }
 
 function isLiteral(char: string, before: string | undefined, startsWord: boolean): boolean {
-  if (PLAIN.test(char) || char === '!') return true;
+  if (plain().test(char) || char === '!') return true;
   // At the start of a word, `#` begins a comment, and zsh replaces `=name` by the path of a program.
   if (char === '#' || char === '=') return !startsWord && (char === '=' || before !== undefined);
-  return char === '~' && before !== undefined && BEFORE_TILDE.test(before);
+  return char === '~' && before !== undefined && beforeTilde().test(before);
 }
 
 function decodeRaw(text: string): string | null {

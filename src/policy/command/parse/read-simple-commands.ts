@@ -1,4 +1,5 @@
 import type { Node } from 'web-tree-sitter';
+import { latePattern } from '../../../base/text/late-pattern.ts';
 import type { ReadBash } from './bash-reader.ts';
 import { decodeExactWord } from './decode-exact-word.ts';
 
@@ -8,7 +9,7 @@ const LISTS: ReadonlySet<string> = new Set(['program', 'list', 'pipeline']);
 const BETWEEN_WORDS = /^(?:\\\n)*[ \t](?:[ \t]|\\\n)*$/;
 const BETWEEN_COMMANDS = /^(?:(?:\\\n)*[ \t\n](?:[ \t\n]|\\\n)*)?$/;
 /** Unusual whitespace, control characters and invisible characters: shells and people read them differently. */
-const STRANGE = /(?![ \t\n])[\p{Z}\p{C}]/u;
+const strange = latePattern(() => /(?![ \t\n])[\p{Z}\p{C}]/u);
 /** Words that bash or zsh reads as syntax in the position of a command name. */
 const RESERVED: ReadonlySet<string> = new Set(
   (
@@ -23,7 +24,7 @@ const DEPTH_MAX = 100;
  * joined by `&&`, `||`, `;`, `|` and line ends, for example a redirection, an expansion, a pattern or an assignment.
  */
 export async function readSimpleCommands(script: string, readBash: ReadBash): Promise<string[][] | null> {
-  if (STRANGE.test(script)) return null;
+  if (strange().test(script)) return null;
   return readBash(script, (root) => {
     if (root.hasError) return null;
     const found: string[][] = [];

@@ -1,4 +1,5 @@
 import type { Node } from 'web-tree-sitter';
+import { latePattern } from '../../../base/text/late-pattern.ts';
 import type { ReadBash } from './bash-reader.ts';
 import { commandWords } from './command-words.ts';
 
@@ -6,7 +7,7 @@ import { commandWords } from './command-words.ts';
  * Shells read these differently: unusual whitespace, control characters and invisible characters, continued lines, and an expansion
  * with a subscript or with a flag of zsh, which may run code.
  */
-const STRANGE = /(?![ \t\n])[\p{Z}\p{C}]|\\\n|\$\w*\[|\$[~=^+]/u;
+const strange = latePattern(() => /(?![ \t\n])[\p{Z}\p{C}]|\\\n|\$\w*\[|\$[~=^+]/u);
 /** Syntax that starts no programs other than the commands in it. */
 const TRACED: ReadonlySet<string> = new Set(
   (
@@ -43,7 +44,7 @@ const NODES_MAX = 1500;
  * other syntax may run a command that is not in the list, such as an assignment, arithmetic or a function, or if it is very large.
  */
 export async function readTracedCommands(script: string, readBash: ReadBash): Promise<string[][] | null> {
-  if (STRANGE.test(script)) return null;
+  if (strange().test(script)) return null;
   return readBash(script, (root) => {
     const found: string[][] = [];
     const isWhole = isBlank(0, root.startIndex) && isBlank(root.endIndex, script.length);
