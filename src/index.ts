@@ -11,6 +11,7 @@ import type { Log } from './base/log.ts';
 import type { Client } from './client/client.ts';
 import type { ClientOptions } from './client/client-options.ts';
 import { connect } from './client/connect.ts';
+import { systemDir } from './config/requirements/system-dir.ts';
 import { editInThread } from './config/writing/edit-in-thread.ts';
 import type { Model } from './model/model.ts';
 import { createSqliteStore } from './store/sqlite/create-sqlite-store.ts';
@@ -88,6 +89,7 @@ export function createAppServer(options: AppServerOptions): AppServer {
     platform: process.platform,
     pid,
     nodeVersions: process.versions,
+    systemDir: systemDir(),
     sendSignal: (to, signal) => process.kill(to, signal),
     ...(typeof IS_BUILT === 'undefined' ? {} : { editToml: editInThread(join(root, 'bin', 'load-toml-editor.js')) }),
     ...(typeof IS_BUILT === 'undefined' ? {} : { mcpScript: join(root, 'bin', 'load-mcp.js') }),

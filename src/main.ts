@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type App, type AppParts, createApp } from './app.ts';
@@ -14,6 +14,7 @@ import { type Command, type Generator, parseCommandLine, type ServeOptions } fro
 import { USAGE } from './cli/usage.ts';
 import { watchClient } from './cli/watch-client.ts';
 import type { WireLog } from './cli/wire-log.ts';
+import { systemDir } from './config/requirements/system-dir.ts';
 import { editInThread } from './config/writing/edit-in-thread.ts';
 import type { Model } from './model/model.ts';
 import { ScriptError } from './model/script/script-error.ts';
@@ -37,8 +38,6 @@ const MIGRATIONS = join(__dirname, '..', 'migrations');
 
 const INSTALLATION = { manifest: join(__dirname, '..', 'package.json'), executable: process.execPath };
 
-const SYSTEM_DIRS = ['/etc/heddle', '/etc/codex'];
-
 const SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
 
 const GENERATORS: Record<Generator, () => Promise<(options: { schemaDir: string; outDir: string; experimental: boolean }) => void>> = {
@@ -48,11 +47,6 @@ const GENERATORS: Record<Generator, () => Promise<(options: { schemaDir: string;
 
 function homeFolder(): string {
   return resolve(process.env.HEDDLE_HOME || process.env.CODEX_HOME || join(homedir(), '.heddle'));
-}
-
-/** The folder that an administrator sets limits in. Null: there is none. */
-function systemDir(): string | null {
-  return SYSTEM_DIRS.find((path) => existsSync(path)) ?? null;
 }
 
 function homeSource(): string {
@@ -233,7 +227,7 @@ async function trust({ folder, yes }: Extract<Command, { run: 'trust' }>): Promi
   process.exitCode = 1;
   const { trustProject } = await import('./cli/trust-project.ts');
   const isDone = await trustProject(
-    { home: homeFolder(), folder: resolve(folder), yes },
+    { home: homeFolder(), systemDir: systemDir(), folder: resolve(folder), yes },
     { print: (text) => process.stdout.write(text), confirm: process.stdin.isTTY ? confirm : null },
   );
   if (isDone) process.exitCode = 0;

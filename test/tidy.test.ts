@@ -2,6 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, posix } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { profileFile } from '../src/config/layers/profile-files.ts';
+import { HOME_PROTECTED, isOfHome, isSecretCopy } from '../src/policy/permissions/home-readable.ts';
 
 const root = dirname(import.meta.dirname);
 
@@ -164,6 +166,19 @@ describe('the source', () => {
     // Skills set nothing. sandbox-bounds.ts has the name because commands cannot write there.
     const others = ['src/instructions/skills/skill-places.ts', 'src/policy/permissions/sandbox-bounds.ts'];
     expect(naming).toEqual(['src/config/trust/project-files.ts', ...others]);
+  });
+
+  test('reads only such files in the home as no command can create or change: they decide what runs, or have keys', () => {
+    const read = source.filter((path) => /^src\/(config|mcp|handlers\/config-writing)\//.test(path)).flatMap(homeFilesOf);
+    expect(read.length).toBeGreaterThan(15);
+    const isProtected = (name: string) => isOfHome(join('/home', name), '/home', HOME_PROTECTED) || isSecretCopy(name);
+    expect(read.filter(({ name }) => !isProtected(name)).map(({ place }) => place)).toEqual([
+      // The files of profiles, which all contain `config.toml`.
+      'src/config/load-config.ts: name',
+      // Compares paths only.
+      'src/config/trust/project-files.ts: name',
+    ]);
+    expect(isProtected(profileFile('work') ?? '')).toBe(true);
   });
 
   test('opens, lists, replaces and removes files that others wrote with base/files/ only, and looks at their names with base/paths/', () => {
@@ -373,6 +388,15 @@ function fsUsesOf(path: string): string[] {
   const functions = names.filter((name) => name !== '' && !name.startsWith('type ')).map((name) => name.split(' as ')[0] ?? name);
   const raw = functions.filter((name) => !FS_FOR_ALL.split(' ').includes(name));
   return mentions.length === imports.length ? raw : [...raw, '*'];
+}
+
+/** The paths that a file joins with the home: each name, or the expression if it is neither a string nor a constant of the source. */
+function homeFilesOf(path: string): { place: string; name: string }[] {
+  return [...codeOf(path).matchAll(/\bjoin\((?:this\.#?)?(?:\w+\.)*home, ([^,)]+)\)/g)].map(([, written = '']) => {
+    const constant = /^[A-Z_]+$/.test(written) ? new RegExp(`^(?:export )?const ${written} = '([^']*)';`, 'm') : null;
+    const found = constant === null ? undefined : [path, ...source].map((each) => codeOf(each).match(constant)?.[1]).find(Boolean);
+    return { place: `${path}: ${written}`, name: found ?? written.replaceAll("'", '') };
+  });
 }
 
 /** Whether a file has an export with its name: `readRules` or `READ_RULES` in read-rules.ts. */

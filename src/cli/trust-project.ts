@@ -1,14 +1,14 @@
-import { join } from 'node:path';
 import { isFolder } from '../base/paths/is-folder.ts';
 import { showText } from '../base/text/show-text.ts';
-import { readLayer } from '../config/layers/layer.ts';
-import { loadToml } from '../config/layers/toml.ts';
+import { ownSettings } from '../config/load-config.ts';
 import { type OfferedContent, type ProjectFile, projectFiles } from '../config/trust/project-files.ts';
 import { TrustedFiles } from '../config/trust/trusted-files.ts';
 import { OptionError } from './option-error.ts';
 
 export interface TrustOptions {
   home: string;
+  /** The folder with the configuration for all users, which can trust projects too. Null: there is none. */
+  systemDir: string | null;
   /** The absolute path of a folder of the project. */
   folder: string;
   /** Whether the user has agreed in advance. */
@@ -26,10 +26,9 @@ interface Terminal {
  * trusted. Returns true if all files of trusted folders are then in force. Throws an OptionError if there is
  * no such folder, and a TrustError or a ConfigError if a file in the home prevents it.
  */
-export async function trustProject({ home, folder, yes }: TrustOptions, terminal: Terminal): Promise<boolean> {
+export async function trustProject({ home, systemDir, folder, yes }: TrustOptions, terminal: Terminal): Promise<boolean> {
   if (!isFolder(folder)) throw new OptionError(`trust ${showText(folder)}: there is no such folder`);
-  const file = join(home, 'config.toml');
-  const user = readLayer(file, { type: 'user', file, profile: null }, await loadToml()).config;
+  const user = await ownSettings({ home, systemDir });
   const trustedFiles = new TrustedFiles({ home });
   const files = projectFiles({ cwd: folder, home, user }, trustedFiles);
   if (trustedFiles.problem !== null) throw trustedFiles.problem;

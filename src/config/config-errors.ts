@@ -3,7 +3,7 @@ import type { Config } from './config.ts';
 import { type ConfigError, readOr } from './config-error.ts';
 import { chooseProvider } from './providers/choose-provider.ts';
 import { definedProviders, readProvider } from './providers/read-provider.ts';
-import { choice, SETTING_NAMES } from './settings.ts';
+import { choice, SETTING_NAMES, type SettingName } from './settings.ts';
 
 /** Reads of parts of the configuration. Each throws a ConfigError if its part is invalid. */
 export type ConfigReads = (config: Config) => readonly (() => unknown)[];
@@ -13,14 +13,26 @@ export type ConfigReads = (config: Config) => readonly (() => unknown)[];
  * that was given a model, since they are not used then.
  */
 export function configErrors(config: Config, further: ConfigReads = () => []): ConfigError[] {
+  return errorsWithSettings(config, further).map(({ error }) => error);
+}
+
+/** Like `configErrors`, with the names of the settings that cannot be read for each error. Without a name, it is another part. */
+export function errorsWithSettings(config: Config, further: ConfigReads): { error: ConfigError; settings: readonly SettingName[] }[] {
+  const others = [...projectReads(config), ...(config.modelGiven ? [] : providerReads(config)), ...readsOrFailure(config, further)];
   const reads = [
-    ...SETTING_NAMES.map((name) => () => config.get(name)),
-    ...projectReads(config),
-    ...(config.modelGiven ? [] : providerReads(config)),
+    ...SETTING_NAMES.map((name) => ({ names: [name], read: () => config.get(name) })),
+    ...others.map((read) => ({ names: [], read })),
   ];
-  const errors = [...reads, ...readsOrFailure(config, further)].map(errorOf).filter((error) => error !== null);
   // One invalid table makes every setting in it fail with the same message.
-  return [...new Map(errors.map((error) => [error.message, error])).values()];
+  const errors = new Map<string, { error: ConfigError; settings: SettingName[] }>();
+  for (const { names, read } of reads) {
+    const error = errorOf(read);
+    if (error === null) continue;
+    const known = errors.get(error.message);
+    if (known === undefined) errors.set(error.message, { error, settings: names });
+    else known.settings.push(...names);
+  }
+  return [...errors.values()];
 }
 
 /** Returns the ConfigError that `read` throws, or null. */

@@ -1,8 +1,10 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject, JsonValue } from '../base/json-value.ts';
 import type { ConfigLayer, ConfigLayerMetadata, ConfigReadResponse, Config as WireConfig } from '../protocol/generated/types.ts';
 import type { Config } from './config.ts';
 import { emptyTable, isTable, valueAt } from './layers/config-table.ts';
 import { type Layer, layerVersion } from './layers/layer.ts';
+import { requiredValue } from './requirements/requirements.ts';
 import { SETTING_NAMES, SETTINGS, type SettingName, type SettingValue } from './settings.ts';
 
 interface ReadConfigOptions {
@@ -11,12 +13,14 @@ interface ReadConfigOptions {
   experimental: boolean;
 }
 
-/** Returns the response to `config/read`: the effective settings, the layer of each, and the layers from the highest. */
+/** Returns the response to `config/read`: the effective settings, the layer or the file with the requirement of each, and the layers from the highest. */
 export function configReadResponse(config: Config, { includeLayers, experimental }: ReadConfigOptions): ConfigReadResponse {
   const metadata = new Map(config.layers.map((layer) => [layer, { name: layer.name, version: layerVersion(layer) }]));
+  const { source } = config.requirements;
+  const requirements = { name: source.name, version: layerVersion(source) };
   return {
     config: effectiveValues(config, experimental),
-    origins: originsOf(config, metadata),
+    origins: originsOf(config, (layer) => (layer === source ? requirements : metadata.get(layer))),
     layers: includeLayers ? [...metadata].toReversed().map(([layer, named]) => wireLayer(layer, named)) : null,
   };
 }
@@ -26,14 +30,14 @@ function wireLayer(layer: Layer, named: ConfigLayerMetadata): ConfigLayer {
 }
 
 /** Returns the layer of each value that is not a table, by its dotted key. */
-function originsOf(config: Config, metadata: Map<Layer, ConfigLayerMetadata>): Record<string, ConfigLayerMetadata> {
+function originsOf(config: Config, metadata: (layer: Layer) => ConfigLayerMetadata | undefined): Record<string, ConfigLayerMetadata> {
   const origins: Record<string, ConfigLayerMetadata> = Object.create(null);
   const visit = (table: JsonObject, path: string[]) => {
     for (const [key, value] of Object.entries(table)) {
       if (isTable(value)) visit(value, [...path, key]);
       else {
         const layer = originOf(config, [...path, key]);
-        const named = layer === null ? undefined : metadata.get(layer);
+        const named = layer === null ? undefined : metadata(layer);
         if (named !== undefined) origins[[...path, key].join('.')] = named;
       }
     }
@@ -45,7 +49,19 @@ function originsOf(config: Config, metadata: Map<Layer, ConfigLayerMetadata>): R
 /** The layer of a value. The deprecated flag fills in who reviews approval requests (`config-deprecations.ts`). */
 function originOf(config: Config, keys: string[]): Layer | null {
   const layer = config.layerOf(keys);
+  if (isReplaced(config, keys, layer)) return config.requirements.source;
   return layer === null && keys.join('.') === 'approvals_reviewer' ? config.layerOf(['features', 'guardian_approval']) : layer;
+}
+
+/** Whether a requirement counts in place of what the layer sets. */
+function isReplaced({ requirements, values }: Config, keys: string[], layer: Layer | null): boolean {
+  const set = layer === null ? undefined : valueAt(layer.config, keys);
+  const [table, feature = ''] = keys;
+  const isFeature = table === 'features' && requirements.features?.[feature] !== undefined;
+  if (isFeature) return !isDeepStrictEqual(valueAt(values, keys), set);
+  const name = SETTING_NAMES.find((one) => one === keys.join('.'));
+  const read = set === undefined || name === undefined ? undefined : SETTINGS[name].read(set);
+  return name !== undefined && read !== undefined && !isDeepStrictEqual(requiredValue(name, read as never, requirements), read);
 }
 
 /** Clients validate the settings they know. An invalid value becomes null, so that it does not invalidate the whole response. */
@@ -53,7 +69,8 @@ function effectiveValues(config: Config, experimental: boolean): WireConfig {
   const { approvals_reviewer: _reviewer, apps, ...others } = config.values;
   const setting = <N extends SettingName>(name: N): SettingValue<N> | null => {
     const value = valueAt(config.values, name.split('.'));
-    return value === undefined ? null : (SETTINGS[name].read(value) ?? null);
+    const read = value === undefined ? undefined : SETTINGS[name].read(value);
+    return read === undefined ? null : requiredValue(name, read, config.requirements);
   };
   const known = {
     analytics: table(others.analytics),

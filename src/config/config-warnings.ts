@@ -1,19 +1,25 @@
 import { join } from 'node:path';
 import { EventLoopYield } from '../base/event-loop-yield.ts';
 import type { ConfigWarningNotification } from '../protocol/generated/types.ts';
-import { roleWarnings } from './agents/agent-warnings.ts';
+import { agentKeyWarnings, roleWarnings } from './agents/agent-warnings.ts';
 import type { Config } from './config.ts';
 import { ConfigError } from './config-error.ts';
 import { type ConfigReads, errorOf } from './config-errors.ts';
-import { configProblems, REFUSED, toConfigWarning } from './config-problems.ts';
+import { configProblems, REFUSED, toConfigWarning, unknownServerKeys } from './config-problems.ts';
+import { keyWarnings } from './keys/key-warnings.ts';
 import { TOP_KEYS } from './keys/known-tables.ts';
 import type { Layer } from './layers/layer.ts';
+import { isRequestLayer } from './layers/request-layer.ts';
 import { type ConfigSources, loadConfig } from './load-config.ts';
+import { keyringWarnings } from './login/keyring-warnings.ts';
 import { AUTH_FILE } from './login/stored-login.ts';
 import { chooseProvider } from './providers/choose-provider.ts';
 import { modelAdvice } from './providers/stand-in-warning.ts';
 import { suggestKey } from './suggest-key.ts';
 import { asksForWebSearch } from './web-search.ts';
+
+/** The details of a warning about a login that is stored where heddle does not look. */
+const LOGIN_AGAIN = 'Log in once more with account/login/start and an API key, or set OPENAI_API_KEY in the environment.';
 
 /**
  * Returns the warnings that a client gets after `initialize`: a source that cannot be read, invalid values, ignored keys,
@@ -33,7 +39,12 @@ export async function configWarnings(sources: ConfigSources, further: ConfigRead
   const { problem, path } = sources.trustedFiles;
   const ofTrust = problem === null ? [] : [{ summary: problem.message, details: null, path, range: null }];
   const ofSettings = configProblems(config, further).map(({ warning }) => warning);
-  const ofModels = [...loginWarnings(config), ...embeddedDefault(config), ...idleWebSearch(config)];
+  const ofModels = [
+    ...loginWarnings(config),
+    ...keyringWarnings(config).map((error) => toConfigWarning(error, LOGIN_AGAIN)),
+    ...embeddedDefault(config),
+    ...idleWebSearch(config),
+  ];
   return [...ofSettings, ...ofTrust, ...projectWarnings(config), ...ofModels];
 }
 
@@ -41,6 +52,12 @@ export async function configWarnings(sources: ConfigSources, further: ConfigRead
 export function projectWarnings(config: Config): ConfigWarningNotification[] {
   const ofLayers = config.layers.flatMap((layer) => [...disabledFile(layer), ...ignoredKeys(layer)]);
   return [...ofLayers, ...roleWarnings(config, { isProjects: true }), ...hookWarnings(config)];
+}
+
+/** Returns the warnings about keys of a request's `config` object that have no effect. */
+export function requestWarnings(config: Config): ConfigWarningNotification[] {
+  const ofLayer = (layer: Layer) => [...keyWarnings(layer), ...agentKeyWarnings(layer)];
+  return [...config.layers.filter(isRequestLayer).flatMap(ofLayer), ...unknownServerKeys(config, isRequestLayer)];
 }
 
 function hookWarnings({ hooks }: Config): ConfigWarningNotification[] {

@@ -7,7 +7,7 @@ import { type HookSet, NO_HOOKS } from './hooks/hook-definition.ts';
 import { isTable, valueAt } from './layers/config-table.ts';
 import type { Layer } from './layers/layer.ts';
 import { NO_LOGIN, type StoredLogin } from './login/stored-login.ts';
-import { NO_REQUIREMENTS, type Requirements, requiredValue } from './requirements/requirements.ts';
+import { NO_REQUIREMENTS, type Requirements, requiredValue, withRequiredFeatures } from './requirements/requirements.ts';
 import { SETTINGS, type Setting, type SettingName, type SettingValue } from './settings.ts';
 
 interface ConfigParts {
@@ -33,7 +33,7 @@ export class Config {
   readonly modelGiven: boolean;
   /** From the lowest to the highest. Includes disabled layers, which set nothing. */
   readonly layers: readonly Layer[];
-  /** All layers, merged into one table. */
+  /** All layers, merged into one table, with the features that the administrator requires. */
   readonly values: JsonObject;
   /** The login that is stored in the home. */
   readonly login: StoredLogin;
@@ -59,7 +59,7 @@ export class Config {
     this.env = env;
     this.modelGiven = modelGiven;
     this.layers = layers;
-    this.values = values;
+    this.values = withRequiredFeatures(values, requirements);
     this.login = login;
     this.requirements = requirements;
     this.agentRoles = agentRoles;

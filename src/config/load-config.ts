@@ -2,11 +2,13 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Env } from '../base/env.ts';
 import type { JsonObject } from '../base/json-value.ts';
+import { isFolder } from '../base/paths/is-folder.ts';
 import { readRoles } from './agents/read-roles.ts';
 import { Config } from './config.ts';
 import { loadHooks } from './hooks/load-hooks.ts';
 import { emptyTable, isTable, mergeTables, tableWith, valueAt } from './layers/config-table.ts';
 import { type Layer, parseLayer, readLayer } from './layers/layer.ts';
+import { profileFile } from './layers/profile-files.ts';
 import { projectLayers } from './layers/project-layers.ts';
 import { flagsLayer, requestLayer } from './layers/request-layer.ts';
 import { loadToml, type Toml } from './layers/toml.ts';
@@ -44,9 +46,7 @@ export interface ConfigSources {
 export async function loadConfig(sources: ConfigSources): Promise<Config> {
   const { home, cwd, env, overrides, request, trustedFiles, modelGiven = false } = sources;
   const toml = await loadToml();
-  const file = join(home, 'config.toml');
-  const user = userLayer(file, sources, toml);
-  const system = systemLayers(sources, toml);
+  const { system, user } = ownLayers(sources, toml);
   const requirements = requirementsOf(sources, toml);
   const below = mergeLayers([...system, user]);
   const { layers: projects, roleFiles, hookFiles } = projectLayers({ cwd, home, user: below }, { toml, trustedFiles });
@@ -63,14 +63,22 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
   const values = mergeTables(mergeTables(switched, guardianReviewer(base.values)), mergeLayers(layers));
   const own = new Config({ home, env, modelGiven, login, requirements, layers, values });
   const agentRoles = readRoles({ home, own, layers, roleFiles, toml });
-  const isEnabled = requirements.features?.hooks ?? valueAt(values, ['features', 'hooks']) !== false;
+  const isEnabled = valueAt(own.values, ['features', 'hooks']) !== false;
   const hooks = await loadHooks({ home, layers, files: hookFiles, isEnabled });
   return new Config({ home, env, modelGiven, login, requirements, layers, values, agentRoles, hooks });
 }
 
-function systemLayers(sources: ConfigSources, toml: Toml): Layer[] {
+type OwnSources = Pick<ConfigSources, 'home' | 'systemDir' | 'userText'>;
+
+/** Returns the settings of the user and of the system, which decide about the trust in projects. Throws a ConfigError. */
+export async function ownSettings(sources: OwnSources): Promise<JsonObject> {
+  const { system, user } = ownLayers(sources, await loadToml());
+  return mergeLayers([...system, user]);
+}
+
+function ownLayers(sources: OwnSources, toml: Toml): { system: Layer[]; user: Layer } {
   const layer = systemFile(sources, 'config.toml', toml);
-  return layer === null ? [] : [layer];
+  return { system: layer === null ? [] : [layer], user: userLayer(join(sources.home, 'config.toml'), sources, toml) };
 }
 
 /** Throws a ConfigError if the file is invalid. */
@@ -80,7 +88,7 @@ function requirementsOf(sources: ConfigSources, toml: Toml): Requirements {
 }
 
 /** Null: there is no such file, or it sets nothing. Throws a ConfigError if it cannot be looked at: it may have limits. */
-function systemFile({ systemDir = null }: ConfigSources, name: string, toml: Toml): Layer | null {
+function systemFile({ systemDir = null }: OwnSources, name: string, toml: Toml): Layer | null {
   if (systemDir === null) return null;
   const file = join(systemDir, name);
   const layer = readLayer(file, { type: 'system', file }, toml);
@@ -93,7 +101,7 @@ function switchedFeatures({ features = {} }: ConfigSources): JsonObject {
     .reduce(mergeTables, emptyTable());
 }
 
-function userLayer(file: string, { userText }: ConfigSources, toml: Toml): Layer {
+function userLayer(file: string, { userText }: OwnSources, toml: Toml): Layer {
   const name = { type: 'user' as const, file, profile: null };
   return userText === undefined ? readLayer(file, name, toml) : parseLayer(Buffer.from(userText), { file, name }, toml);
 }
@@ -107,11 +115,11 @@ function profileLayers(base: Config, { user, toml }: { user: Layer; toml: Toml }
   const profile = base.get('profile');
   if (profile === null) return [];
   const ofTable = profileTable(base, { user, profile });
-  const ofFile = profileFile(base, { profile, toml });
+  const ofFile = fileOfProfile(base, { profile, toml });
   if (ofTable === null && ofFile === null) {
     throw base.error(['profile'], `there is no table [profiles.${profile}], and no file ${profile}.config.toml in the home`);
   }
-  return [ofTable, ofFile].filter((layer) => layer !== null).map(withReviewer);
+  return [ofTable, ofFile].filter((layer) => layer !== null).map((layer) => withReviewer(layer, base));
 }
 
 function profileTable(base: Config, { user, profile }: { user: Layer; profile: string }): Layer | null {
@@ -131,15 +139,16 @@ function profileTable(base: Config, { user, profile }: { user: Layer; profile: s
   };
 }
 
-function profileFile({ home }: Config, { profile, toml }: { profile: string; toml: Toml }): Layer | null {
-  // The name is a part of a file name.
-  if (!/^[\w-]+$/.test(profile)) return null;
-  const file = join(home, `${profile}.config.toml`);
-  return existsSync(file) ? readLayer(file, { type: 'user', file, profile }, toml) : null;
+function fileOfProfile({ home }: Config, { profile, toml }: { profile: string; toml: Toml }): Layer | null {
+  const name = profileFile(profile);
+  const file = name === null ? null : join(home, name);
+  // While a command runs, an empty folder may keep the place of a file that does not exist.
+  return file !== null && existsSync(file) && !isFolder(file) ? readLayer(file, { type: 'user', file, profile }, toml) : null;
 }
 
-function withReviewer(layer: Layer): Layer {
-  return { ...layer, config: mergeTables(guardianReviewer(layer.config), layer.config) };
+function withReviewer(layer: Layer, { requirements }: Config): Layer {
+  const isForbidden = requirements.features?.guardian_approval === false;
+  return isForbidden ? layer : { ...layer, config: mergeTables(guardianReviewer(layer.config), layer.config) };
 }
 
 /** The deprecated `guardian_approval` sets the reviewer of its own scope. An `approvals_reviewer` in that scope overrides it. */

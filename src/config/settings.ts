@@ -3,7 +3,7 @@ import type { JsonValue } from '../base/json-value.ts';
 import type { ApprovalsReviewer, AskForApproval, Personality, ReasoningSummary, SandboxMode } from '../protocol/generated/types.ts';
 import { isTable } from './layers/config-table.ts';
 import { SKILL_SWITCHES, type SkillSwitch } from './skill-switches.ts';
-import { WEB_SEARCH_TABLE, type WebSearchTable } from './web-search-table.ts';
+import { WEB_SEARCH_MODES, WEB_SEARCH_TABLE, type WebSearchTable } from './web-search-table.ts';
 
 /** How a setting is read. */
 export interface Setting<T> {
@@ -36,6 +36,7 @@ interface SettingTypes {
   'auto_review.policy': string | null;
   'auto_review.timeout_ms': number;
   background_terminal_max_timeout: number;
+  cli_auth_credentials_store: 'auto' | 'ephemeral' | 'file' | 'keyring';
   compact_prompt: string | null;
   default_permissions: string | null;
   developer_instructions: string | null;
@@ -87,7 +88,7 @@ interface SettingTypes {
   tool_output_token_limit: number;
   'tools.view_image': boolean;
   'tools.web_search': WebSearchTable;
-  web_search: 'disabled' | 'cached' | 'indexed' | 'live' | null;
+  web_search: (typeof WEB_SEARCH_MODES)[number] | null;
 }
 
 export type SettingName = keyof SettingTypes;
@@ -141,6 +142,7 @@ export const SETTINGS: { readonly [N in SettingName]: Setting<SettingTypes[N]> }
   'auto_review.policy': nullable(text()),
   'auto_review.timeout_ms': { ...wholeNumber(1, TIMER_MS_MAX), absent: REVIEW_MS_DEFAULT },
   background_terminal_max_timeout: { ...wholeNumber(1, BACKGROUND_WAIT_MS_MAX), absent: BACKGROUND_WAIT_MS_DEFAULT },
+  cli_auth_credentials_store: choice(['auto', 'ephemeral', 'file', 'keyring'], 'file'),
   compact_prompt: nullable(name()),
   default_permissions: nullable(name()),
   developer_instructions: nullable(text()),
@@ -197,7 +199,7 @@ export const SETTINGS: { readonly [N in SettingName]: Setting<SettingTypes[N]> }
   tool_output_token_limit: { ...wholeNumber(1, 1_000_000), absent: OUTPUT_TOKENS_DEFAULT },
   'tools.view_image': { ...flag(), absent: true },
   'tools.web_search': WEB_SEARCH_TABLE,
-  web_search: nullable(choice(['disabled', 'cached', 'indexed', 'live'], 'disabled')),
+  web_search: nullable(choice(WEB_SEARCH_MODES, 'disabled')),
 };
 
 export const SETTING_NAMES = Object.keys(SETTINGS) as SettingName[];

@@ -1,5 +1,8 @@
 import { isObject, type JsonObject, type JsonValue } from '../base/json-value.ts';
 
+/** The modes of `web_search`, of which each reads more than the one before it. */
+export const WEB_SEARCH_MODES = ['disabled', 'cached', 'indexed', 'live'] as const;
+
 /** The choices of `tools.web_search`, which in older files is true or false. */
 export interface WebSearchTable {
   /** Null: neither. */

@@ -1,6 +1,7 @@
 import type { Config } from './config.ts';
 import { ConfigError } from './config-error.ts';
 import type { ProviderConfig } from './providers/provider-config.ts';
+import { allowedSearch } from './requirements/requirements.ts';
 import type { WebSearchTable } from './web-search-table.ts';
 
 /** How the provider searches the web for its model, with its own tool. */
@@ -29,10 +30,8 @@ function chosenSearch(config: Config, byDefault: WebSearch['mode'] | 'disabled')
   const { enabled, ...choices } = config.get('tools.web_search');
   const older = config.get('features.web_search_request') ? 'live' : enabled === true && byDefault === 'disabled' ? 'cached' : byDefault;
   const wanted = config.get('web_search') ?? (enabled === false ? 'disabled' : older);
-  const allowed = config.requirements.webSearchModes;
-  // An administrator who allows less than the default leaves what reads least.
-  const mode = allowed === null || wanted === 'disabled' ? wanted : [wanted, 'cached' as const].find((each) => allowed.includes(each));
-  return mode === undefined || mode === 'disabled' ? null : { mode, ...choices };
+  const mode = allowedSearch(wanted, config.requirements.webSearchModes);
+  return mode === 'disabled' ? null : { mode, ...choices };
 }
 
 /** Whether the user has asked for web search. */

@@ -4,6 +4,7 @@ import type { Env } from '../base/env.ts';
 import type { Config } from '../config/config.ts';
 import { configuredSandboxPolicy } from '../config/configured-sandbox-policy.ts';
 import { environmentPolicy } from '../config/environment-policy.ts';
+import { profileFiles } from '../config/layers/profile-files.ts';
 import { commandEnvironment } from '../policy/command/command-environment.ts';
 import { hostLoopback } from '../policy/network/host-loopback.ts';
 import { checkRequired } from '../policy/permissions/check-required.ts';
@@ -138,6 +139,7 @@ async function rightsOf(params: CommandExecParams, cwd: string, deps: ClientProc
       managesNetwork: network !== null,
       hostLoopback: hostLoopback(network),
       unprotected: config.get('sandbox_workspace_write.unprotected_folders'),
+      profileFiles: profileFiles(config),
     }),
     network,
   };

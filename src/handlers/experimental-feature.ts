@@ -1,6 +1,5 @@
 import type { Config } from '../config/config.ts';
 import { FEATURE_LIST, findFeature, shownFeatures } from '../config/features/feature-list.ts';
-import { valueAt } from '../config/layers/config-table.ts';
 import { pageByPosition } from './list-page.ts';
 import type { MethodTable } from './method.ts';
 import type { ThreadDeps } from './thread-deps.ts';
@@ -24,8 +23,10 @@ export function experimentalFeatureMethods({ clients, config, switched, threads 
       queue: null,
       async handle({ enablement }, { caller, after }) {
         const known = Object.entries(enablement).filter(([name]) => findFeature(name) !== null);
+        // If the configuration cannot be read, the request fails and switches nothing.
+        await config();
         Object.assign(switched, Object.fromEntries(known));
-        const warnings = [unknownFeatures(enablement), configuredFeatures(known, await config())];
+        const warnings = [unknownFeatures(enablement), ...keptFeatures(known, await config())];
         after(() => {
           for (const summary of warnings) {
             if (summary === null) continue;
@@ -46,12 +47,21 @@ function unknownFeatures(enablement: Record<string, boolean>): string | null {
   return `These features were not switched, because heddle does not have them: ${unknown.join(', ')}. It has: ${known}.`;
 }
 
-function configuredFeatures(known: readonly (readonly [string, boolean])[], { layers, values }: Config): string | null {
-  const kept = known.filter(([name, enabled]) => {
-    const isSet = layers.some(({ config, disabledReason }) => disabledReason === null && valueAt(config, ['features', name]) !== undefined);
-    return isSet && valueAt(values, ['features', name]) !== enabled;
-  });
-  if (kept.length === 0) return null;
-  const names = kept.map(([name]) => `features.${name}`).join(', ');
-  return `These features stay as the configuration sets them: ${names}. Change them with config/value/write.`;
+/** Says which of the features are not as they were switched, because something else decides about them. */
+function keptFeatures(known: readonly (readonly [string, boolean])[], config: Config): string[] {
+  const enabled = new Map(shownFeatures(config).map((feature) => [feature.name, feature.enabled]));
+  const kept = known.flatMap(([name, wanted]) => (enabled.get(name) === wanted ? [] : [name]));
+  const required = kept.filter((name) => config.requirements.features?.[name] !== undefined);
+  const configured = kept.filter((name) => !required.includes(name));
+  const { path: file } = config.requirements.source.locate([]);
+  return [
+    ...(required.length === 0 ? [] : [`These features stay as ${file} requires them: ${listed(required)}.`]),
+    ...(configured.length === 0
+      ? []
+      : [`These features stay as the configuration sets them: ${listed(configured)}. Change them with config/value/write.`]),
+  ];
+}
+
+function listed(names: readonly string[]): string {
+  return names.map((name) => `features.${name}`).join(', ');
 }

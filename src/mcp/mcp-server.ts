@@ -2,6 +2,7 @@ import type { Clock, Timer } from '../base/clock.ts';
 import type { JsonValue } from '../base/json-value.ts';
 import type { Log } from '../base/log.ts';
 import { orAborted } from '../base/or-aborted.ts';
+import { makeFolder } from '../base/paths/make-folder.ts';
 import { PausableTimers } from '../base/pausable-timers.ts';
 import type { McpServerConfig } from '../config/mcp/mcp-server-config.ts';
 import { type Processes, ProcessStartError } from '../sandbox/processes/processes.ts';
@@ -241,6 +242,7 @@ export class McpServer {
     let connection: HostConnection | null = null;
     connection = this.#connectTo({ type: 'stdio' }, running);
     try {
+      if (transport.hasOwnFolder) await makeFolder(transport.cwd ?? this.#cwd);
       await running.start(name, { ...transport, cwd: transport.cwd ?? this.#cwd }, this.#deps.processes);
     } catch (error) {
       if (this.#process === running) this.#process = null;

@@ -17,7 +17,7 @@ async function seenProject(seen: Record<string, string>) {
   const layersIn = async (folder = '') => (await loadConfig(sourcesIn(home, { cwd: join(project, folder) }))).layers.slice(1);
   await layersIn();
   const questions: string[] = [];
-  const run = async (answer: (() => boolean) | null, { folder = '', yes = false } = {}) => {
+  const run = async (answer: (() => boolean) | null, { folder = '', yes = false, systemDir = null as string | null } = {}) => {
     let shown = '';
     const confirm = async (question: string) => {
       questions.push(question);
@@ -27,7 +27,7 @@ async function seenProject(seen: Record<string, string>) {
       shown += text;
     };
     const terminal = { print, confirm: answer === null ? null : confirm };
-    const isDone = await trustProject({ home, folder: join(project, folder), yes }, terminal);
+    const isDone = await trustProject({ home, systemDir, folder: join(project, folder), yes }, terminal);
     return { isDone, shown };
   };
   return { home, project, record: join(home, 'heddle-trust.jsonl'), layersIn, questions, run };
@@ -128,4 +128,14 @@ test('a missing folder and a broken record are errors', async () => {
   writeFileSync(record, 'broken');
   await expect(run(null, { yes: true })).rejects.toThrow(`${record} cannot be read: line 1 is not valid`);
   expect(existsSync(record)).toBe(true);
+});
+
+test('trusts the files of a project that the administrator trusts for all users', async () => {
+  const { home, project, run } = await seenProject({});
+  writeFiles(home, { 'config.toml': '' });
+  const systemDir = tempFolder({ 'config.toml': `[projects.${JSON.stringify(project)}]\ntrust_level = "trusted"\n` });
+  writeFiles(project, { [FILE]: 'model = "b"\n' });
+  expect(await run(() => true, { systemDir })).toMatchObject({ isDone: true, shown: expect.stringContaining('| model = "b"') });
+  const { layers } = await loadConfig({ ...sourcesIn(home, { cwd: project }), systemDir });
+  expect(layers.find(({ name }) => name.type === 'project')).toMatchObject({ disabledReason: null, config: { model: 'b' } });
 });

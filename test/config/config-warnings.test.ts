@@ -134,6 +134,75 @@ test('keys that a trusted project cannot set are reported', async () => {
   ]);
 });
 
+test.each([
+  ['[tools]\nweb_serch = true\n', 'tools.web_serch', 2, 'Did you mean web_search?'],
+  ['[skills]\ninclude = false\n', 'skills.include', 2, 'It has no effect. The keys of skills are config.'],
+  [
+    '[[skills.config]]\nname = "a"\nenabled = false\n[[skills.config]]\nname = "b"\nenabled = false\nreason = "x"\n',
+    'skills.config.1.reason',
+    1,
+    'It has no effect. The keys of skills.config.1 are enabled, name, path.',
+  ],
+])('unknown keys below the top are reported: %j', async (text, key, line, details) => {
+  const { warnings } = await warningsOf(text);
+  expect(warnings).toMatchObject([{ details, range: { start: { line } } }]);
+  expect(warnings[0]?.summary).toContain(`${key} is not a known key`);
+});
+
+test('what only the top of the file can set is reported in a profile', async () => {
+  const text = 'profile = "p"\n[profiles.p]\nprofile = "q"\nprofiles.q.model = "m"\nprojects."/a".trust_level = "trusted"\n';
+  const { warnings } = await warningsOf(text);
+  const where = 'in the profile p has no effect: set it in the config.toml in your heddle home, outside of profiles';
+  expect(warnings.map(({ summary, range: place }) => [summary, place?.start.line])).toEqual([
+    [`profile ${where}`, 3],
+    [`profiles ${where}`, 4],
+    [`projects ${where}`, 5],
+  ]);
+});
+
+test.each([
+  ['web_search = true\n', 'Models do not search the web'],
+  ['[tools]\nweb_search = 5\n', 'Models do not search the web'],
+  ['[features]\nweb_search_request = "x"\n', 'Models do not search the web'],
+  ['[agents]\nmax_threads = 0\nmax_depth = -1\n', 'Models do not get the tools for agents'],
+  ['agents = 5\n', 'Models do not get the tools for agents'],
+  ['review_model = 5\n', 'The server refuses reviews'],
+  ['tools = 5\n', 'The server refuses threads that need it'],
+])('the warning about %j says what is lost', async (text, loss) => {
+  const details = new Set((await warningsOf(text)).warnings.map((warning) => warning.details));
+  expect([...details]).toEqual([`${loss} until you correct it. Everything else works.`]);
+});
+
+describe('a login that is stored elsewhere', () => {
+  const ADVICE = 'Log in once more with account/login/start and an API key, or set OPENAI_API_KEY in the environment.';
+
+  test.each([
+    ['keyring', {}],
+    ['keyring', { OPENAI_API_KEY: 'k' }],
+    ['ephemeral', {}],
+    ['auto', {}],
+  ])('cli_auth_credentials_store = "%s" is reported, with the environment %j', async (store, env) => {
+    const { path, warnings } = await warningsOf(`# x\ncli_auth_credentials_store = "${store}"\n`, { env });
+    expect(warnings.filter(({ summary }) => summary.includes('cli_auth'))).toEqual([
+      {
+        summary: expect.stringContaining(
+          `:2:1: cli_auth_credentials_store: "${store}" has no effect: heddle keeps the API key in auth.json`,
+        ),
+        details: ADVICE,
+        path,
+        range: range(2, 1, 26),
+      },
+    ]);
+  });
+
+  test('"file", and "auto" if there is a key, are not', async () => {
+    expect((await warningsOf('cli_auth_credentials_store = "file"\n')).warnings).toEqual([]);
+    expect((await warningsOf('cli_auth_credentials_store = "auto"\n')).warnings).toEqual([]);
+    const { warnings } = await warningsOf('cli_auth_credentials_store = "wallet"\n');
+    expect(warnings).toMatchObject([{ details: 'It has no effect until you correct it. Everything else works.' }]);
+  });
+});
+
 describe('the embedded model', () => {
   test('is reported if no model is chosen', async () => {
     expect((await warningsOf('', { env: {} })).warnings).toEqual([EMBEDDED]);

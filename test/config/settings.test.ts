@@ -161,6 +161,7 @@ test('without settings, the defaults apply', async () => {
     approval_timeout_ms: null,
     client_tool_timeout_ms: null,
     background_terminal_max_timeout: 300_000,
+    cli_auth_credentials_store: 'file',
     compact_prompt: null,
     default_permissions: null,
     'features.default_mode_request_user_input': false,

@@ -37,6 +37,7 @@ const USERS: SettingName[] = [
   'auto_review.model_reasoning_effort',
   'auto_review.policy',
   'auto_review.timeout_ms',
+  'cli_auth_credentials_store',
   'default_permissions',
   'features.default_mode_request_user_input',
   'features.guardian_approval',

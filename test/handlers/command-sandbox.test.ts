@@ -44,6 +44,15 @@ test('the working directory of command/exec is writable only if it is in the wor
   expect(await execIn(server, 'outside', { sandboxPolicy: { ...WRITE, writableRoots: [outside] } })).toMatchObject({ written: true });
 });
 
+test('if the home is the workspace, a command cannot create the file of a profile in it', async () => {
+  const config = `profile = "work"\n${CONFIG}[profiles.work]\nmodel = "m"\n[profiles.other]\nmodel = "m"\n`;
+  const { client, home } = await startServer({ config, files: FILES });
+  const names = ['work.config.toml', 'other.config.toml', 'hooks.json', 'heddle-mcp.credentials.json', 'notes'];
+  const command = ['sh', '-c', names.map((name) => `echo x > ${name}; `).join('')];
+  await client.request('command/exec', { command, cwd: home, sandboxPolicy: { ...WRITE, writableRoots: [home] } });
+  expect(names.filter((name) => existsSync(join(home, name)))).toEqual(['notes']);
+});
+
 test('the error of a refused write is that of the system', async () => {
   const server = await startServer({ config: CONFIG, files: FILES });
   const command = ['sh', '-c', 'LC_ALL=C touch written'];

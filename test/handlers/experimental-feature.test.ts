@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { startServer } from '../support/test-server.ts';
 
@@ -52,4 +54,25 @@ test('experimentalFeature/enablement/set switches features of later threads, unl
   expect(unknown.summary).toMatch(/^These features were not switched, because heddle does not have them: apps\. It has: .*goals/);
   const kept = await client.waitFor('configWarning', ({ summary }) => summary.includes('features.shell_tool'));
   expect(kept.summary).toMatch(/^These features stay as the configuration sets them: features\.shell_tool\./);
+});
+
+test('experimentalFeature/enablement/set does not switch what the administrator requires, and says so', async () => {
+  const system = { 'requirements.toml': '[features]\ngoals = false\nnetwork_proxy = true\n' };
+  const { client } = await startServer({ system });
+  await client.request('experimentalFeature/enablement/set', { enablement: { goals: true, network_proxy: false, hooks: false } });
+  const { summary } = await client.waitFor('configWarning', ({ summary: told }) => told.includes('features.goals'));
+  expect(summary).toMatch(/^These features stay as .*requirements\.toml requires them: features\.goals, features\.network_proxy\.$/);
+  const { data } = await client.request('experimentalFeature/list', {});
+  const enabled = Object.fromEntries(data.map((feature) => [feature.name, feature.enabled]));
+  expect(enabled).toMatchObject({ goals: false, network_proxy: true, hooks: false });
+});
+
+test('experimentalFeature/enablement/set switches nothing if the configuration cannot be read', async () => {
+  const { client, home } = await startServer();
+  writeFileSync(join(home, 'config.toml'), 'x = [');
+  const refused = await client.refusal('experimentalFeature/enablement/set', { enablement: { goals: false } });
+  expect(refused).toMatchObject({ data: { code: 'config_invalid' } });
+  writeFileSync(join(home, 'config.toml'), '');
+  const { data } = await client.request('experimentalFeature/list', {});
+  expect(data.find(({ name }) => name === 'goals')).toMatchObject({ enabled: true });
 });

@@ -32,7 +32,14 @@ function setUp() {
   });
   const config = (env: Record<string, string> = {}, more: Partial<McpServerConfig> = {}): McpServerConfig => ({
     name: 'ex',
-    transport: { type: 'stdio', command: process.execPath, args: [EXAMPLE_SERVER], env: { MCP_LOG: file, ...env }, cwd: null },
+    transport: {
+      type: 'stdio',
+      command: process.execPath,
+      args: [EXAMPLE_SERVER],
+      env: { MCP_LOG: file, ...env },
+      cwd: null,
+      hasOwnFolder: false,
+    },
     enabled: true,
     required: false,
     startupTimeoutMs: 10_000,

@@ -33,8 +33,12 @@ const changeHome = (home: string) =>
     'heddle-trust.jsonl',
     'sessions/x',
     'log/x',
+    'hooks.json',
+    'agents/reviewer.toml',
+    'heddle-mcp.credentials.json',
+    'work.config.toml',
   ]
-    .map((name) => `mkdir -p ${home}/log; echo changed > ${home}/${name} && echo ${name}`)
+    .map((name) => `mkdir -p ${home}/log ${home}/agents; echo changed > ${home}/${name} && echo ${name}`)
     .join(';');
 
 test('a command reads the instructions and the rules in the home, and none of its secrets, such as the configuration', async () => {
@@ -64,7 +68,7 @@ test('a workspace inside the home can be used, and the home around it is protect
 });
 
 test("a workspace that is the home can be used, except heddle's own files, whether they exist or not", async () => {
-  const bounds = { writableRoots: [world.home] };
+  const bounds = { writableRoots: [world.home], profileFiles: ['work.config.toml'] };
   const script = `echo x > notes; ${changeHome(world.home)}; ${readSecrets(world.home)}; rm -rf auth.json log; cat AGENTS.md`;
   const ran = await world.bash(script, bounds, world.home);
   expect(ran.stdout).toBe('plain');

@@ -54,6 +54,15 @@ describe('a Seatbelt profile', () => {
     );
   });
 
+  test('denies the files of profiles and the tokens of MCP servers in such a home, whether they exist or not', () => {
+    const patterns = rules({ writableRoots: ['/Users/one/.heddle'] }).flatMap((rule) =>
+      rule.startsWith('(deny file-read* file-write* (regex') ? [...rule.matchAll(/#"(.*?)"/g)].map(([, pattern]) => pattern ?? '') : [],
+    );
+    for (const name of ['work.config.toml', 'heddle-mcp.credentials.json']) {
+      expect(patterns.some((pattern) => new RegExp(pattern).test(`/Users/one/.heddle/${name}`))).toBe(true);
+    }
+  });
+
   test('shows only the readable roots with restricted reads', () => {
     const profile = rules({ readable: { roots: ['/data'], platformDefaults: false } });
     expect(profile).toContain('(allow file-read* (subpath "/data") (subpath "/job"))');

@@ -58,6 +58,7 @@ async function prepared() {
     environment: () => ({ PATH: '/bin' }),
     limits: { loginShell: true, tokensMax: 100, pollMsMax: 1000, permissions: false },
     unprotected: [],
+    profileFiles: [],
     unixSockets: () => false,
     network: () => null,
     proxies: { open: () => Promise.reject(new Error('no command connects')), close: async () => {} },

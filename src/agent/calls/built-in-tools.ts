@@ -89,7 +89,7 @@ export class BuiltInTools implements TurnPart {
   /** The collaborators and limits of the thread's commands, by its current configuration. */
   commandDeps(): CommandDeps {
     const { clock, processes, home, env, proxies } = this.#deps;
-    const { environment, limits, unixSockets, network, unprotected } = this.#deps.configuration().commands;
+    const { environment, limits, unixSockets, network, unprotected, profileFiles } = this.#deps.configuration().commands;
     return {
       clock,
       waits: this.waits,
@@ -103,6 +103,7 @@ export class BuiltInTools implements TurnPart {
       network,
       proxies,
       unprotected,
+      profileFiles,
       preparePatch: (call, context) => this.#preparePatch(call, context),
     };
   }

@@ -17,7 +17,7 @@ interface ApprovalOptions {
 export function mcpApproval({ used, tool, context, deps }: McpCall, args: JsonObject, { reason, describe }: ApprovalOptions): Ask {
   const { name, toolApprovals } = used.config;
   const { threadId, turnId, grants } = context;
-  const mayLast = reason === null && (toolApprovals[tool.name] ?? used.config.approvalMode) !== 'prompt';
+  const mayLast = reason === null && (toolApprovals[tool.name] ?? used.config.approvalMode) === 'auto';
   return {
     permit: UNCONFINED,
     describe,

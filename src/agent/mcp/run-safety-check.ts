@@ -1,9 +1,11 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Env } from '../../base/env.ts';
 import { isObject, type JsonObject, parsedJson } from '../../base/json-value.ts';
+import { makeFolder } from '../../base/paths/make-folder.ts';
 import { cutText } from '../../base/text/cut-text.ts';
 import type { McpSettings } from '../../config/mcp/mcp-settings.ts';
 import type { Processes } from '../../sandbox/processes/processes.ts';
+import { redact } from '../../secrets/redact.ts';
 import { redactLikelySecrets } from '../../secrets/redact-likely-secrets.ts';
 
 /** The answer of a check. The reason is for the person, the guardian or the model. */
@@ -40,14 +42,15 @@ export async function runSafetyCheck(
     const text = check.type === 'command' ? await runCommand(check, call, deps, ending) : await post(check, call, ending);
     return text === null ? failed(`it did not answer within ${check.timeoutMs / 1000} seconds`) : readAnswer(text);
   } catch (error) {
-    return failed(error instanceof Error ? error.message : String(error));
+    return failed(error instanceof Error ? error.message : String(error), check.secrets);
   } finally {
     timer.clear();
   }
 }
 
-function failed(why: string): CheckAnswer {
-  return { verdict: 'ask', reason: redactLikelySecrets(cutText(`The safety check of MCP calls failed: ${why}.`, REASON_CHARS_MAX)) };
+function failed(why: string, secrets: readonly string[] = []): CheckAnswer {
+  const reason = redactLikelySecrets(redact(`The safety check of MCP calls failed: ${why}.`, secrets));
+  return { verdict: 'ask', reason: cutText(reason, REASON_CHARS_MAX) };
 }
 
 function readAnswer(text: string): CheckAnswer {
@@ -60,17 +63,18 @@ function readAnswer(text: string): CheckAnswer {
 
 /** Null: the signal aborted first. */
 async function runCommand(
-  { command, args, env }: Extract<Check, { type: 'command' }>,
+  { command, args, env, cwd }: Extract<Check, { type: 'command' }>,
   call: JsonObject & { cwd: string },
   { processes, env: own }: CheckDeps,
   signal: AbortSignal,
 ): Promise<string | null> {
   let text = '';
   const variables = Object.entries(own).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  await makeFolder(cwd);
   const running = await processes.start(
     {
       argv: [command, ...args],
-      cwd: call.cwd,
+      cwd,
       env: { ...Object.fromEntries(variables), ...env },
       bounds: null,
       owner: ['mcp-check'],

@@ -12,8 +12,7 @@ const SECOND_VERSION = ['features', 'multi_agent_v2'];
 
 /** Returns the warnings about keys of `[agents]` and `[features]` that have no effect, and about the user's own roles. */
 export function agentWarnings(config: Config): ConfigWarningNotification[] {
-  const inForce = config.layers.filter(({ disabledReason }) => disabledReason === null);
-  return [...inForce.flatMap(unserved), ...roleWarnings(config, { isProjects: false })];
+  return [...config.layers.flatMap(agentKeyWarnings), ...roleWarnings(config, { isProjects: false })];
 }
 
 /** Returns the warnings about the roles of the user, or of the project. */
@@ -23,7 +22,9 @@ export function roleWarnings({ agentRoles }: Config, { isProjects }: Pick<RolePr
     .map(({ summary, details, location }) => ({ summary, details, ...location }));
 }
 
-function unserved(layer: Layer): ConfigWarningNotification[] {
+/** Returns the warnings about keys of `[agents]` and `[features]` in a layer that have no effect. */
+export function agentKeyWarnings(layer: Layer): ConfigWarningNotification[] {
+  if (layer.disabledReason !== null) return [];
   const agents = valueAt(layer.config, ['agents']);
   const keys = Object.entries(isTable(agents) ? agents : {}).flatMap(([key, value]) => {
     // An agent's interruption is always told, which `true` asks for.

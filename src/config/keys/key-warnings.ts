@@ -6,7 +6,7 @@ import { isTable, valueAt } from '../layers/config-table.ts';
 import type { Layer } from '../layers/layer.ts';
 import { suggestKey } from '../suggest-key.ts';
 import { FEATURE_KEYS, KNOWN_TABLES, type KnownTable, TOP_KEYS, UNSERVED_PROVIDER_KEYS } from './known-tables.ts';
-import { ALWAYS_ON_FEATURES, UNSERVED_FEATURES, UNSERVED_KEYS } from './unserved-keys.ts';
+import { asksForSomething, isUnservedFeature, UNSERVED_KEYS } from './unserved-keys.ts';
 
 /** The most unknown keys of a layer that are told one by one: to find the line of a key takes time. */
 const TOLD_MAX = 10;
@@ -19,7 +19,7 @@ const LISTED_MAX = 20;
  */
 export function keyWarnings(layer: Layer): ConfigWarningNotification[] {
   if (layer.disabledReason !== null) return [];
-  return [...unknownKeys(layer), ...unservedKeys(layer), ...trustOfOthers(layer)];
+  return [...unknownKeys(layer), ...unservedKeys(layer), ...keysOfFile(layer)];
 }
 
 function unknownKeys(layer: Layer): ConfigWarningNotification[] {
@@ -56,59 +56,63 @@ function unknownKey(layer: Layer, path: readonly string[], known: readonly strin
 
 /** A single warning, because a home of another program has many such keys and they are no mistakes. */
 function unservedKeys(layer: Layer): ConfigWarningNotification[] {
-  const top = Object.entries(layer.config).filter(([key, value]) => UNSERVED_KEYS.has(key) && says(value));
+  const top = Object.entries(layer.config).filter(([key, value]) => UNSERVED_KEYS.has(key) && asksForSomething(value));
   const names = [...top.map(([key]) => key), ...unservedFeatures(layer), ...unservedOfProviders(layer)];
   if (names.length === 0) return [];
   const summary = `heddle does not use these settings${source(layer)}: ${names.join(', ')}`;
   return [{ summary, details: 'docs/coming-from-codex.md says what becomes of each setting.', ...layer.locate([]) }];
 }
 
-/** Only the user's own file decides which projects are trusted. */
-function trustOfOthers(layer: Layer): ConfigWarningNotification[] {
-  if (layer.name.type !== 'sessionFlags' || layer.config.projects === undefined) return [];
-  return [
-    {
-      summary: `projects${source(layer)} has no effect: set it in the config.toml in your heddle home`,
-      details: null,
-      ...layer.locate([]),
-    },
-  ];
+/** Only the user's own file decides which projects are trusted, and a profile has no profiles. */
+function keysOfFile(layer: Layer): ConfigWarningNotification[] {
+  const { name, config } = layer;
+  const profile = name.type === 'user' ? name.profile : null;
+  const keys = name.type === 'sessionFlags' ? ['projects'] : profile !== null ? ['profile', 'profiles', 'projects'] : [];
+  const place = profile === null ? source(layer) : ` in the profile ${profile}`;
+  const other = `in the config.toml in your heddle home${profile === null ? '' : ', outside of profiles'}`;
+  return keys
+    .filter((key) => config[key] !== undefined)
+    .map((key) => ({ summary: `${key}${place} has no effect: set it ${other}`, details: null, ...layer.locate([key]) }));
 }
 
 function unservedFeatures(layer: Layer): string[] {
   return Object.entries(tableAt(layer, ['features']) ?? {}).flatMap(([name, value]) => {
     // `agentWarnings` tells about this one, with what heddle has in its place.
     if (name === 'multi_agent_v2' || findFeature(name) !== null) return [];
-    const isIgnored = ALWAYS_ON_FEATURES.has(name) ? value === false : UNSERVED_FEATURES.has(name) && says(value);
-    return isIgnored ? [`features.${name}`] : [];
+    // `unknownKeys` tells about the others.
+    return FEATURE_KEYS.includes(name) && isUnservedFeature(name, value) ? [`features.${name}`] : [];
   });
 }
 
 function unservedOfProviders(layer: Layer): string[] {
   return Object.keys(tableAt(layer, ['model_providers']) ?? {}).flatMap((id) => {
     const keys = Object.entries(tableAt(layer, ['model_providers', id]) ?? {});
-    return keys.flatMap(([key, value]) => (UNSERVED_PROVIDER_KEYS.has(key) && says(value) ? [`model_providers.${id}.${key}`] : []));
+    return keys.flatMap(([key, value]) =>
+      UNSERVED_PROVIDER_KEYS.has(key) && asksForSomething(value) ? [`model_providers.${id}.${key}`] : [],
+    );
   });
-}
-
-/** Whether a value asks for something: `false` and an empty table ask for nothing that heddle does. */
-function says(value: JsonValue): boolean {
-  return value !== false && !(isTable(value) && Object.keys(value).length === 0);
 }
 
 function tablesAt(layer: Layer, { path }: KnownTable): string[][] {
   return path.reduce<string[][]>(
     (found, key) =>
-      found.flatMap((outer) =>
-        key === '*' ? Object.keys(tableAt(layer, outer) ?? {}).map((name) => [...outer, name]) : [[...outer, key]],
-      ),
+      found.flatMap((outer) => (key === '*' ? Object.keys(within(layer, outer) ?? {}).map((name) => [...outer, name]) : [[...outer, key]])),
     [[]],
   );
 }
 
 function tableAt(layer: Layer, path: readonly string[]): Record<string, JsonValue> | null {
-  const value = path.length === 0 ? layer.config : valueAt(layer.config, path);
-  return isTable(value) ? value : null;
+  const found = within(layer, path);
+  return Array.isArray(found) ? null : found;
+}
+
+/** The table or list at a path, in which the elements of a list have their positions as names. */
+function within(layer: Layer, path: readonly string[]): Record<string, JsonValue> | JsonValue[] | null {
+  const value = path.reduce<JsonValue | undefined>((outer, key) => {
+    if (Array.isArray(outer)) return outer[Number(key)];
+    return isTable(outer) ? valueAt(outer, [key]) : undefined;
+  }, layer.config);
+  return isTable(value) || Array.isArray(value) ? value : null;
 }
 
 /** For layers that are not a file. */

@@ -4,7 +4,7 @@ import { ALWAYS_ON_FEATURES, OTHER_KEYS, UNSERVED_FEATURES, UNSERVED_KEYS } from
 
 /** A table of config.toml whose keys are all known. */
 export interface KnownTable {
-  /** `*` stands for any name. */
+  /** `*` stands for any name, or for any element of a list. */
   path: readonly string[];
   keys: readonly string[];
 }
@@ -47,6 +47,9 @@ export const KNOWN_TABLES: readonly KnownTable[] = [
   { path: ['projects', '*'], keys: ['trust_level'] },
   { path: ['sandbox_workspace_write'], keys: settingsIn('sandbox_workspace_write') },
   { path: ['shell_environment_policy'], keys: [...settingsIn('shell_environment_policy'), 'experimental_use_profile'] },
+  { path: ['skills'], keys: settingsIn('skills') },
+  { path: ['skills', 'config', '*'], keys: ['enabled', 'name', 'path'] },
+  { path: ['tools'], keys: settingsIn('tools') },
 ];
 
 function settingsIn(table: string): string[] {

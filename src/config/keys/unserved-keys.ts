@@ -1,3 +1,6 @@
+import type { JsonValue } from '../../base/json-value.ts';
+import { isTable } from '../layers/config-table.ts';
+
 /** The top-level keys of other programs that share config.toml, which heddle reads and does not use. */
 export const UNSERVED_KEYS: ReadonlySet<string> = new Set(
   `
@@ -23,7 +26,7 @@ export const OTHER_KEYS: readonly string[] = ['desktop', 'notice'];
 export const ALWAYS_ON_FEATURES: ReadonlySet<string> = new Set(
   `
   apply_patch_freeform apply_patch_streaming_events collaboration_modes content_item_kinds item_ids personality
-  reasoning_effort_override request_rule sqlite steer tool_call_mcp_elicitation unified_exec unified_exec_tty write_stdin_approval
+  reasoning_effort_override request_rule sqlite steer tool_call_mcp_elicitation tool_search unified_exec unified_exec_tty write_stdin_approval
   `
     .trim()
     .split(/\s+/),
@@ -45,10 +48,21 @@ export const UNSERVED_FEATURES: ReadonlySet<string> = new Set(
   resize_all_images respect_system_proxy responses_websockets responses_websockets_v2 rollout_budget runtime_metrics
   search_tool secret_auth_storage send_async_message shell_snapshot shell_zsh_fork skill_env_var_dependency_prompt
   skill_mcp_dependency_install skill_search sleep_tool standalone_web_search step_model_switching system_proxy_fallback
-  terminal_resize_reflow token_budget tool_search tool_suggest transcript_v2 tui_app_server tui_workspace ultrafast_mode
+  terminal_resize_reflow token_budget tool_suggest transcript_v2 tui_app_server tui_workspace ultrafast_mode
   unbounded_connection_retries undo unified_image_budget untrusted_as_tool_output use_agent_identity use_legacy_landlock
   use_linux_sandbox_bwrap voice_transcription web_search_cached windows_sandbox_service workspace_dependencies worktrees
   `
     .trim()
     .split(/\s+/),
 );
+
+/** Whether heddle does not do what a value of a feature asks for. Features that heddle can switch are not looked at here. */
+export function isUnservedFeature(name: string, value: JsonValue): boolean {
+  if (ALWAYS_ON_FEATURES.has(name)) return value === false;
+  return !UNSERVED_FEATURES.has(name) || asksForSomething(value);
+}
+
+/** Whether a value asks for something: `false` and an empty table ask for nothing. */
+export function asksForSomething(value: JsonValue): boolean {
+  return value !== false && !(isTable(value) && Object.keys(value).length === 0);
+}

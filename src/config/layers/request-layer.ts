@@ -6,6 +6,13 @@ import type { Layer } from './layer.ts';
 import { splitKey } from './split-key.ts';
 import type { Toml } from './toml.ts';
 
+const OF_REQUEST = "given in the request's config";
+
+/** Whether a layer is that of a request's `config` object. */
+export function isRequestLayer({ label }: Layer): boolean {
+  return label === OF_REQUEST;
+}
+
 /** Returns the layer of the `-c key=value` arguments. Later arguments override earlier ones. */
 export function flagsLayer(overrides: readonly string[], toml: Toml): Layer {
   const config = overrides.map((text) => parseOverride(text, toml)).reduce(mergeTables, emptyTable());
@@ -18,7 +25,7 @@ export function requestLayer(request: JsonObject): Layer {
   for (const [key, value] of Object.entries(toTable(request, NO_LOCATION))) {
     config = mergeTables(config, tableWith(keyParts(key, "the request's config"), value));
   }
-  return sessionLayer(config, "given in the request's config");
+  return sessionLayer(config, OF_REQUEST);
 }
 
 function sessionLayer(config: JsonObject, label: string): Layer {

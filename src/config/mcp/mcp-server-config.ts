@@ -1,5 +1,8 @@
-/** When calls of a tool need approval: `auto`, by the tool's annotations; `prompt`, always; `approve`, never. */
-export type McpApprovalMode = 'auto' | 'prompt' | 'approve';
+/**
+ * When calls of a tool need approval: `auto`, unless its annotations say that it only reads, or the user has allowed it for longer;
+ * `writes`, the same, but each call anew; `prompt`, always; `approve`, never.
+ */
+export type McpApprovalMode = 'auto' | 'prompt' | 'writes' | 'approve';
 
 /** A server that runs as a process and speaks over its stdin and stdout. */
 export interface McpStdio {
@@ -10,6 +13,8 @@ export interface McpStdio {
   env: Readonly<Record<string, string>>;
   /** Null: the working directory of the thread. */
   cwd: string | null;
+  /** Whether this is the folder that heddle has for it, and makes if it is missing. */
+  hasOwnFolder: boolean;
 }
 
 /** A server that is reached by HTTP. */

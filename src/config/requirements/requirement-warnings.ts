@@ -1,28 +1,36 @@
 import type { ConfigWarningNotification } from '../../protocol/generated/types.ts';
 import type { Config } from '../config.ts';
 import { ConfigError } from '../config-error.ts';
+import { findFeature } from '../features/feature-list.ts';
+import { isUnservedFeature } from '../keys/unserved-keys.ts';
+import { emptyTable, isTable, mergeTables, valueAt } from '../layers/config-table.ts';
 import { SETTINGS, type SettingName } from '../settings.ts';
-import { requiredValue } from './requirements.ts';
-
-const LIMITED = ['approval_policy', 'approvals_reviewer', 'sandbox_mode', 'web_search'] as const satisfies readonly SettingName[];
+import { REQUIREMENT_LISTS, type Requirements, requiredValue } from './requirements.ts';
 
 /** Returns the warnings about settings that the administrator does not allow, and about limits that heddle does not enforce. */
 export function requirementWarnings(config: Config): ConfigWarningNotification[] {
-  const { source, unknown } = config.requirements;
   const limited = limitedSettings(config).map(({ message, location }) => ({
     summary: message,
     details: 'Set an allowed value, or ask the administrator of this machine.',
     ...location,
   }));
+  const unknown = unenforced(config.requirements);
   if (unknown.length === 0) return limited;
+  const { source } = config.requirements;
   const { message, location } = new ConfigError(`heddle does not enforce these requirements: ${unknown.join(', ')}`, source.locate([]));
   return [...limited, { summary: message, details: 'docs/configuration.md lists those that it enforces.', ...location }];
 }
 
+/** The keys of the file that limit nothing. A feature that heddle does not have is off, as one that it always has is on. */
+function unenforced({ source, features }: Requirements): string[] {
+  const keys = Object.keys(source.config).filter((key) => key !== 'features' && !Object.hasOwn(REQUIREMENT_LISTS, key));
+  const names = Object.entries(features ?? {}).filter(([name, enabled]) => findFeature(name) === null && isUnservedFeature(name, enabled));
+  return [...keys, ...names.map(([name]) => `features.${name}`)];
+}
+
 /** Returns an error for each setting whose value the administrator does not allow, so that another one counts. */
 export function limitedSettings(config: Config): ConfigError[] {
-  const features = Object.keys(config.requirements.features ?? {}).map((name) => `features.${name}` as SettingName);
-  return [...LIMITED, ...features].filter((name) => Object.hasOwn(SETTINGS, name)).flatMap((name) => notAllowed(config, name));
+  return [...Object.values(REQUIREMENT_LISTS).flatMap((name) => notAllowed(config, name)), ...switchedOtherwise(config)];
 }
 
 function notAllowed(config: Config, name: SettingName): ConfigError[] {
@@ -33,8 +41,22 @@ function notAllowed(config: Config, name: SettingName): ConfigError[] {
   if (set === null) return [];
   const allowed = requiredValue(name, set.value as never, config.requirements);
   if (JSON.stringify(allowed) === JSON.stringify(set.value)) return [];
+  return [notAllowedError(config, path, [set.value, allowed])];
+}
+
+/** Returns an error for each feature that somebody has set to another value than the required one. */
+function switchedOtherwise(config: Config): ConfigError[] {
+  const set = config.layers.map((layer) => layer.config).reduce(mergeTables, emptyTable());
+  return Object.entries(config.requirements.features ?? {}).flatMap(([name, required]) => {
+    const value = valueAt(set, ['features', name]);
+    const isEnabled = isTable(value) ? value.enabled !== false : value;
+    return value === undefined || isEnabled === required ? [] : [notAllowedError(config, ['features', name], [isEnabled, required])];
+  });
+}
+
+function notAllowedError(config: Config, path: readonly string[], [set, allowed]: readonly [unknown, unknown]): ConfigError {
   const { path: file } = config.requirements.source.locate([]);
-  return [config.error(path, `${JSON.stringify(set.value)} is not allowed by ${file}, so ${JSON.stringify(allowed)} counts`)];
+  return config.error(path, `${JSON.stringify(set)} is not allowed by ${file}, so ${JSON.stringify(allowed)} counts`);
 }
 
 /** Null: the value is invalid, which another warning says. */

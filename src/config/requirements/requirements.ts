@@ -2,10 +2,12 @@ import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject, JsonValue } from '../../base/json-value.ts';
 import type { ApprovalsReviewer, AskForApproval, SandboxMode } from '../../protocol/generated/types.ts';
 import { ConfigError } from '../config-error.ts';
-import { isTable } from '../layers/config-table.ts';
+import { emptyTable, isTable, mergeTables } from '../layers/config-table.ts';
 import { emptyLayer, type Layer } from '../layers/layer.ts';
 import { SETTINGS, type SettingName, type SettingValue } from '../settings.ts';
+import { WEB_SEARCH_MODES } from '../web-search-table.ts';
 
+type ListName = keyof typeof REQUIREMENT_LISTS;
 type WebSearchMode = NonNullable<SettingValue<'web_search'>>;
 
 /** What the administrator of the machine allows. Null: everything. */
@@ -17,9 +19,8 @@ export interface Requirements {
   webSearchModes: readonly WebSearchMode[] | null;
   /** Whether these features are on or off, by their names. */
   features: Readonly<Record<string, boolean>> | null;
-  /** The file, and keys in it that heddle does not enforce. */
+  /** The file. */
   source: Layer;
-  unknown: readonly string[];
 }
 
 export const NO_REQUIREMENTS: Requirements = {
@@ -29,11 +30,10 @@ export const NO_REQUIREMENTS: Requirements = {
   webSearchModes: null,
   features: null,
   source: emptyLayer('', { type: 'system', file: '' }),
-  unknown: [],
 };
 
 /** The lists of a requirements.toml, and the setting that each limits. */
-const LISTS = {
+export const REQUIREMENT_LISTS = {
   allowed_approval_policies: 'approval_policy',
   allowed_approvals_reviewers: 'approvals_reviewer',
   allowed_sandbox_modes: 'sandbox_mode',
@@ -46,24 +46,29 @@ export function readRequirements(source: Layer): Requirements {
   const modes = readList(source, 'allowed_web_search_modes');
   return {
     approvalPolicies: readList(source, 'allowed_approval_policies'),
-    reviewers: readList(source, 'allowed_approvals_reviewers'),
+    reviewers: withBothNames(readList(source, 'allowed_approvals_reviewers')),
     sandboxModes: readList(source, 'allowed_sandbox_modes'),
     webSearchModes: modes === null ? null : [...new Set([...modes.filter((mode) => mode !== null), 'disabled' as const])],
     features: readFeatures(source, config.features),
     source,
-    unknown: Object.keys(config).filter((key) => key !== 'features' && !Object.hasOwn(LISTS, key)),
   };
 }
 
-function readList<Key extends keyof typeof LISTS>(source: Layer, key: Key): SettingValue<(typeof LISTS)[Key]>[] | null {
+function readList<Key extends ListName>(source: Layer, key: Key): SettingValue<(typeof REQUIREMENT_LISTS)[Key]>[] | null {
   const value = source.config[key];
   if (value === undefined) return null;
-  const { expected, read } = SETTINGS[LISTS[key]];
+  const { expected, read } = SETTINGS[REQUIREMENT_LISTS[key]];
   const elements = Array.isArray(value) ? value.map((element) => read(element)) : [];
   if (elements.length === 0 || elements.includes(undefined)) {
     throw new ConfigError(`${key}: expected a list whose elements are each ${expected}`, source.locate([key]));
   }
-  return elements as SettingValue<(typeof LISTS)[Key]>[];
+  return elements as SettingValue<(typeof REQUIREMENT_LISTS)[Key]>[];
+}
+
+/** The guardian has two names. */
+function withBothNames(reviewers: readonly ApprovalsReviewer[] | null): readonly ApprovalsReviewer[] | null {
+  const names = ['auto_review', 'guardian_subagent'] as const;
+  return reviewers?.some((name) => name !== 'user') ? [...new Set([...reviewers, ...names])] : reviewers;
 }
 
 function readFeatures(source: Layer, value: JsonValue | undefined): Record<string, boolean> | null {
@@ -79,22 +84,40 @@ export function allowedValue<T>(value: T, allowed: readonly T[] | null): T {
   return isAllowed(value, allowed) ? value : first;
 }
 
+/** Returns the widest allowed mode of web search that is not wider than the wanted one. */
+export function allowedSearch(wanted: WebSearchMode, allowed: readonly WebSearchMode[] | null): WebSearchMode {
+  const asNarrow = WEB_SEARCH_MODES.slice(0, WEB_SEARCH_MODES.indexOf(wanted) + 1);
+  return asNarrow.findLast((mode) => isAllowed(mode, allowed)) ?? 'disabled';
+}
+
 export function isAllowed<T>(value: T, allowed: readonly T[] | null): boolean {
   return allowed === null || allowed.some((one) => isDeepStrictEqual(one, value));
 }
 
-/** The allowed value of a setting. */
+/**
+ * The settings of all layers with the features that the administrator requires, so that every reader gets those. The table of a feature
+ * keeps its limits. A `features` that is not a table stays, since it refuses all threads.
+ */
+export function withRequiredFeatures(values: JsonObject, { features }: Pick<Requirements, 'features'>): JsonObject {
+  const set = values.features ?? emptyTable();
+  if (features === null || !isTable(set)) return values;
+  const required = Object.entries(features).map(([name, enabled]) => {
+    const own = set[name];
+    return [name, enabled && isTable(own) ? mergeTables(own, { enabled }) : enabled] as const;
+  });
+  return mergeTables(values, { features: Object.assign(emptyTable(), set, Object.fromEntries(required)) });
+}
+
+/** The allowed value of a setting. Of features, the values of all layers have it. */
 export function requiredValue<N extends SettingName>(name: N, value: SettingValue<N>, required: Requirements): SettingValue<N> {
-  const { approvalPolicies, reviewers, sandboxModes, webSearchModes, features } = required;
+  const { approvalPolicies, reviewers, sandboxModes, webSearchModes } = required;
   const lists: Partial<Record<SettingName, readonly unknown[] | null>> = {
     approval_policy: approvalPolicies,
     approvals_reviewer: reviewers,
     sandbox_mode: sandboxModes,
   };
-  const feature = name.startsWith('features.') ? features?.[name.slice('features.'.length)] : undefined;
-  if (feature !== undefined) return feature as SettingValue<N>;
   // Without a mode, that of the provider counts: `webSearch` limits it.
   if (name === 'web_search' && value === null) return value;
-  if (name === 'web_search' && webSearchModes !== null) return allowedValue<unknown>(value, webSearchModes) as SettingValue<N>;
+  if (name === 'web_search') return allowedSearch(value as WebSearchMode, webSearchModes) as SettingValue<N>;
   return allowedValue<unknown>(value, lists[name] ?? null) as SettingValue<N>;
 }

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../base/json-value.ts';
 import { realPathOrSame } from '../../base/paths/real-path.ts';
 import { isTable } from '../layers/config-table.ts';
 
-/** An entry of `[projects]` in the user's own config.toml. */
+/** An entry of `[projects]` in the config.toml of the user or of the system. */
 export interface TrustEntry {
   /** The path as the user wrote it. The record of trusted files uses it too, because swapping a link later does not change it. */
   path: string;

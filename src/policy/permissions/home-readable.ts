@@ -1,5 +1,6 @@
 import { relative, sep } from 'node:path';
 import { isWithin } from '../../base/paths/is-within.ts';
+import { MCP_FOLDER } from '../../config/mcp/mcp-folder.ts';
 import { TRUST_RECORD } from '../../config/trust/trust-record.ts';
 
 /** The entries of heddle's home that a confined command may read. It does not see the others. */
@@ -11,7 +12,7 @@ export const SECRET_FILES: readonly string[] = ['config.toml', 'auth.json', '.cr
 /** The entries of the home that no confined command can read or write, whatever its roots are: keys, conversations, trust. */
 export const HOME_SECRETS: readonly string[] = [
   ...SECRET_FILES,
-  ...['heddle.db-wal', 'heddle.db-shm', 'heddle-writers', 'sessions', 'archived_sessions', TRUST_RECORD],
+  ...['heddle.db-wal', 'heddle.db-shm', 'heddle-writers', 'sessions', 'archived_sessions', TRUST_RECORD, 'heddle-mcp.credentials.json'],
 ];
 
 /** The entries of the home that stay read-only even if the home is a writable root. */
@@ -19,7 +20,7 @@ export const HOME_PROTECTED: readonly string[] = [
   ...HOME_READABLE,
   ...HOME_SECRETS,
   // They decide what runs, so a command must not create them either.
-  ...['hooks.json', 'agents'],
+  ...['hooks.json', 'agents', MCP_FOLDER],
   ...['log', 'logs', 'heddle.log'],
 ];
 

@@ -30,6 +30,8 @@ export interface SandboxBounds {
   home: string;
   /** The real paths of secrets of the home that are links out of it. They cannot be read or written. `realBounds` finds them. */
   linkedSecrets?: readonly string[];
+  /** The names of further files of the home that cannot be created, read or written: those of profiles. Default: none. */
+  profileFiles?: readonly string[];
 }
 
 /** Permissions granted beyond the sandbox policy. Absolute paths. */
@@ -60,6 +62,8 @@ export interface BoundsOptions {
   hostLoopback?: readonly string[];
   /** The folders below which the user has left protected names unprotected. */
   unprotected?: readonly string[];
+  /** The names of the files of profiles in the home. */
+  profileFiles?: readonly string[];
 }
 
 /** Whether heddle has to confine commands under this policy. */
@@ -71,7 +75,7 @@ export function hasBounds({ type }: SandboxPolicy): boolean {
 export function sandboxBounds(
   policy: SandboxPolicy,
   { cwd, workspaceRoots = [], tempDir, home }: SandboxFolders,
-  { granted = [], unixSockets = false, managesNetwork = false, hostLoopback = [], unprotected = [] }: BoundsOptions = {},
+  { granted = [], unixSockets = false, managesNetwork = false, hostLoopback = [], unprotected = [], profileFiles = [] }: BoundsOptions = {},
 ): SandboxBounds | null {
   if (policy.type === 'dangerFullAccess' || policy.type === 'externalSandbox') return null;
   const workspace = [cwd, ...workspaceRoots];
@@ -87,7 +91,7 @@ export function sandboxBounds(
       : 'everything';
   const hasNetwork = policy.networkAccess === true || granted.some((grant) => grant.network);
   const network = managesNetwork ? { network: false, managedNetwork: hasNetwork, hostLoopback } : { network: hasNetwork };
-  const bounds = { readable, ...network, unprotected, workspace, home };
+  const bounds = { readable, ...network, unprotected, workspace, home, profileFiles };
   if (policy.type === 'readOnly') return { ...bounds, writableRoots: grantedWrite, unixSockets: false };
   const writableRoots = [...workspace, ...(policy.writableRoots ?? [])];
   if (policy.excludeSlashTmp !== true) writableRoots.push('/tmp');

@@ -107,7 +107,7 @@ interface ProtectionOptions extends Pick<ViewDeps, 'serverPlaces' | 'userHome'> 
 
 /** Protects or hides the paths that the command must not change or see. */
 async function applyProtections({ bounds, roots, nested, places, serverPlaces, userHome }: ProtectionOptions): Promise<void> {
-  const { home, workspace, readable } = bounds;
+  const { home, workspace, readable, profileFiles = [] } = bounds;
   const loop = new EventLoopYield();
   for (const root of roots) {
     await protectNames(root, places, { userHome, loop });
@@ -118,7 +118,7 @@ async function applyProtections({ bounds, roots, nested, places, serverPlaces, u
     await loop.worked(PROTECT_WORK + path.length);
     if (isStillThere(reason)) places.protect(path);
   }
-  await protectHome({ home, workspace, everything: readable === 'everything' }, places, loop);
+  await protectHome({ home, workspace, everything: readable === 'everything', profileFiles }, places, loop);
 }
 
 /** Whether the path exists and no folder in it has become a link, which the mount would follow. */

@@ -22,6 +22,8 @@ interface HomeOptions {
   workspace: readonly string[];
   /** Whether everything outside the places of the view can be read. */
   everything: boolean;
+  /** The names of the files of profiles. */
+  profileFiles: readonly string[];
 }
 
 /**
@@ -29,7 +31,7 @@ interface HomeOptions {
  * that a command may read, and the writable roots and workspaces in it. If the home itself is a writable root, it is writable
  * except for heddle's own files.
  */
-export async function protectHome({ home, workspace, everything }: HomeOptions, places: ViewPlaces, loop: EventLoopYield): Promise<void> {
+export async function protectHome({ home, ...options }: HomeOptions, places: ViewPlaces, loop: EventLoopYield): Promise<void> {
   const real = realPath(home);
   if (real === null) return;
   const own = statOf(real);
@@ -39,7 +41,7 @@ export async function protectHome({ home, workspace, everything }: HomeOptions, 
     const stat = statOf(alias);
     return stat !== null && stat.ino === own?.ino && stat.dev === own.dev;
   });
-  for (const path of [real, ...aliases]) await protectHomeAt(path, { workspace, everything }, { places, loop });
+  for (const path of [real, ...aliases]) await protectHomeAt(path, options, { places, loop });
 }
 
 interface Building {
@@ -49,10 +51,10 @@ interface Building {
 
 async function protectHomeAt(
   path: string,
-  { workspace, everything }: Omit<HomeOptions, 'home'>,
+  { workspace, everything, profileFiles }: Omit<HomeOptions, 'home'>,
   { places, loop }: Building,
 ): Promise<void> {
-  if (places.kinds.get(path) === 'write') await protectOwnFiles(path, { places, loop });
+  if (places.kinds.get(path) === 'write') await protectOwnFiles(path, profileFiles, { places, loop });
   else if (workspace.includes(path)) hideSecrets(path, places);
   else {
     const seen = everything || places.kindOf(path) !== undefined;
@@ -90,8 +92,8 @@ function showHome(home: string, places: ViewPlaces): void {
   }
 }
 
-async function protectOwnFiles(home: string, { places, loop }: Building): Promise<void> {
-  for (const name of HOME_PROTECTED) {
+async function protectOwnFiles(home: string, profileFiles: readonly string[], { places, loop }: Building): Promise<void> {
+  for (const name of [...HOME_PROTECTED, ...profileFiles]) {
     await loop.worked(GUARD_WORK);
     places.protect(join(home, name));
   }

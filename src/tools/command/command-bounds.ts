@@ -29,6 +29,7 @@ export function commandBounds({ context, deps }: CommandBoundsDeps, permissions:
     managesNetwork: network !== null,
     hostLoopback: hostLoopback(network),
     unprotected: deps.unprotected,
+    profileFiles: deps.profileFiles,
   });
 }
 

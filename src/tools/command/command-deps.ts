@@ -34,6 +34,8 @@ export interface CommandDeps {
   proxies: CommandProxies;
   /** The folders below which protected names are not protected. */
   unprotected: readonly string[];
+  /** The names of the files of profiles in the home, which no command may create. */
+  profileFiles: readonly string[];
   /** If a command only applies a patch, prepares that patch. Returns null for any other command. */
   preparePatch(call: CommandCall, context: CallContext): Promise<Action | ActionOutcome | null>;
 }

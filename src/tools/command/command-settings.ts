@@ -1,5 +1,6 @@
 import type { Config } from '../../config/config.ts';
 import { type EnvironmentPolicy, environmentPolicy } from '../../config/environment-policy.ts';
+import { profileFiles } from '../../config/layers/profile-files.ts';
 import type { NetworkPolicy } from '../../policy/network/network-policy.ts';
 import { managedNetworkRule, type NamedSandbox, unixSocketRule } from '../../policy/permissions/permission-profile.ts';
 
@@ -27,6 +28,8 @@ export interface CommandSettings {
   network(sandbox: NamedSandbox): NetworkPolicy | null;
   /** The folders below which protected names are not protected. */
   unprotected: readonly string[];
+  /** The names of the files of profiles in the home, which no command may create. */
+  profileFiles: readonly string[];
 }
 
 /** Throws a ConfigError if a setting is invalid. */
@@ -43,5 +46,6 @@ export function commandSettings(config: Config): CommandSettings {
     unixSockets: unixSocketRule(config),
     network: managedNetworkRule(config),
     unprotected: config.get('sandbox_workspace_write.unprotected_folders'),
+    profileFiles: profileFiles(config),
   };
 }

@@ -78,3 +78,22 @@ test('an invalid review_model refuses reviews only', async () => {
   const review = { threadId: thread.id, target: { type: 'custom', instructions: 'Look.' } };
   expect(await client.refusal('review/start', review)).toMatchObject({ data: { code: 'config_invalid' } });
 });
+
+test('keys of a request that have no effect are told to its client', async () => {
+  const { client } = await startServer({ config: '', overrides: BASE });
+  const config = { modle: 'x', 'features.apps': true, tools: { web_serch: true }, agents: { max_thread: 2 }, projects: {} };
+  const label = "(given in the request's config)";
+  const expected = [
+    `invalid config: modle ${label} is not a known key. Did you mean model?`,
+    `invalid config: tools.web_serch ${label} is not a known key. Did you mean web_search?`,
+    `heddle does not use these settings ${label}: features.apps. docs/coming-from-codex.md says what becomes of each setting.`,
+    `projects ${label} has no effect: set it in the config.toml in your heddle home`,
+    `invalid config: agents.max_thread ${label} has no effect. Did you mean max_threads?`,
+  ];
+  const { thread } = await client.request('thread/start', { config });
+  await client.waitFor('warning', ({ message }) => message === expected.at(-1));
+  const told = () => client.notifications('warning', ({ threadId }) => threadId === thread.id).map(({ message }) => message);
+  expect(told()).toEqual(expected);
+  const fork = await client.request('thread/fork', { threadId: thread.id, config: { modle: 'x' } });
+  await client.waitFor('warning', ({ threadId, message }) => threadId === fork.thread.id && message === expected[0]);
+});
