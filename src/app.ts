@@ -154,7 +154,7 @@ export function createApp(options: AppParts): App {
   const { sources, config, skillFolders } = configuration;
   const { models, listings, rateLimits } = createModels(options, base);
   const { mcp, ...ofLogins } = createMcp(options, base);
-  const notifier = new TurnNotifier({ ...base, env, cwd });
+  const notifier = new TurnNotifier({ ...base, env, cwd, isSimulated: options.pacing !== undefined });
   const threads = new Threads(
     {
       ...base,
@@ -258,7 +258,7 @@ function createModels({ model, home, env, version }: AppParts, { clients, clock,
     clock,
     log,
     userAgent: `heddle/${version}`,
-    storedKey: () => readStoredLogin(home).apiKey,
+    storedLogin: () => readStoredLogin(home),
     onRateLimits: (limits: RateLimitSnapshot) => rateLimits.note(limits),
   };
   return { ...providerModels(model ?? null, deps), rateLimits };

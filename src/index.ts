@@ -11,7 +11,7 @@ import type { Log } from './base/log.ts';
 import type { Client } from './client/client.ts';
 import type { ClientOptions } from './client/client-options.ts';
 import { connect } from './client/connect.ts';
-import { systemDir } from './config/system-dir.ts';
+import { systemDir } from './config/requirements/system-dir.ts';
 import { editInThread } from './config/writing/edit-in-thread.ts';
 import type { Model } from './model/model.ts';
 import { createSqliteStore } from './store/sqlite/create-sqlite-store.ts';

@@ -15,7 +15,7 @@ import { type Command, type Generator, parseCommandLine, type ServeOptions } fro
 import { USAGE } from './cli/usage.ts';
 import { watchClient } from './cli/watch-client.ts';
 import type { WireLog } from './cli/wire-log.ts';
-import { systemDir } from './config/system-dir.ts';
+import { systemDir } from './config/requirements/system-dir.ts';
 import { editInThread } from './config/writing/edit-in-thread.ts';
 import type { Model } from './model/model.ts';
 import { ScriptError } from './model/script/script-error.ts';

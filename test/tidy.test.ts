@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, posix } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { profileFile } from '../src/config/profile-files.ts';
+import { profileFile } from '../src/config/layers/profile-files.ts';
 import { HOME_PROTECTED, isOfHome, isSecretCopy } from '../src/policy/permissions/home-readable.ts';
 
 const root = dirname(import.meta.dirname);

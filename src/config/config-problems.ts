@@ -1,18 +1,20 @@
 import type { ConfigWarningNotification } from '../protocol/generated/types.ts';
-import { agentKeyWarnings, roleWarnings } from './agents/agent-warnings.ts';
+import { agentWarnings } from './agents/agent-warnings.ts';
 import type { Config } from './config.ts';
 import { type ConfigError, type ConfigLocation, IncompleteConfigError } from './config-error.ts';
 import { type ConfigReads, errorsWithSettings } from './config-errors.ts';
 import { keyWarnings } from './keys/key-warnings.ts';
+import { lossOf } from './keys/loss-of.ts';
 import type { Layer } from './layers/layer.ts';
-import { lossOf } from './loss-of.ts';
-import { mcpProblems } from './mcp/mcp-settings.ts';
+import { mcpProblems, mcpSettings } from './mcp/mcp-settings.ts';
 import { limitedSettings, requirementWarnings } from './requirements/requirement-warnings.ts';
 
 /** The details of a warning about a value that threads cannot do without. */
 export const REFUSED = 'The server refuses threads that need it until you correct it. Everything else works.';
 /** The details of a warning about an MCP server that is not required. */
 const MCP_REFUSED = 'Threads start without it until you correct it. Everything else works.';
+
+const SERVER_RUNS = 'The server runs without it. docs/mcp.md lists the keys that heddle knows.';
 
 /** Something is wrong with the user's own settings. */
 export interface ConfigProblem {
@@ -31,17 +33,22 @@ export function configProblems(config: Config, further: ConfigReads): ConfigProb
     warnings.map((warning) => ofWarning(warning, invalid?.has(warning.summary) ? 'invalid' : 'noEffect'));
   return [
     ...errorsWithSettings(config, further).map(({ error, settings }) => ofError(error, lossOf(settings) ?? REFUSED)),
-    ...mcpProblems(config).map((error) => ofError(error, MCP_REFUSED)),
-    ...told(config.layers.flatMap(ineffectiveKeys)),
+    ...mcpProblems(config).map(({ error, required }) => ofError(error, required ? REFUSED : MCP_REFUSED)),
+    ...told(unknownServerKeys(config)),
+    ...told(config.layers.flatMap(keyWarnings)),
     ...told(requirementWarnings(config), notAllowed),
-    ...told(roleWarnings(config, { isProjects: false }), unusable),
+    ...told(agentWarnings(config), unusable),
     ...hookProblems(config),
   ];
 }
 
-/** Returns the warnings about the keys of a layer that have no effect. */
-export function ineffectiveKeys(layer: Layer): ConfigWarningNotification[] {
-  return [...keyWarnings(layer), ...agentKeyWarnings(layer)];
+/** The keys of MCP servers that have no effect, in layers that are asked for. */
+export function unknownServerKeys(config: Config, isAskedFor: (layer: Layer) => boolean = () => true): ConfigWarningNotification[] {
+  const asked = mcpSettings(config).unknown.filter(({ path }) => {
+    const layer = config.layerOf(path);
+    return layer !== null && isAskedFor(layer);
+  });
+  return asked.map(({ path, problem }) => toConfigWarning(config.error(path, problem), SERVER_RUNS));
 }
 
 function hookProblems({ hooks }: Config): ConfigProblem[] {

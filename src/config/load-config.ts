@@ -8,11 +8,11 @@ import { Config } from './config.ts';
 import { loadHooks } from './hooks/load-hooks.ts';
 import { emptyTable, isTable, mergeTables, tableWith, valueAt } from './layers/config-table.ts';
 import { type Layer, parseLayer, readLayer } from './layers/layer.ts';
+import { profileFile } from './layers/profile-files.ts';
 import { projectLayers } from './layers/project-layers.ts';
 import { flagsLayer, requestLayer } from './layers/request-layer.ts';
 import { loadToml, type Toml } from './layers/toml.ts';
 import { readStoredLogin } from './login/stored-login.ts';
-import { profileFile } from './profile-files.ts';
 import { NO_REQUIREMENTS, type Requirements, readRequirements } from './requirements/requirements.ts';
 import type { TrustedFiles } from './trust/trusted-files.ts';
 

@@ -4,7 +4,7 @@ import type { Env } from '../base/env.ts';
 import type { Config } from '../config/config.ts';
 import { configuredSandboxPolicy } from '../config/configured-sandbox-policy.ts';
 import { environmentPolicy } from '../config/environment-policy.ts';
-import { profileFiles } from '../config/profile-files.ts';
+import { profileFiles } from '../config/layers/profile-files.ts';
 import { commandEnvironment } from '../policy/command/command-environment.ts';
 import { hostLoopback } from '../policy/network/host-loopback.ts';
 import { checkRequired } from '../policy/permissions/check-required.ts';

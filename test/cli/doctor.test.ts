@@ -3,9 +3,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { checkSandbox } from '../../src/cli/doctor/check-sandbox.ts';
 import { checkSearch } from '../../src/cli/doctor/check-search.ts';
 import type { DoctorCheck } from '../../src/cli/doctor/doctor-check.ts';
 import { type DoctorOptions, runDoctor } from '../../src/cli/doctor/run-doctor.ts';
+import { bubblewrapProblem } from '../../src/sandbox/linux/bubblewrap-problem.ts';
 import { tempFolder } from '../config/temp-folder.ts';
 
 const ROOT = dirname(dirname(import.meta.dirname));
@@ -88,7 +90,7 @@ describe('heddle doctor', () => {
     const { home, isWell, check } = await doctor({});
     expect(isWell).toBe(true);
     expect(check('provider')).toMatchObject({
-      facts: { provider: 'scripted', model: 'scripted', url: null },
+      facts: { provider: 'scripted', model: 'scripted', url: null, reachable: null },
       problems: [{ severity: 'warning', message: 'No model provider is configured: the embedded model answers, offline.' }],
     });
     expect(readdirSync(home)).toEqual([]);
@@ -111,7 +113,11 @@ describe('heddle doctor', () => {
     const silent = await doctor(provider('http://127.0.0.1:9/v1'), { env: { P_KEY: 'k' } });
     expect(silent.check('provider')?.problems[0]?.message).toContain('cannot be reached');
     const keyless = await doctor(provider('http://127.0.0.1:9/v1'));
+    expect([silent, keyless].map(({ check }) => check('provider')?.facts)).toMatchObject([{ reachable: false }, { reachable: null }]);
     expect(keyless.check('provider')?.problems[0]?.message).toContain('set the environment variable P_KEY');
+    const { 'config.toml': text } = provider('http://127.0.0.1:9/v1');
+    const headed = await doctor({ 'config.toml': `${text}http_headers = { Authorization = "Bearer x" }\n` });
+    expect(headed.check('provider')?.facts).toMatchObject({ key: 'config.toml' });
   });
 
   test('a file that cannot be read leaves the other checks', async () => {
@@ -146,7 +152,72 @@ describe('heddle doctor', () => {
 
   test('a system without a sandbox', async () => {
     const { check } = await doctor({}, { platform: 'win32' });
-    expect(check('sandbox')).toMatchObject({ facts: { sandbox: null }, problems: [{ severity: 'error' }] });
+    expect(check('sandbox')).toMatchObject({
+      facts: { sandbox: null },
+      problems: [{ severity: 'error', fix: 'heddle has a sandbox on Linux, with bubblewrap, and on macOS. See docs/security.md.' }],
+    });
+  });
+
+  test.each([
+    ['missing', /bubblewrap is missing\.$/, /^(Run:|Install) .*bubblewrap/],
+    ['bwrap: Unknown option --x', /Version 0\.8 or later is needed\.$/, /^(Run:|Install) .*bubblewrap/],
+    ['bwrap: No permissions to create new namespace', /create a user namespace \(.*\)\.$/, /^(Run: sudo sysctl|Start the container) /],
+    ['bwrap: it is Tuesday', /does not start \(bwrap: it is Tuesday\)\.$/, /docs\/security\.md/],
+  ])('the thing to do about a sandbox that does not work is what its problem says: %s', async (said, message, fix) => {
+    const { problems } = await checkSandbox({ available: async () => ({ problem: bubblewrapProblem(said) }) });
+    expect(problems).toMatchObject([{ message: expect.stringMatching(message) as string, fix: expect.stringMatching(fix) as string }]);
+    expect(problems[0]?.fix).not.toContain('danger-full-access');
+  });
+
+  test('a file that is too large is to be corrected, not a line of it', async () => {
+    const { home, check } = await doctor({ 'config.toml': `# ${'x'.repeat(300_000)}\n` });
+    expect(check('configuration')?.problems).toMatchObject([{ file: join(home, 'config.toml'), fix: 'Correct the file.' }]);
+    const given = await doctor({}, { overrides: ['sandbox_mode=5'] });
+    expect(given.check('configuration')?.problems).toMatchObject([{ severity: 'error', fix: 'Correct it where it is given.' }]);
+  });
+
+  test('MCP servers are looked for in their own folders and with their own variables', async () => {
+    const folder = tempFolder({ 'bin/run': '#!/bin/sh\n', run: '#!/bin/sh\n' });
+    for (const name of ['bin/run', 'run']) chmodSync(join(folder, name), 0o755);
+    const { isWell, check } = await doctor({
+      'config.toml': `model_provider = "scripted"
+[mcp_servers.a]
+command = "./run"
+cwd = "${folder}"
+[mcp_servers.b]
+command = "run"
+env = { PATH = "${folder}/bin" }
+[mcp_servers.c]
+url = "https://mcp.example.com/c?key=secret"
+bearer_token_env_var = "C_TOKEN"
+[mcp_servers.d]
+command = "no-such-program"
+enabled = false
+[mcp_servers.e]
+command = "sh"
+cwd = "${folder}/missing"
+[mcp_servers.f]
+command = 5
+`,
+    });
+    expect(isWell).toBe(true);
+    expect(check('mcpServers')).toMatchObject({
+      summary: 'a, b, c at mcp.example.com, d (switched off), e, f (not usable)',
+      facts: { servers: ['a', 'b', 'c', 'd', 'e', 'f'], enabled: ['a', 'b', 'c', 'e'] },
+      problems: [
+        { severity: 'warning', fix: 'Set C_TOKEN, or correct mcp_servers.c.bearer_token_env_var in config.toml.' },
+        { severity: 'warning', fix: 'Make the folder, or correct mcp_servers.e.cwd in config.toml.' },
+      ],
+    });
+  });
+
+  test('an MCP server that is required is an error if it cannot start', async () => {
+    const { isWell, check } = await doctor({
+      'config.toml': 'model_provider = "scripted"\n[mcp_servers.a]\ncommand = "no-such-program"\nrequired = true\n',
+    });
+    expect([isWell, check('mcpServers')?.problems[0]?.severity]).toEqual([false, 'error']);
+    const table = await doctor({ 'config.toml': 'model_provider = "scripted"\n[mcp_servers.a]\ncommand = 5\nrequired = true\n' });
+    expect([table.isWell, table.check('configuration')?.problems[0]?.severity]).toEqual([false, 'error']);
   });
 });
 

@@ -4,7 +4,8 @@ import { CLIENT_INFO } from '../support/test-client.ts';
 import { tempFolder } from './temp-folder.ts';
 
 test('the folder for all users is the first one that exists', async () => {
-  const { systemDir } = await vi.importActual<typeof import('../../src/config/system-dir.ts')>('../../src/config/system-dir.ts');
+  const { systemDir } =
+    await vi.importActual<typeof import('../../src/config/requirements/system-dir.ts')>('../../src/config/system-dir.ts');
   const folder = tempFolder();
   expect(systemDir([join(folder, 'missing'), folder, tempFolder()])).toBe(folder);
   expect(systemDir([join(folder, 'missing')])).toBeNull();
@@ -12,7 +13,7 @@ test('the folder for all users is the first one that exists', async () => {
 
 test('the limits for all users hold for a server in a process of another program', async () => {
   const folder = tempFolder({ 'requirements.toml': 'allowed_sandbox_modes = ["read-only"]\n' });
-  vi.doMock('../../src/config/system-dir.ts', () => ({ systemDir: () => folder }));
+  vi.doMock('../../src/config/requirements/system-dir.ts', () => ({ systemDir: () => folder }));
   const { createAppServer } = await import('../../src/index.ts');
   const server = createAppServer({ home: tempFolder(), env: {} });
   onTestFinished(async () => void (await server.close()));

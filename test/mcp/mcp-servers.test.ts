@@ -40,7 +40,13 @@ function setUp() {
   });
   const config = (env: Record<string, string> = {}, more: Partial<McpServerConfig> = {}): McpServerConfig => ({
     name: 'ex',
-    transport: { type: 'stdio', command: process.execPath, args: [EXAMPLE_SERVER], env: { MCP_LOG: file, ...env }, cwd: null },
+    transport: {
+      type: 'stdio',
+      command: process.execPath,
+      args: [EXAMPLE_SERVER],
+      env: { MCP_LOG: file, ...env },
+      cwd: null,
+    },
     enabled: true,
     required: false,
     startupTimeoutMs: 10_000,

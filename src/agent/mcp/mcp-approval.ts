@@ -17,7 +17,7 @@ interface ApprovalOptions {
 export function mcpApproval({ used, tool, context, deps }: McpCall, args: JsonObject, { reason, describe }: ApprovalOptions): Ask {
   const { name } = used.config;
   const { threadId, turnId, grants } = context;
-  const mayLast = reason === null && approvalModeOf(used.config, tool.name) !== 'prompt';
+  const mayLast = reason === null && approvalModeOf(used.config, tool.name) === 'auto';
   return {
     permit: UNCONFINED,
     describe,

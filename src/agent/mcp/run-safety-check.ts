@@ -5,6 +5,7 @@ import { cutText } from '../../base/text/cut-text.ts';
 import type { McpSettings } from '../../config/mcp/mcp-settings.ts';
 import type { Processes } from '../../sandbox/processes/processes.ts';
 import { outOfTime, runProgram, STOPPED_EARLY } from '../../sandbox/processes/run-program.ts';
+import { redact } from '../../secrets/redact.ts';
 import { redactLikelySecrets } from '../../secrets/redact-likely-secrets.ts';
 import { type PostDeps, postJson } from './post-json.ts';
 
@@ -36,12 +37,13 @@ export async function runSafetyCheck(
   try {
     return readAnswer(check.type === 'command' ? await runCommand(check, call, deps, signal) : await post(check, call, deps, signal));
   } catch (error) {
-    return failed(error instanceof Error ? error.message : String(error));
+    return failed(error instanceof Error ? error.message : String(error), check.secrets);
   }
 }
 
-function failed(why: string): CheckAnswer {
-  return { verdict: 'ask', reason: redactLikelySecrets(cutText(`The safety check of MCP calls failed: ${why}.`, REASON_CHARS_MAX)) };
+function failed(why: string, secrets: readonly string[] = []): CheckAnswer {
+  const reason = redactLikelySecrets(redact(`The safety check of MCP calls failed: ${why}.`, secrets));
+  return { verdict: 'ask', reason: cutText(reason, REASON_CHARS_MAX) };
 }
 
 function readAnswer(text: string): CheckAnswer {
@@ -54,14 +56,14 @@ function readAnswer(text: string): CheckAnswer {
 
 /** Returns what the command prints. Rejects if it fails. */
 async function runCommand(
-  { command, args, env, timeoutMs }: Extract<Check, { type: 'command' }>,
+  { command, args, env, cwd, timeoutMs }: Extract<Check, { type: 'command' }>,
   call: JsonObject & { cwd: string },
   { processes, clock, env: own }: CheckDeps,
   signal: AbortSignal,
 ): Promise<string> {
   const program = {
     argv: [command, ...args],
-    cwd: call.cwd,
+    cwd,
     env: { ...setVariables(own), ...env },
     input: [Buffer.from(`${JSON.stringify(call)}\n`)],
     timeoutSec: timeoutMs / 1000,

@@ -2,6 +2,7 @@ import type { Config } from '../../config/config.ts';
 import { ConfigError } from '../../config/config-error.ts';
 import { REFUSED } from '../../config/config-problems.ts';
 import { configWarnings, embeddedDefault } from '../../config/config-warnings.ts';
+import { LOSS_DETAILS } from '../../config/keys/loss-of.ts';
 import { type Layer, layerVersion } from '../../config/layers/layer.ts';
 import { type ConfigSources, loadConfig } from '../../config/load-config.ts';
 import { readRuleFiles } from '../../config/rules-files.ts';
@@ -45,13 +46,19 @@ function shownLayer(layer: Layer) {
   };
 }
 
-/** A setting that cannot be read is an error: threads that need it are refused. Others have no effect, or another than it seems. */
+function correction(path: string | null, range: ConfigWarningNotification['range']): string {
+  if (range !== null && range !== undefined) return 'Correct the value in this line.';
+  return path === null ? 'Correct it where it is given.' : 'Correct the file.';
+}
+
+/** A setting that cannot be read is an error, unless only an MCP server is lost. Others have no effect, or another than it seems. */
 function toProblem({ summary, details, path, range }: ConfigWarningNotification): DoctorProblem {
-  const severity = details === REFUSED ? 'error' : 'warning';
+  const isInvalid = details !== null && (details === REFUSED || LOSS_DETAILS.includes(details));
+  const severity = isInvalid ? 'error' : 'warning';
   return {
     severity,
     message: summary,
-    fix: severity === 'error' ? 'Correct the value in this line.' : details,
+    fix: severity === 'error' ? correction(path, range) : details,
     ...(path === null ? {} : { file: path }),
     ...(range === null ? {} : { line: range.start.line, column: range.start.column }),
   };

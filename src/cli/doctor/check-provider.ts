@@ -6,6 +6,7 @@ import { ConfigError } from '../../config/config-error.ts';
 import { chooseModel, chooseProvider, isEmbedded } from '../../config/providers/choose-provider.ts';
 import type { ProviderConfig } from '../../config/providers/provider-config.ts';
 import { modelAdvice, standInWarning } from '../../config/providers/stand-in-warning.ts';
+import { resolveEndpoint } from '../../model/http/endpoint.ts';
 import { providerProblem } from '../../model/http/installed-models.ts';
 import { shownUrl } from '../../model/http/shown-url.ts';
 import type { DoctorCheck, DoctorProblem } from './doctor-check.ts';
@@ -28,7 +29,8 @@ export async function checkProvider(config: Config | null, deps: ProviderDeps): 
   const facts = { provider: provider.id, name: provider.name, api: provider.wireApi, url, model, key };
   const summary = `${provider.id}, model ${model}${url === null ? '' : `, at ${url}`}${key === null ? '' : `, with the key of ${key}`}`;
   const problems = provider.wireApi === 'scripted' ? embeddedProblems(config, chosen) : await problemsOf(provider, { config, deps });
-  return { name: 'provider', summary, facts: { ...facts, reachable: problems.length === 0 }, problems };
+  const isAsked = provider.wireApi !== 'scripted' && !('message' in resolveEndpoint(provider, 'models', withKey(config, deps)));
+  return { name: 'provider', summary, facts: { ...facts, reachable: isAsked ? problems.length === 0 : null }, problems };
 }
 
 function failed(summary: string, problems: readonly DoctorProblem[]): DoctorCheck {
@@ -48,16 +50,21 @@ function chosenProvider(config: Config): { provider: ProviderConfig; embeddedDef
 }
 
 /** Where the key comes from that is sent; null: none is sent, or it is missing. */
-function keySource({ usesLogin, envKey }: ProviderConfig, { login, env }: Config): string | null {
+function keySource({ usesLogin, envKey, httpHeaders }: ProviderConfig, { login, env }: Config): string | null {
+  if (Object.keys(httpHeaders).some((name) => name.toLowerCase() === 'authorization')) return 'config.toml';
   if (usesLogin && login.apiKey !== null) return 'auth.json';
   return envKey !== null && Object.hasOwn(env, envKey) && env[envKey] ? envKey : null;
 }
 
 async function problemsOf(provider: ProviderConfig, { config, deps }: { config: Config; deps: ProviderDeps }): Promise<DoctorProblem[]> {
-  const message = await providerProblem(provider, { ...deps, storedKey: () => config.login.apiKey });
+  const message = await providerProblem(provider, withKey(config, deps));
   if (message === null) return [];
   const fix = `Follow the message, or check [model_providers.${provider.id}] in config.toml.`;
   return [{ severity: 'error', message, fix }];
+}
+
+function withKey(config: Config, deps: ProviderDeps) {
+  return { ...deps, storedLogin: () => config.login };
 }
 
 function embeddedProblems(

@@ -8,11 +8,14 @@ import { createSandbox } from '../../sandbox/create-sandbox.ts';
 import type { Installation } from '../../sandbox/places/server-places.ts';
 import type { NodeVersions } from '../../store/sqlite/connect/native-build-problem.ts';
 import { checkConfig } from './check-config.ts';
-import { checkHome, checkStore } from './check-home.ts';
-import { checkGit, checkMcpServers, checkSandbox } from './check-mcp-servers.ts';
+import { checkGit } from './check-git.ts';
+import { checkHome } from './check-home.ts';
+import { checkMcpServers } from './check-mcp-servers.ts';
 import { checkProvider } from './check-provider.ts';
 import { checkProxies } from './check-proxies.ts';
+import { checkSandbox } from './check-sandbox.ts';
 import { checkSearch } from './check-search.ts';
+import { checkStore } from './check-store.ts';
 import type { DoctorCheck, DoctorProblem } from './doctor-check.ts';
 
 export interface DoctorOptions {
@@ -56,7 +59,7 @@ async function allChecks({ home, homeSource, cwd, env, overrides, ...machine }: 
       checkStore(home, nodeVersions),
       checkSandbox(sandbox),
       checkGit(cwd, env),
-      checkMcpServers(config, { cwd, env }),
+      checkMcpServers(config, cwd),
     ]);
     return [checkHome(home, homeSource), check, provider, store, bounds, git, checkSearch(), mcpServers, checkProxies(env)];
   } finally {

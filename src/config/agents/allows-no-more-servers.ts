@@ -3,7 +3,7 @@ import { approvalModeOf, isToolEnabled, type McpApprovalMode, type McpServerConf
 import { readMcpServers } from '../mcp/read-mcp-servers.ts';
 
 /** How much each mode lets run without approval. */
-const LETS_RUN: Readonly<Record<McpApprovalMode, number>> = { prompt: 0, auto: 1, approve: 2 };
+const LETS_RUN: Readonly<Record<McpApprovalMode, number>> = { prompt: 0, writes: 1, auto: 2, approve: 3 };
 /** Stands for all tools that the configuration does not name. No tool has an empty name. */
 const ANY_OTHER = '';
 

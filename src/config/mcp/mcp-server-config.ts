@@ -1,5 +1,8 @@
-/** When calls of a tool need approval: `auto`, by the tool's annotations; `prompt`, always; `approve`, never. */
-export type McpApprovalMode = 'auto' | 'prompt' | 'approve';
+/**
+ * When calls of a tool need approval: `auto`, unless its annotations say that it only reads, or the user has allowed it for longer;
+ * `writes`, the same, but each call anew; `prompt`, always; `approve`, never.
+ */
+export type McpApprovalMode = 'auto' | 'prompt' | 'writes' | 'approve';
 
 /** A server that runs as a process and speaks over its stdin and stdout. */
 export interface McpStdio {

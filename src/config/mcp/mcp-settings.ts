@@ -1,8 +1,8 @@
 import type { Config } from '../config.ts';
 import { ConfigError } from '../config-error.ts';
-import { choice, nullable, type Setting } from '../settings.ts';
+import { choice, HTTP_URL, nullable, type Setting } from '../settings.ts';
 import type { McpServerConfig } from './mcp-server-config.ts';
-import { type McpServerProblem, readMcpServers } from './read-mcp-servers.ts';
+import { type McpServerProblem, readMcpServers, type UnknownKey } from './read-mcp-servers.ts';
 import { readSafetyCheck, type SafetyCheck } from './read-safety-check.ts';
 
 /** What a thread's configuration says about MCP. */
@@ -13,8 +13,10 @@ export interface McpSettings {
   check: SafetyCheck | { type: 'invalid'; error: ConfigError } | null;
   /** Where the browser is sent back to at the end of a login: a port of this machine, or an address. Null: chosen for each login. */
   callback: { port: number | null; url: string | null };
-  /** Other problems, which only logins meet. */
+  /** Other problems: of the whole table of servers, or such as only logins meet. */
   further: readonly ConfigError[];
+  /** Keys of servers that have no effect. */
+  unknown: readonly UnknownKey[];
 }
 
 /** Never throws a ConfigError: a thread that uses no server needs none of it. */
@@ -31,25 +33,20 @@ export function mcpSettings(config: Config): McpSettings {
   };
   const callback = {
     port: read('mcp_oauth_callback_port', nullable(PORT)),
-    url: read('mcp_oauth_callback_url', nullable(CALLBACK_URL)),
+    url: read('mcp_oauth_callback_url', nullable(HTTP_URL)),
   };
   if (read('mcp_oauth_credentials_store', choice(['auto', 'file', 'keyring'], 'auto')) === 'keyring')
     further.push(
       config.error(['mcp_oauth_credentials_store'], '"keyring" is not supported: logins are stored in a file that only you can read'),
     );
-  return { ...readMcpServers(config), check: check(config), callback, further };
+  const { servers, problems, further: ofTable, unknown } = readMcpServers(config);
+  return { servers, problems, check: check(config), callback, further: [...ofTable, ...further], unknown };
 }
 
 const PORT: Setting<number> = {
   expected: 'a port, 1 to 65535',
   absent: 0,
   read: (value) => (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= 65_535 ? value : undefined),
-};
-
-const CALLBACK_URL: Setting<string> = {
-  expected: 'an http or https URL',
-  absent: '',
-  read: (value) => (typeof value === 'string' && /^https?:\/\//i.test(value) && URL.canParse(value) ? value : undefined),
 };
 
 function check(config: Config): McpSettings['check'] {
@@ -61,8 +58,9 @@ function check(config: Config): McpSettings['check'] {
   }
 }
 
-/** The errors in the configuration of MCP, for users. */
-export function mcpProblems(config: Config): ConfigError[] {
+/** The errors in the configuration of MCP, for users. `required`: threads are refused for it. */
+export function mcpProblems(config: Config): { error: ConfigError; required: boolean }[] {
   const { problems, check: safetyCheck, further } = mcpSettings(config);
-  return [...problems.map(({ error }) => error), ...further, ...(safetyCheck?.type === 'invalid' ? [safetyCheck.error] : [])];
+  const others = [...further, ...(safetyCheck?.type === 'invalid' ? [safetyCheck.error] : [])];
+  return [...problems, ...others.map((error) => ({ error, required: false }))];
 }

@@ -1,18 +1,29 @@
+import { isAbsolute } from 'node:path';
 import type { Env } from '../../base/env.ts';
 import { isObject, type JsonValue } from '../../base/json-value.ts';
-import { variableNamesSecret } from '../../secrets/names-secret.ts';
 import { longestFirst, secretsOf } from '../../secrets/redact.ts';
-import { holdsSecret } from '../../secrets/redact-likely-secrets.ts';
 import type { Config } from '../config.ts';
 import { ConfigError } from '../config-error.ts';
-import { choice, flag, name, nullable, type Setting } from '../settings.ts';
+import { choice, flag, HTTP_URL, name, nullable, type Setting } from '../settings.ts';
 import { suggestKey } from '../suggest-key.ts';
+import { HEADER_VARIABLES, HEADERS, isHeaderText } from './headers.ts';
 import type { McpApprovalMode, McpHttp, McpServerConfig, McpStdio } from './mcp-server-config.ts';
+import { secretsOfProgram } from './secrets-of-program.ts';
+import { TEXT_LIST, VARIABLE_NAME, VARIABLE_NAMES, VARIABLES } from './variables.ts';
 
 /** The servers of a configuration. One that cannot be read is a problem, and no thread is refused for it unless it is required. */
 export interface McpServers {
   servers: McpServerConfig[];
   problems: McpServerProblem[];
+  /** The error of the whole table. */
+  further: ConfigError[];
+  /** Keys that have no effect, and what there is to say about each. The servers run without them. */
+  unknown: UnknownKey[];
+}
+
+export interface UnknownKey {
+  path: readonly string[];
+  problem: string;
 }
 
 export interface McpServerProblem {
@@ -25,7 +36,7 @@ const TABLE = 'mcp_servers';
 const STARTUP_MS_DEFAULT = 10_000;
 const TOOL_MS_DEFAULT = 60_000;
 const SECONDS_MAX = 24 * 60 * 60;
-const MODES = ['auto', 'prompt', 'approve'] as const;
+const MODES = ['auto', 'prompt', 'writes', 'approve'] as const;
 
 const OF_STDIO = ['command', 'args', 'env', 'env_vars', 'cwd'];
 const OF_HTTP = ['url', 'bearer_token_env_var', 'http_headers', 'env_http_headers', 'scopes', 'oauth_resource', 'oauth'];
@@ -67,25 +78,26 @@ const INHERITED = [
 
 /** Reads `[mcp_servers]`. Never throws a ConfigError: each is a problem. */
 export function readMcpServers(config: Config): McpServers {
-  const servers: McpServerConfig[] = [];
-  const problems: McpServerProblem[] = [];
-  for (const server of serverNames(config, problems)) {
+  const read: McpServers = { servers: [], problems: [], further: [], unknown: [] };
+  const { servers, problems } = read;
+  for (const server of serverNames(config, read)) {
     try {
       servers.push(readServer(config, server));
+      read.unknown.push(...unknownKeys(config, [TABLE, server]));
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
       if (!isOff(config, server)) problems.push({ name: server, required: isRequired(config, server), error });
     }
   }
-  return { servers, problems };
+  return read;
 }
 
-function serverNames(config: Config, problems: McpServerProblem[]): string[] {
+function serverNames(config: Config, { further }: McpServers): string[] {
   try {
     return config.keys([TABLE]).sort();
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    problems.push({ name: TABLE, required: false, error });
+    further.push(error);
     return [];
   }
 }
@@ -107,8 +119,7 @@ function readServer(config: Config, server: string): McpServerConfig {
   if (!/^[\w.-]{1,64}$/.test(server)) throw config.error(path, 'expected a name of at most 64 letters, digits, ".", "-" and "_"');
   const read = <T>(key: string, setting: Setting<T>) => config.read([...path, key], setting);
   const transport = readTransport(config, path);
-  const known = [...OF_BOTH, ...(transport.type === 'stdio' ? OF_STDIO : OF_HTTP)];
-  for (const key of config.keys(path)) if (!known.includes(key)) throw unknownKey(config, [...path, key], known, transport.type);
+  for (const key of config.keys(path)) requireOwnKey(config, [...path, key], transport.type);
   const startupMs = read('startup_timeout_ms', nullable(milliseconds())) ?? null;
   return {
     name: server,
@@ -122,15 +133,11 @@ function readServer(config: Config, server: string): McpServerConfig {
     callsInParallel: read('supports_parallel_tool_calls', flag()),
     approvalMode: read('default_tools_approval_mode', choice(MODES, 'auto')),
     toolApprovals: toolApprovals(config, [...path, 'tools']),
-    secrets: secretsIn(transport, transport.type === 'stdio' ? read('env', VARIABLES) : {}),
+    secrets: transport.type === 'stdio' ? secretsOfProgram(transport) : secretsIn(transport),
   };
 }
 
-/** `env`: the variables that the configuration itself sets. Names such as PATH say nothing secret. */
-function secretsIn(transport: McpStdio | McpHttp, env: Readonly<Record<string, string>>): string[] {
-  if (transport.type === 'stdio')
-    return longestFirst(Object.entries(env).flatMap(([key, value]) => (variableNamesSecret(key) || holdsSecret(value) ? value : [])));
-  const { url, headers, bearerToken, oauth } = transport;
+function secretsIn({ url, headers, bearerToken, oauth }: McpHttp): string[] {
   return longestFirst([
     ...secretsOf(new URL(url), headers),
     ...(bearerToken === null ? [] : [bearerToken]),
@@ -138,13 +145,44 @@ function secretsIn(transport: McpStdio | McpHttp, env: Readonly<Record<string, s
   ]);
 }
 
-function unknownKey(config: Config, path: readonly string[], known: readonly string[], type: 'stdio' | 'http'): ConfigError {
+/** Throws a ConfigError if only servers of the other type can have the key. */
+function requireOwnKey(config: Config, path: readonly string[], type: 'stdio' | 'http'): void {
   const key = path.at(-1) ?? '';
-  if (OF_STDIO.includes(key)) return config.error(path, 'only a server with a command can have it, and this one has a url');
-  if (OF_HTTP.includes(key)) return config.error(path, 'only a server with a url can have it, and this one has a command');
-  const suggested = suggestKey(key, known);
-  const help = suggested === null ? `The keys of a ${type} server are ${known.join(', ')}.` : `Did you mean ${suggested}?`;
-  return config.error(path, `not a key of an MCP server. ${help}`);
+  if (type === 'http' && OF_STDIO.includes(key))
+    throw config.error(path, 'only a server with a command can have it, and this one has a url');
+  if (type === 'stdio' && OF_HTTP.includes(key))
+    throw config.error(path, 'only a server with a url can have it, and this one has a command');
+}
+
+/** The keys of other programs, and mistakes. */
+function unknownKeys(config: Config, path: readonly string[]): UnknownKey[] {
+  const isHttp = config.keys(path).includes('url');
+  const tools = [...path, 'tools'];
+  return [
+    ...unknownIn(config, path, [...OF_BOTH, ...(isHttp ? OF_HTTP : OF_STDIO)]),
+    ...(isHttp ? unknownIn(config, [...path, 'oauth'], OF_OAUTH) : remoteVariables(config, [...path, 'env_vars'])),
+    ...config.keys(tools).flatMap((tool) => unknownIn(config, [...tools, tool], ['approval_mode'])),
+  ];
+}
+
+function unknownIn(config: Config, path: readonly string[], known: readonly string[]): UnknownKey[] {
+  return config.keys(path).flatMap((key) => {
+    if (known.includes(key)) return [];
+    const suggested = suggestKey(key, known);
+    const help = suggested === null ? `The keys here are ${known.join(', ')}.` : `Did you mean ${suggested}?`;
+    return [{ path: [...path, key], problem: `heddle does not know this key of an MCP server, so it has no effect. ${help}` }];
+  });
+}
+
+/** Variables have a name, and come from the environment of heddle. */
+function remoteVariables(config: Config, path: readonly string[]): UnknownKey[] {
+  const value = rawValue(config, path);
+  const others = (Array.isArray(value) ? value : []).flatMap((element: unknown) =>
+    isObject(element) ? Object.entries(element).filter(([key, text]) => key !== 'name' && !(key === 'source' && text === 'local')) : [],
+  );
+  if (others.length === 0) return [];
+  const keys = [...new Set(others.map(([key]) => key))].join(', ');
+  return [{ path, problem: `these keys have no effect: ${keys}. The variables are those of the environment of heddle.` }];
 }
 
 function readTransport(config: Config, path: readonly string[]): McpStdio | McpHttp {
@@ -159,12 +197,15 @@ function readTransport(config: Config, path: readonly string[]): McpStdio | McpH
 function readStdio(config: Config, path: readonly string[], command: string): McpStdio {
   const read = <T>(key: string, setting: Setting<T>) => config.read([...path, key], setting);
   const names = [...INHERITED, ...read('env_vars', VARIABLE_NAMES)];
+  const cwd = read('cwd', FOLDER);
+  if (cwd === null && command.includes('/') && !isAbsolute(command))
+    throw config.error([...path, 'command'], 'a relative path needs cwd. Otherwise each project could have a program at it');
   return {
     type: 'stdio',
     command,
     args: read('args', TEXT_LIST),
     env: { ...pickVariables(config.env, names), ...read('env', VARIABLES) },
-    cwd: read('cwd', nullable(name())),
+    cwd,
   };
 }
 
@@ -173,8 +214,6 @@ function readHttp(config: Config, path: readonly string[], url: string): McpHttp
   const variable = read('bearer_token_env_var', nullable(VARIABLE_NAME));
   const token = variable === null ? undefined : config.env[variable];
   const oauth = [...path, 'oauth'];
-  for (const key of config.keys(oauth))
-    if (!OF_OAUTH.includes(key)) throw config.error([...oauth, key], `not a key of oauth. Its keys are ${OF_OAUTH.join(', ')}.`);
   const secretVariable = config.read([...oauth, 'client_secret_env_var'], nullable(VARIABLE_NAME));
   return {
     type: 'http',
@@ -206,11 +245,8 @@ function headersFromEnv(config: Config, path: readonly string[]): Record<string,
 function toolApprovals(config: Config, path: readonly string[]): Record<string, McpApprovalMode> {
   const modes: [string, McpApprovalMode][] = [];
   for (const tool of config.keys(path)) {
-    const keys = config.keys([...path, tool]);
-    for (const key of keys) {
-      if (key !== 'approval_mode') throw config.error([...path, tool, key], 'not a key of a tool. Its key is approval_mode.');
-    }
-    if (keys.length > 0) modes.push([tool, config.read([...path, tool, 'approval_mode'], choice(MODES, 'auto'))]);
+    if (config.keys([...path, tool]).includes('approval_mode'))
+      modes.push([tool, config.read([...path, tool, 'approval_mode'], choice(MODES, 'auto'))]);
   }
   return Object.fromEntries(modes);
 }
@@ -233,22 +269,11 @@ function milliseconds(): Setting<number> {
   return { expected: 'a whole number of milliseconds, more than 0', absent: STARTUP_MS_DEFAULT, read };
 }
 
-const TEXT_LIST: Setting<string[]> = {
-  expected: 'a list of strings',
-  absent: [],
-  secret: true,
-  read: (value) => {
-    if (!Array.isArray(value)) return undefined;
-    const texts = value.filter((element) => typeof element === 'string' && !element.includes('\0')) as string[];
-    return texts.length === value.length ? texts : undefined;
-  },
-};
-
-const HTTP_URL: Setting<string> = {
-  expected: 'an http or https URL',
-  absent: '',
-  secret: true,
-  read: (value) => (typeof value === 'string' && /^https?:\/\//i.test(value) && URL.canParse(value) ? value : undefined),
+/** Null: the working directory of the thread. */
+const FOLDER: Setting<string | null> = {
+  expected: 'an absolute path',
+  absent: null,
+  read: (value) => (typeof value === 'string' && isAbsolute(value) && !value.includes('\0') ? value : undefined),
 };
 
 const RESOURCE: Setting<string> = {
@@ -257,66 +282,3 @@ const RESOURCE: Setting<string> = {
   secret: true,
   read: (value) => (typeof value === 'string' && URL.canParse(value) ? value : undefined),
 };
-
-const VARIABLE_NAME: Setting<string> = {
-  expected: 'the name of an environment variable, not the token itself',
-  absent: '',
-  secret: true,
-  read: (value) => (typeof value === 'string' && isVariableName(value) ? value : undefined),
-};
-
-/** A name, or a table with a name: `{ name = "TOKEN" }`. */
-const VARIABLE_NAMES: Setting<string[]> = {
-  expected: 'a list of names of environment variables',
-  absent: [],
-  secret: true,
-  read: (value) => {
-    if (!Array.isArray(value)) return undefined;
-    const names = value.map((element) => (isObject(element) ? element.name : element));
-    return names.every((each): each is string => typeof each === 'string' && isVariableName(each)) ? names : undefined;
-  },
-};
-
-const VARIABLES: Setting<Record<string, string>> = {
-  expected: 'a table of variable names and string values',
-  absent: {},
-  secret: true,
-  read: (value) => readTexts(value, (key, text) => /^[^=\0]+$/.test(key) && !text.includes('\0')),
-};
-
-const HEADERS: Setting<Record<string, string>> = {
-  expected: 'a table of header names and single-line string values',
-  absent: {},
-  secret: true,
-  read: (value) => readTexts(value, (key, text) => isHeaderName(key) && isHeaderText(text)),
-};
-
-const HEADER_VARIABLES: Setting<Record<string, string>> = {
-  expected: 'a table of header names and environment variable names',
-  absent: {},
-  secret: true,
-  read: (value) => readTexts(value, (key, text) => isHeaderName(key) && isVariableName(text)),
-};
-
-function readTexts(value: JsonValue, accepts: (key: string, text: string) => boolean): Record<string, string> | undefined {
-  if (!isObject(value)) return undefined;
-  const texts: [string, string][] = [];
-  for (const [key, text] of Object.entries(value)) {
-    if (typeof text !== 'string' || !accepts(key, text)) return undefined;
-    texts.push([key, text]);
-  }
-  return Object.fromEntries(texts);
-}
-
-function isHeaderName(text: string): boolean {
-  return /^[\w!#$%&'*+.^`|~-]+$/.test(text);
-}
-
-function isHeaderText(text: string): boolean {
-  return !/[\r\n\0]/.test(text);
-}
-
-/** Stricter than the system, so that a token given instead of a variable name is noticed. */
-function isVariableName(text: string): boolean {
-  return /^[a-z_]\w*$/i.test(text);
-}

@@ -1,15 +1,24 @@
-import { isObject, type JsonValue } from '../../base/json-value.ts';
+import { secretsOf } from '../../secrets/redact.ts';
 import type { Config } from '../config.ts';
-import { name, nullable, type Setting } from '../settings.ts';
+import { HTTP_URL, name, nullable, type Setting } from '../settings.ts';
+import { HEADERS } from './headers.ts';
+import { secretsOfProgram } from './secrets-of-program.ts';
+import { TEXT_LIST, VARIABLES } from './variables.ts';
 
 /** The check that a call of an MCP tool passes before it runs: a command that reads the call, or a URL that it is posted to. */
-export type SafetyCheck = { timeoutMs: number } & (
-  | { type: 'command'; command: string; args: readonly string[]; env: Readonly<Record<string, string>> }
+export type SafetyCheck = {
+  timeoutMs: number;
+  /** Values of its configuration that no error and no log may show. */
+  secrets: readonly string[];
+} & (
+  | { type: 'command'; command: string; args: readonly string[]; env: Readonly<Record<string, string>>; cwd: string }
   | { type: 'http'; url: string; headers: Readonly<Record<string, string>> }
 );
 
 const TABLE = 'mcp_safety_check';
-const KEYS = ['command', 'args', 'env', 'url', 'http_headers', 'timeout_sec'];
+const OF_COMMAND = ['command', 'args', 'env'];
+const OF_URL = ['url', 'http_headers'];
+const KEYS = [...OF_COMMAND, ...OF_URL, 'timeout_sec'];
 const TIMEOUT_MS_DEFAULT = 10_000;
 const TIMEOUT_SECONDS_MAX = 300;
 
@@ -24,8 +33,14 @@ export function readSafetyCheck(config: Config): SafetyCheck | null {
   const command = read('command', nullable(name()));
   const url = read('url', nullable(HTTP_URL));
   if ((command === null) === (url === null)) throw config.error([TABLE], 'expected either command or url');
-  if (command !== null) return { type: 'command', timeoutMs, command, args: read('args', TEXTS), env: read('env', TEXT_TABLE) };
-  return { type: 'http', timeoutMs, url: url ?? '', headers: read('http_headers', TEXT_TABLE) };
+  const other = keys.find((key) => (command === null ? OF_COMMAND : OF_URL).includes(key));
+  if (other !== undefined) throw config.error([TABLE, other], `only a check with a ${command === null ? 'command' : 'url'} can have it`);
+  if (url !== null) {
+    const headers = read('http_headers', HEADERS);
+    return { type: 'http', timeoutMs, url, headers, secrets: secretsOf(new URL(url), headers) };
+  }
+  const program = { args: read('args', TEXT_LIST), env: read('env', VARIABLES) };
+  return { type: 'command', timeoutMs, command: command ?? '', ...program, cwd: config.home, secrets: secretsOfProgram(program) };
 }
 
 const TIMEOUT: Setting<number> = {
@@ -33,32 +48,3 @@ const TIMEOUT: Setting<number> = {
   absent: TIMEOUT_MS_DEFAULT,
   read: (value) => (typeof value === 'number' && value > 0 && value <= TIMEOUT_SECONDS_MAX ? Math.ceil(value * 1000) : undefined),
 };
-
-const HTTP_URL: Setting<string> = {
-  expected: 'an http or https URL',
-  absent: '',
-  secret: true,
-  read: (value) => (typeof value === 'string' && /^https?:\/\//i.test(value) && URL.canParse(value) ? value : undefined),
-};
-
-const TEXTS: Setting<string[]> = {
-  expected: 'a list of strings',
-  absent: [],
-  secret: true,
-  read: (value) => (Array.isArray(value) && value.every((each): each is string => typeof each === 'string') ? value : undefined),
-};
-
-const TEXT_TABLE: Setting<Record<string, string>> = {
-  expected: 'a table of names and single-line string values',
-  absent: {},
-  secret: true,
-  read: readTable,
-};
-
-function readTable(value: JsonValue): Record<string, string> | undefined {
-  if (!isObject(value)) return undefined;
-  const entries = Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
-  return entries.length === Object.keys(value).length && entries.every(([, text]) => !/[\r\n\0]/.test(text))
-    ? Object.fromEntries(entries)
-    : undefined;
-}

@@ -63,6 +63,33 @@ test('persist: session spares further questions about the tool, in this session'
   expect(readFileSync(join(server.home, 'config.toml'), 'utf8')).not.toMatch(/approval_mode/);
 });
 
+test('with the mode writes, each call that may write is asked about anew, and no other', async () => {
+  const calls = [
+    mcpCall('echo', { message: 'x' }, { callId: 'a' }),
+    mcpCall('write', {}, { callId: 'b' }),
+    mcpCall('write', {}, { callId: 'c' }),
+  ];
+  const config = withServers(exampleServer('ex', 'default_tools_approval_mode = "writes"'));
+  const server = await mcpThread(calls, { config });
+  const turn = runTurn(server);
+  const first = await question(server.client, ASK);
+  expect(first.params._meta).not.toHaveProperty('persist');
+  answer(server.client, first, { ...ACCEPT, _meta: { persist: 'session' } });
+  answer(server.client, await question(server.client, ASK, 2), ACCEPT);
+  await turn;
+  expect([asked(server), mcpItems(server).map(({ status }) => status)]).toEqual([2, ['completed', 'completed', 'completed']]);
+});
+
+test('with the mode writes, a call that may write is refused where nobody may be asked, also without a sandbox', async () => {
+  const config = withServers(
+    exampleServer('ex', 'default_tools_approval_mode = "writes"'),
+    'approval_policy = "never"\nsandbox_mode = "danger-full-access"',
+  );
+  const server = await mcpThread([mcpCall('echo', { message: 'x' }, { callId: 'a' }), mcpCall('write', {}, { callId: 'b' })], { config });
+  await runTurn(server);
+  expect(mcpItems(server).map(({ status }) => status)).toEqual(['completed', 'failed']);
+});
+
 /** The text of config.toml. */
 const stored = ({ home }: Pick<TestServer, 'home'>) => readFileSync(join(home, 'config.toml'), 'utf8');
 

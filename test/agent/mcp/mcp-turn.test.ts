@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { tempFolder } from '../../config/temp-folder.ts';
@@ -244,7 +244,7 @@ test('the model lists and reads resources', async () => {
   ]);
 });
 
-test('a server runs in the working directory of the thread, with the variables that programs need and those of its table', async () => {
+test('a server runs in the working directory of the thread, with the variables that it needs', async () => {
   const server = await mcpThread([mcpCall('where')], {
     config: withServers(exampleServer('ex', 'env_vars = ["PASSED"]', { OWN: 'yes' })),
     env: { PASSED: 'on', OPENAI_API_KEY: 'sk-secret-secret-secret' },

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { exampleServer, mcpCall, mcpItems, mcpThread, runTurn, textOf, until, withServers } from '../../mcp/mcp-thread.ts';
 import { listening, startProxy, TRUSTED, tlsFiles } from '../../model/loopback-proxy.ts';
@@ -26,6 +27,23 @@ test('ok: the call runs; the check gets it as JSON', async () => {
   const server = await mcpThread([mcpCall('echo', { message: 'hi' })], { config: config(check) });
   await runTurn(server);
   expect(mcpItems(server)[0]?.status).toBe('completed');
+});
+
+test('a check runs in the home, whatever the project has', async () => {
+  const server = await mcpThread([mcpCall('echo')], { config: config(checkedBy(`say('block', process.cwd())`)) });
+  await runTurn(server);
+  expect(mcpItems(server)[0]?.error?.message).toContain(server.home);
+});
+
+test('the failure of a check does not show its secrets', async () => {
+  const check = '[mcp_safety_check]\ncommand = "/nowhere/check-of-words-only"\nargs = ["--token", "check-of-words-only"]\n';
+  const server = await mcpThread([mcpCall('echo')], { config: config(check) });
+  const turn = runTurn(server);
+  const request = await question(server.client, ASK);
+  expect(request.params.message).toMatch(/The safety check of MCP calls failed/);
+  expect(request.params.message).not.toContain('check-of-words-only');
+  answer(server.client, request, { action: 'decline' });
+  await turn;
 });
 
 test('block: the call is not made, and the model reads why', async () => {

@@ -1,5 +1,5 @@
-import type { Config } from './config.ts';
-import { isTable } from './layers/config-table.ts';
+import type { Config } from '../config.ts';
+import { isTable } from './config-table.ts';
 
 /** Returns the name of the file in the home in which other agents keep a profile. Null: the profile's name cannot be a part of one. */
 export function profileFile(profile: string): string | null {
