@@ -15,6 +15,7 @@ import type { Log } from './base/log.ts';
 import { atOnce, type Pace } from './base/pace.ts';
 import { RecentLog } from './base/recent-log.ts';
 import type { Config } from './config/config.ts';
+import { configuredSecrets } from './config/configured-secrets.ts';
 import { type ConfigSources, loadConfig } from './config/load-config.ts';
 import { readStoredLogin } from './config/login/stored-login.ts';
 import { chooseProvider } from './config/providers/choose-provider.ts';
@@ -23,6 +24,7 @@ import { validOrNull } from './config/valid-or-null.ts';
 import type { EditToml } from './config/writing/toml-edit.ts';
 import { ConfigWriter } from './handlers/config-writing/config-writer.ts';
 import { LoginWriter } from './handlers/config-writing/login-writer.ts';
+import { storedToolApprovals } from './handlers/config-writing/stored-tool-approvals.ts';
 import { methodTable } from './handlers/method-table.ts';
 import type { DiagnosticsDeps } from './handlers/server.ts';
 import { SkillFolders } from './instructions/skills/skill-folders.ts';
@@ -42,6 +44,7 @@ import { createProcesses } from './sandbox/processes/create-processes.ts';
 import type { Processes } from './sandbox/processes/processes.ts';
 import { ClientServices } from './server/client-services.ts';
 import { Clients } from './server/clients.ts';
+import { closeInOrder } from './server/close-in-order.ts';
 import { Dispatcher } from './server/dispatcher.ts';
 import { serveClient } from './server/serve-client.ts';
 import { serverCapabilities } from './server/server-capabilities.ts';
@@ -160,6 +163,7 @@ export function createApp(options: AppParts): App {
       extraSkillRoots: () => skillFolders.extraRoots,
       modelFor: (provider) => models.get(provider),
       mcp,
+      toolApprovals: storedToolApprovals({ configWriter: configuration.changes.configWriter, config }),
       notifier,
       partKinds: [...TURN_PART_LIST, ...partKinds],
     },
@@ -208,7 +212,7 @@ export function createApp(options: AppParts): App {
   };
 }
 
-/** What all other parts stand on. */
+/** The parts that all other parts use. */
 function createBase(options: AppParts) {
   const { home, env, clock = systemClock, ids = systemIds, storeDir = home, pacing = unordered } = options;
   const { proxies, listeners } = createProxies(options, clock);
@@ -227,9 +231,19 @@ function createConfiguration(options: AppParts, { clients, clock, log }: Base) {
   const { home, cwd, env, overrides = [], recordsTrust = true, systemDir = null } = options;
   const trustedFiles = new TrustedFiles({ home, writes: recordsTrust });
   const sources = { home, cwd, env, overrides, trustedFiles, modelGiven: options.model !== undefined, features: {}, systemDir };
-  const config = (folder: string | null = null, request: JsonObject | null = null): Promise<Config> =>
-    loadConfig({ ...sources, cwd: folder ?? cwd, request });
-  const skillFolders = new SkillFolders({ clock, log, config, onChange: () => clients.publish('everyone', 'skills/changed', {}) });
+  const config = async (folder: string | null = null, request: JsonObject | null = null): Promise<Config> => {
+    const loaded = await loadConfig({ ...sources, cwd: folder ?? cwd, request });
+    options.tap?.hide?.([...configuredSecrets(loaded), ...new CredentialStore(home).secrets()]);
+    return loaded;
+  };
+  const skillFolders = new SkillFolders({
+    clock,
+    log,
+    home,
+    env,
+    config,
+    onChange: () => clients.publish('everyone', 'skills/changed', {}),
+  });
   const changes = { ...configChanges(options, sources), loginWriter: new LoginWriter(home) };
   return { sources, config, skillFolders, changes };
 }
@@ -267,10 +281,14 @@ function createProxies({ proxyScript, dial, log }: AppParts, clock: Clock) {
   return { proxies: thread, listeners: thread };
 }
 
-/** What clients change the configuration with. */
+/** The parts with which clients change the configuration. */
 function configChanges({ editToml = editHere }: AppParts, sources: ConfigSources & { features: Record<string, boolean> }) {
   // Providers are validated too, even if this server does not use them.
-  const configWith = (userText: string) => loadConfig({ ...sources, userText, modelGiven: false });
+  const configWith = (userText: string) => {
+    // What a change would trust is not recorded before it is made.
+    const trustedFiles = new TrustedFiles({ home: sources.home, writes: false });
+    return loadConfig({ ...sources, userText, modelGiven: false, trustedFiles });
+  };
   const configWriter = new ConfigWriter({ home: sources.home, editToml, configWith, further: policyReads });
   return { switched: sources.features, configWriter };
 }
@@ -295,14 +313,16 @@ async function close(
   { threads, notifier, clients, services, skillFolders, mcp, logins, processes, proxies, store, models }: Parts,
   reason: 'shutdown' | 'clientGone' = 'shutdown',
 ): Promise<string[]> {
-  await Promise.all([threads.close(reason), services.fileSearches.close(), skillFolders.close()]);
-  await notifier.settled();
-  logins.close();
-  await mcp.close();
-  await processes.close();
-  await proxies.close();
-  // At the same time: a client that does not read must not delay a process that wants its threads.
-  await Promise.all([clients.close(), store.close()]);
-  endDrafts();
+  await closeInOrder(
+    [() => threads.close(reason), () => services.fileSearches.close(), () => skillFolders.close()],
+    [() => notifier.settled()],
+    [() => logins.close()],
+    [() => mcp.close()],
+    [() => processes.close()],
+    [() => proxies.close()],
+    // At the same time: a client that does not read must not delay a process that wants its threads.
+    [() => clients.close(), () => store.close()],
+    [endDrafts],
+  );
   return models.reports();
 }

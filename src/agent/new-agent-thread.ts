@@ -15,7 +15,9 @@ export async function newAgentThread(
   agent: NewAgent & { nickname: string },
 ): Promise<{ record: ThreadRecord; configuration: ThreadConfiguration }> {
   const { settings: own, config, model, effort } = agent;
-  const last: ThreadSettings = { ...own, effort, collaborationMode: { mode: 'default', settings: { model: own.model } } };
+  // The agent has the provider of its parent, even if nobody has chosen that.
+  const { embeddedByDefault: _, ...kept } = own;
+  const last: ThreadSettings = { ...kept, effort, collaborationMode: { mode: 'default', settings: { model: own.model } } };
   const request = {
     overrides: { model, developerInstructions: instructions(own, config) },
     config: config === null ? null : withoutKey(config, 'model_reasoning_effort'),

@@ -16,6 +16,11 @@ export class KeyedQueue {
     return result;
   }
 
+  /** Resolves when the tasks with this key that are in the queue now have ended; null: there are none. */
+  tail(key: string): Promise<void> | null {
+    return this.#tails.get(key) ?? null;
+  }
+
   /** Resolves when all tasks that are in the queue now have ended. */
   async idle(): Promise<void> {
     await Promise.all(this.#tails.values());

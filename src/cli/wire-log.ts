@@ -27,7 +27,9 @@ const MESSAGE_CHARS_MAX = 256 * 1024;
 export class WireLog implements WireTap {
   readonly #file: string;
   readonly #clock: Clock;
-  readonly #redact: (value: unknown) => unknown;
+  readonly #env: Env;
+  readonly #secrets = new Set<string>();
+  #redact: (value: unknown) => unknown;
   /** Null: closed. */
   #descriptor: number | null;
   #bytes: number;
@@ -35,6 +37,7 @@ export class WireLog implements WireTap {
   constructor(file: string, { clock, env }: { clock: Clock; env: Env }) {
     this.#file = file;
     this.#clock = clock;
+    this.#env = env;
     this.#redact = jsonRedactor(env);
     this.#descriptor = open(file);
     this.#bytes = fstatSync(this.#descriptor).size;
@@ -46,6 +49,12 @@ export class WireLog implements WireTap {
 
   sent(text: string): void {
     this.#write('out', text);
+  }
+
+  hide(secrets: readonly string[]): void {
+    const known = this.#secrets.size;
+    for (const secret of secrets) this.#secrets.add(secret);
+    if (this.#secrets.size > known) this.#redact = jsonRedactor(this.#env, [...this.#secrets]);
   }
 
   /** Later messages are not written. */

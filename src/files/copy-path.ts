@@ -100,7 +100,7 @@ async function copyFile(source: string, destination: string, mode: number): Prom
     const [own, other] = [await from.stat(), await unlessMissing(stat(destination))];
     // The source and the destination are the same file.
     if (other !== undefined && own.ino === other.ino && own.dev === other.dev) return;
-    await writeFile(destination, (file) => pour(from, file), mode);
+    await writeFile(destination, (file) => pour(from, file), { mode });
   } finally {
     await from.close();
   }

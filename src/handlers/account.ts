@@ -1,3 +1,4 @@
+import type { Threads } from '../agent/threads.ts';
 import type { Config } from '../config/config.ts';
 import { chooseProvider } from '../config/providers/choose-provider.ts';
 import type { ProviderConfig } from '../config/providers/provider-config.ts';
@@ -15,6 +16,7 @@ const inOrder = () => 'account/login';
 export interface AccountDeps {
   config: () => Promise<Config>;
   loginWriter: LoginWriter;
+  threads: Pick<Threads, 'reloadConfiguration'>;
   /** The rate limits that a provider has told last; null: none has. */
   rateLimits: () => RateLimitSnapshot | null;
   /** Sends a notification to all clients. */
@@ -24,7 +26,7 @@ export interface AccountDeps {
   ) => void;
 }
 
-export function accountMethods({ config, loginWriter, rateLimits, announceAccount }: AccountDeps) {
+export function accountMethods({ config, loginWriter, threads, rateLimits, announceAccount }: AccountDeps) {
   const announceUpdate = async () => {
     const { authMode } = await credentials(config);
     return () => announceAccount('account/updated', { authMode, planType: null });
@@ -40,11 +42,13 @@ export function accountMethods({ config, loginWriter, rateLimits, announceAccoun
 
     'account/login/start': {
       queue: inOrder,
+      first: true,
       async handle(params, { after }) {
         if (params.type !== 'apiKey') throw loginNotSupported(params.type);
         const key = params.apiKey.trim();
         if (!API_KEY.test(key)) throw invalidApiKey();
         await loginWriter.store(key);
+        await threads.reloadConfiguration('provider');
         const update = await announceUpdate();
         after(() => {
           announceAccount('account/login/completed', { loginId: null, success: true, error: null, onboardingEntrypoint: null });
@@ -64,6 +68,7 @@ export function accountMethods({ config, loginWriter, rateLimits, announceAccoun
 
     'account/logout': {
       queue: inOrder,
+      first: true,
       async handle(_params, { after }) {
         await loginWriter.remove();
         after(await announceUpdate());

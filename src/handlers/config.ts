@@ -1,6 +1,5 @@
 import type { Config } from '../config/config.ts';
 import { configReadResponse } from '../config/config-read-response.ts';
-import { toConfigWarning } from '../config/config-warnings.ts';
 import type { ConfigWriteResponse } from '../protocol/generated/types.ts';
 import type { ConfigWrite, ConfigWriter } from './config-writing/config-writer.ts';
 import type { CallContext, MethodTable } from './method.ts';
@@ -13,8 +12,7 @@ interface ConfigDeps extends Pick<ThreadDeps, 'clients' | 'threads'> {
 
 export function configMethods({ config, configWriter, clients, threads }: ConfigDeps) {
   const write = async (what: ConfigWrite, { caller, after }: CallContext): Promise<ConfigWriteResponse> => {
-    const { answer, incomplete } = await configWriter.write(what);
-    const warnings = incomplete.map((error) => toConfigWarning(error, 'Add it before you start a thread that needs it.'));
+    const { answer, warnings } = await configWriter.write(what);
     after(() => {
       for (const warning of warnings) clients.publish({ connection: caller.id }, 'configWarning', warning);
     });
@@ -32,15 +30,17 @@ export function configMethods({ config, configWriter, clients, threads }: Config
     },
     'config/value/write': {
       queue: null,
+      first: true,
       handle({ keyPath, value, mergeStrategy, filePath, expectedVersion }, context) {
         return write({ edits: [{ keyPath, value, mergeStrategy }], ...target({ filePath, expectedVersion }) }, context);
       },
     },
     'config/batchWrite': {
       queue: null,
+      first: true,
       async handle({ edits, filePath, expectedVersion, reloadUserConfig }, context) {
         const answer = await write({ edits, ...target({ filePath, expectedVersion }) }, context);
-        if (reloadUserConfig === true) await threads.reloadConfiguration();
+        if (reloadUserConfig === true) context.after(() => void threads.reloadConfiguration('all'));
         return answer;
       },
     },

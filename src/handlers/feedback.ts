@@ -1,14 +1,22 @@
+import { rm } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
 import type { Env } from '../base/env.ts';
 import { OwnFileError } from '../base/files/file-refused-error.ts';
 import { openNewFile } from '../base/files/open-new-file.ts';
-import { systemErrorCode } from '../base/system-error-code.ts';
+import type { Config } from '../config/config.ts';
+import { configuredSecrets } from '../config/configured-secrets.ts';
+import { validOrNull } from '../config/valid-or-null.ts';
+import { whyNotWritten } from '../files/why-not-written.ts';
+import type { CredentialStore } from '../mcp/oauth/credential-store.ts';
 import { fileFailed } from '../protocol/file-errors.ts';
 import type { FeedbackSaveParams } from '../protocol/generated/types.ts';
 import { feedbackNotSent, invalidParams } from '../protocol/rpc-error.ts';
 import { jsonRedactor } from '../secrets/json-redactor.ts';
+import { knownSecrets } from '../secrets/known-secrets.ts';
+import { longestFirst } from '../secrets/redact.ts';
 import { createReport } from './feedback-report/create-report.ts';
 import { readAttachments } from './feedback-report/read-attachments.ts';
+import { ReportMask } from './feedback-report/report-mask.ts';
 import type { InitializeDeps } from './initialize.ts';
 import type { MethodTable } from './method.ts';
 import type { DiagnosticsDeps } from './server.ts';
@@ -23,6 +31,8 @@ const TAGS_MAX = 100;
 interface FeedbackDeps extends Pick<ThreadDeps, 'threads' | 'store' | 'ids' | 'clock'> {
   /** The server's own environment. */
   env: Env;
+  config: () => Promise<Config>;
+  credentials: Pick<CredentialStore, 'secrets'>;
   handshake: Pick<InitializeDeps, 'version' | 'platform'>;
   diagnostics: Pick<DiagnosticsDeps, 'node' | 'logMessages'>;
 }
@@ -70,16 +80,28 @@ async function reportText(deps: FeedbackDeps, params: FeedbackSaveParams): Promi
     node: diagnostics.node,
     createdAtMs: clock.now(),
   };
-  return createReport({ params, thread, items, logs: withLogs ? diagnostics.logMessages() : [], attachments, server }, jsonRedactor(env));
+  const secrets = await knownSecretsOf(deps, threadId ?? null);
+  const content = { params, thread, items, logs: withLogs ? diagnostics.logMessages() : [], attachments, server };
+  return createReport(content, new ReportMask(jsonRedactor(env, secrets), secrets));
 }
 
-/** Creates the file, which only its user can read. Rejects with the client's error. Of a report that does not fit on the disk, a part stays. */
+/** The secrets of the configuration, of the thread's too if it is loaded, and of logins to MCP servers. The longest first. */
+async function knownSecretsOf({ config, threads, credentials, env }: FeedbackDeps, threadId: string | null): Promise<string[]> {
+  const configs = [await validOrNull(config), threadId === null ? null : (threads.find(threadId)?.configuration.config ?? null)];
+  const configured = configs.flatMap((one) => (one === null ? [] : configuredSecrets(one)));
+  return longestFirst([...knownSecrets(env), ...configured, ...credentials.secrets()]);
+}
+
+/** Creates the file, which only its user can read; if it cannot be written, there is none. Rejects with the client's error. */
 async function save(path: string, text: string): Promise<void> {
   try {
     const file = await openNewFile(path, 0o600);
     try {
       await file.writeFile(text);
       await file.sync();
+    } catch (error) {
+      await rm(path, { force: true });
+      throw error;
     } finally {
       await file.close();
     }
@@ -90,17 +112,7 @@ async function save(path: string, text: string): Promise<void> {
 
 function saveError(error: unknown, path: string): unknown {
   if (error instanceof OwnFileError) return fileFailed('file_failed', `the report was not saved: ${error.message}`, path);
-  const code = systemErrorCode(error);
-  if (code === null) return error;
-  const why = WHY[code] ?? `the system answered ${code}`;
-  return fileFailed('file_failed', `the report was not saved at ${path}: ${why}`, path);
+  const why = whyNotWritten(error);
+  if (why === null) return error;
+  return fileFailed('file_failed', `the report was not saved at ${path}: ${why}. Correct that, or choose another params.savePath`, path);
 }
-
-const WHY: Record<string, string> = {
-  EEXIST: 'there is already a file. Choose another params.savePath',
-  ENOENT: 'its folder does not exist. Create it first, or choose another params.savePath',
-  ENOTDIR: 'a part of the path is not a folder. Choose another params.savePath',
-  EACCES: 'the server may not write there. Choose another params.savePath',
-  EROFS: 'the file system is read-only. Choose another params.savePath',
-  ENOSPC: 'the disk is full. Free some space',
-};

@@ -48,6 +48,8 @@ export interface Method<Name extends keyof ClientRequests> {
   queue: ((params: ClientRequests[Name]['params']) => string) | null;
   /** True: the request changes nothing, so interrupts and answers do not wait for it. */
   reads?: true;
+  /** True: the request changes what others depend on, such as the configuration. Its client's later requests wait until it is done. */
+  first?: true;
   handle(
     params: ClientRequests[Name]['params'],
     context: CallContext,
@@ -58,6 +60,7 @@ export interface Method<Name extends keyof ClientRequests> {
 export interface AnyMethod {
   queue: ((params: never) => string) | null;
   reads?: true;
+  first?: true;
   handle(params: never, context: CallContext): unknown;
 }
 

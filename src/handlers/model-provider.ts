@@ -38,6 +38,7 @@ export function modelProviderMethods({ config, configWriter }: ModelProviderDeps
     },
     'modelProvider/config/write': {
       queue: null,
+      first: true,
       async handle({ settings }) {
         if (settings.type !== 'customGateway') {
           throw configWriteRefused(
@@ -45,7 +46,12 @@ export function modelProviderMethods({ config, configWriter }: ModelProviderDeps
             `heddle has no provider ${settings.providerId}: use settings of the type customGateway, with the URL of a server for its models`,
           );
         }
-        const { id, edits } = providerEdits(settings, await config());
+        let id = '';
+        const edits = (before: Config) => {
+          const made = providerEdits(settings, before);
+          ({ id } = made);
+          return made.edits;
+        };
         const { config: written } = await configWriter.write({ edits });
         return { provider: summary(written, id) };
       },

@@ -57,7 +57,7 @@ async function modelsOf(
   const others = 'problem' in installed ? [] : installed.filter((id) => id !== configured && id !== `${configured}${OLLAMA_TAG_DEFAULT}`);
   const models = configured === null ? others : [configured, ...others];
   const effort = await validOrNull(() => config.get('model_reasoning_effort'));
-  return models.map((model, place) => listed({ model, provider, effort, isDefault: place === 0 }));
+  return models.map((model) => listed({ model, provider, effort, isDefault: model === configured }));
 }
 
 interface Listed {

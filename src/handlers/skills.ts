@@ -4,7 +4,6 @@ import { isBelow } from '../base/paths/is-within.ts';
 import { realPathOrSame } from '../base/paths/real-path.ts';
 import type { Config } from '../config/config.ts';
 import { valueAt } from '../config/layers/config-table.ts';
-import { layerVersion } from '../config/layers/layer.ts';
 import { projectFolders } from '../config/layers/project-folders.ts';
 import type { SkillSwitch } from '../config/skill-switches.ts';
 import type { Skill, SkillError } from '../instructions/skills/find-skills.ts';
@@ -12,14 +11,12 @@ import type { SkillFolders } from '../instructions/skills/skill-folders.ts';
 import { skillPresentation } from '../instructions/skills/skill-presentation.ts';
 import type { SkillMetadata, SkillsListEntry } from '../protocol/generated/types.ts';
 import { contradictoryParams } from '../protocol/process-errors.ts';
-import { invalidParams, RpcError } from '../protocol/rpc-error.ts';
+import { invalidParams } from '../protocol/rpc-error.ts';
 import type { ConfigWriter } from './config-writing/config-writer.ts';
 import type { MethodTable } from './method.ts';
 
 const CWDS_MAX = 50;
 const EXTRA_ROOTS_MAX = 50;
-/** How often an entry is written again because another program has changed config.toml. */
-const WRITE_TRIES_MAX = 3;
 
 export interface SkillsDeps {
   /** The server's working directory. */
@@ -38,17 +35,16 @@ export function skillsMethods(deps: SkillsDeps) {
       async handle({ cwds }) {
         const asked = cwds == null || cwds.length === 0 ? [serverCwd] : cwds;
         if (asked.length > CWDS_MAX) throw invalidParams(`params.cwds: expected at most ${CWDS_MAX} folders, found ${asked.length}`);
+        await skillFolders.watch(asked.map((cwd) => resolve(serverCwd, cwd)));
         const data: SkillsListEntry[] = [];
-        for (const cwd of asked) {
-          await skillFolders.watch(resolve(serverCwd, cwd));
-          data.push({ cwd, ...(await listSkills(deps, resolve(serverCwd, cwd))) });
-        }
+        for (const cwd of asked) data.push({ cwd, ...(await listSkills(deps, resolve(serverCwd, cwd))) });
         return { data };
       },
     },
 
     'skills/config/write': {
       queue: () => 'skills/config/write',
+      first: true,
       async handle({ path, name, enabled }, { after }) {
         const changed = toSwitch({ path: path ?? null, name: name ?? null, enabled });
         await writeSwitch(deps, changed);
@@ -59,6 +55,7 @@ export function skillsMethods(deps: SkillsDeps) {
 
     'skills/extraRoots/set': {
       queue: () => 'skills/extraRoots/set',
+      first: true,
       handle({ extraRoots }, { after }) {
         if (extraRoots.length > EXTRA_ROOTS_MAX)
           throw invalidParams(`params.extraRoots: expected at most ${EXTRA_ROOTS_MAX} folders, found ${extraRoots.length}`);
@@ -75,7 +72,7 @@ export function skillsMethods(deps: SkillsDeps) {
 async function listSkills({ skillFolders }: SkillsDeps, cwd: string): Promise<{ skills: SkillMetadata[]; errors: SkillError[] }> {
   const found = await skillFolders.find(cwd);
   const { root } = projectFolders(cwd);
-  const errors = [...found.errors];
+  const errors = [...found.errors, ...found.leftOut];
   const skills: SkillMetadata[] = [];
   // Of several with one name, the innermost comes first.
   for (const skill of found.skills.toReversed().sort(byScopeAndName)) {
@@ -113,22 +110,14 @@ function toSwitch({ path, name, enabled }: SkillSwitch): SkillSwitch {
   return { path, name: isNamed ? name : null, enabled };
 }
 
-/**
- * Replaces the entries of the user's config.toml about the skill. A skill without an entry is switched on, so that needs none. Another
- * program may change the file at the same time: then the entries are read again.
- */
-async function writeSwitch({ cwd, config, configWriter }: SkillsDeps, changed: SkillSwitch): Promise<void> {
-  for (let tries = 1; ; tries++) {
-    const layer = (await config(cwd)).layers.find(({ name }) => name.type === 'user' && name.profile === null);
+/** Replaces the entries of the user's config.toml about the skill. A skill without an entry is switched on, so that needs none. */
+async function writeSwitch({ configWriter }: SkillsDeps, changed: SkillSwitch): Promise<void> {
+  const edits = ({ layers }: Config) => {
+    const layer = layers.find(({ name }) => name.type === 'user' && name.profile === null);
     const value = switchesWith(valueAt(layer?.config ?? {}, ['skills', 'config']), changed);
-    const expectedVersion = layer === undefined ? null : layerVersion(layer);
-    try {
-      await configWriter.write({ edits: [{ keyPath: 'skills.config', value, mergeStrategy: 'replace' }], expectedVersion });
-      return;
-    } catch (error) {
-      if (!isConflict(error) || tries === WRITE_TRIES_MAX) throw error;
-    }
-  }
+    return [{ keyPath: 'skills.config', value, mergeStrategy: 'replace' as const }];
+  };
+  await configWriter.write({ edits });
 }
 
 /** Returns the value of `skills.config` with the change; null: it needs no entry. */
@@ -137,10 +126,6 @@ function switchesWith(before: JsonValue | undefined, changed: SkillSwitch): Json
   const named = changed.path === null ? { name: changed.name } : { path: changed.path };
   const entries = changed.enabled ? others : [...others, { ...named, enabled: false }];
   return entries.length === 0 ? null : entries;
-}
-
-function isConflict(error: unknown): boolean {
-  return error instanceof RpcError && error.data.config_write_error_code === 'configVersionConflict';
 }
 
 function isAbout(entry: JsonValue, { path, name }: SkillSwitch): boolean {

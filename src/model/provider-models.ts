@@ -1,12 +1,22 @@
+import { sleep } from '../base/clock.ts';
 import type { ProviderConfig } from '../config/providers/provider-config.ts';
 import type { ProviderModelDeps } from './http/create-provider-model.ts';
-import type { InstalledModels } from './http/installed-models.ts';
+import type { InstalledModels, ModelListing } from './http/installed-models.ts';
 import type { Model } from './model.ts';
 import { ModelPool } from './model-pool.ts';
 
-/** For how long a list of models from another machine counts, and for how long the failure to get one does. */
+/** For how long a list of models counts, and for how long the failure to get one does. */
 const LISTED_MS = 5 * 60_000;
 const UNLISTED_MS = 5_000;
+/** The most lists that are kept. */
+const LISTS_MAX = 16;
+/** How long clients wait for a list. The next one gets it if it has come later. */
+const WAIT_MS_MAX = 1_000;
+
+interface KeptList {
+  untilMs: number;
+  listing: Promise<ModelListing>;
+}
 
 /** The models of the providers, created when they are needed, or the one that replaces them. */
 export function providerModels(given: Model | null, deps: ProviderModelDeps) {
@@ -14,35 +24,64 @@ export function providerModels(given: Model | null, deps: ProviderModelDeps) {
     const { createModel } = await import('./create-model.ts');
     return createModel(provider, deps);
   });
-  const lists = new Map<string, { untilMs: number; listed: Promise<InstalledModels> }>();
-  const ask = async (provider: ProviderConfig): Promise<InstalledModels> => {
-    const listing = await import('./http/installed-models.ts');
-    return listing.installedModels(provider, deps);
+  const lists = new ProviderLists(deps);
+  return {
+    models,
+    listings: {
+      installedModels: (provider: ProviderConfig) => lists.installed(provider),
+      listedWindows: (provider: ProviderConfig) => lists.windows(provider),
+    },
   };
-  const installedModels = async (provider: ProviderConfig): Promise<InstalledModels> => {
+}
+
+/** What providers have listed last. */
+class ProviderLists {
+  readonly #deps: ProviderModelDeps;
+  readonly #kept = new Map<string, KeptList>();
+
+  constructor(deps: ProviderModelDeps) {
+    this.#deps = deps;
+  }
+
+  /** The ids of the models. Takes a second at most. */
+  async installed(provider: ProviderConfig): Promise<InstalledModels> {
+    const arrived = new AbortController();
     // What is on this machine changes at once when the user installs a model.
-    if (provider.localServer !== null) return ask(provider);
-    const key = JSON.stringify(provider);
-    const known = lists.get(key);
-    if (known !== undefined && deps.clock.monotonic() < known.untilMs) return known.listed;
-    const entry = { untilMs: deps.clock.monotonic() + LISTED_MS, listed: ask(provider) };
-    lists.set(key, entry);
-    // Soon asked again: the key or the network may be back.
-    if ('problem' in (await entry.listed)) entry.untilMs = deps.clock.monotonic() + UNLISTED_MS;
-    return entry.listed;
-  };
-  const windows = new Map<string, Promise<ReadonlyMap<string, number>>>();
-  const listedWindows = (provider: ProviderConfig) => {
-    const key = JSON.stringify([provider.id, provider.baseUrl]);
-    const askWindows = async () => {
-      const { listedWindows: list } = await import('./http/installed-models.ts');
-      const listed = await list(provider, deps);
-      if (listed === null) windows.delete(key);
-      return listed ?? new Map<string, number>();
-    };
-    const listed = windows.get(key) ?? askWindows();
-    windows.set(key, listed);
+    const listing = this.#list(provider, { isFresh: provider.localServer !== null });
+    const tooSlow = sleep(this.#deps.clock, WAIT_MS_MAX, arrived.signal).then(() => null);
+    const listed = await Promise.race([listing, tooSlow]);
+    arrived.abort();
+    if (listed === null) return (await import('./http/installed-models.ts')).slowListing(provider, this.#deps, WAIT_MS_MAX);
+    return 'problem' in listed ? listed : listed.ids;
+  }
+
+  /** The context windows that the provider lists. */
+  async windows(provider: ProviderConfig): Promise<ReadonlyMap<string, number>> {
+    const listed = await this.#list(provider);
+    return 'problem' in listed ? new Map() : listed.windows;
+  }
+
+  #list(provider: ProviderConfig, { isFresh = false } = {}): Promise<ModelListing> {
+    const { clock, storedKey } = this.#deps;
+    // Another key may have other models.
+    const name = JSON.stringify([provider, provider.usesLogin ? storedKey?.() : null]);
+    const known = this.#kept.get(name);
+    if (!isFresh && known !== undefined && clock.monotonic() < known.untilMs) return known.listing;
+    const kept = { untilMs: clock.monotonic() + LISTED_MS, listing: this.#ask(provider) };
+    this.#kept.delete(name);
+    this.#kept.set(name, kept);
+    for (const oldest of this.#kept.keys()) if (this.#kept.size > LISTS_MAX) this.#kept.delete(oldest);
+    void kept.listing.then((listed) => {
+      // Soon asked again: the key or the network may be back.
+      if ('problem' in listed) kept.untilMs = clock.monotonic() + UNLISTED_MS;
+    });
+    return kept.listing;
+  }
+
+  async #ask(provider: ProviderConfig): Promise<ModelListing> {
+    const { listModels } = await import('./http/installed-models.ts');
+    const listed = await listModels(provider, this.#deps);
+    if ('problem' in listed) this.#deps.log.info({ provider: provider.id, problem: listed.problem }, 'the models could not be listed');
     return listed;
-  };
-  return { models, listings: { installedModels, listedWindows } };
+  }
 }

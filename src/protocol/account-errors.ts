@@ -14,8 +14,9 @@ export function invalidLoginId(): RpcError {
   return refused('invalid_login_id', 'invalid login id: it is not a UUID');
 }
 
-export function loginFileUnusable(path: string): RpcError {
-  return refused('login_file_unusable', `${path} is not a JSON object: correct it or remove it`);
+/** `why` ends with what to do. */
+export function loginFileUnusable(path: string, why: string): RpcError {
+  return refused('login_file_unusable', `${path} cannot be used: ${why}`);
 }
 
 export function noRateLimits(): RpcError {

@@ -2,7 +2,7 @@ import type { Env } from '../base/env.ts';
 import { isObject, parsedJson } from '../base/json-value.ts';
 import { knownSecrets } from './known-secrets.ts';
 import { namesSecret, namesTokens, namesVariable } from './names-secret.ts';
-import { redact } from './redact.ts';
+import { longestFirst, redact } from './redact.ts';
 import {
   HIDDEN,
   isInert,
@@ -28,11 +28,11 @@ interface Masking {
 
 /**
  * Returns a function that copies a JSON value without secrets. Redacts values whose keys name a secret (`namesSecret`), and in
- * all strings the known secrets of the environment (`redact`) and whatever looks like a secret (`redactLikelySecrets`). The
- * function throws a RangeError if the value is nested too deep.
+ * all strings the known secrets of the environment and `further` ones (`redact`) and whatever looks like a secret
+ * (`redactLikelySecrets`). The function throws a RangeError if the value is nested too deep.
  */
-export function jsonRedactor(env: Env): (value: unknown) => unknown {
-  return redactor(env, { text: redactLikelySecrets, hides: () => true, wholeTables: true });
+export function jsonRedactor(env: Env, further: readonly string[] = []): (value: unknown) => unknown {
+  return redactor(writtenSecrets([...knownSecrets(env), ...further]), { text: redactLikelySecrets, hides: () => true, wholeTables: true });
 }
 
 /**
@@ -40,18 +40,17 @@ export function jsonRedactor(env: Env): (value: unknown) => unknown {
  * command can hide behind a mask (`redactInertSecrets`).
  */
 export function inertRedactor(env: Env): <Value>(value: Value) => Value {
-  const copy = redactor(env, { text: redactInertSecrets, hides: isInert, wholeTables: false });
+  const copy = redactor(writtenSecrets(knownSecrets(env)), { text: redactInertSecrets, hides: isInert, wholeTables: false });
   return (value) => copy(value) as typeof value;
 }
 
 /** The same for the text of a file with settings or data: only values that run a command when a shell reads the file stay. */
 export function settingsRedactor(env: Env): (text: string) => string {
-  const copy = redactor(env, { text: redactSettings, hides: runsNothing, wholeTables: true });
+  const copy = redactor(writtenSecrets(knownSecrets(env)), { text: redactSettings, hides: runsNothing, wholeTables: true });
   return (text) => String(copy(text));
 }
 
-function redactor(env: Env, { text: redactPlain, hides, wholeTables }: Masking): (value: unknown) => unknown {
-  const known = writtenSecrets(env);
+function redactor(known: readonly string[], { text: redactPlain, hides, wholeTables }: Masking): (value: unknown) => unknown {
   const redactText = (text: string): string => redactedJson(text, redactValue) ?? redactPlain(redact(text, known));
   const redactSecret = (value: unknown, options = { numbers: true }): unknown => {
     if (typeof value === 'string') return hides(value) ? HIDDEN : redactText(value);
@@ -73,10 +72,9 @@ function redactor(env: Env, { text: redactPlain, hides, wholeTables }: Masking):
   return redactValue;
 }
 
-/** The known secrets of the environment, and their form in a string of JSON. */
-function writtenSecrets(env: Env): string[] {
-  const forms = knownSecrets(env).flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]);
-  return [...new Set(forms)].sort((a, b) => b.length - a.length);
+/** The secrets, and their form in a string of JSON. */
+function writtenSecrets(secrets: readonly string[]): string[] {
+  return longestFirst(secrets.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]));
 }
 
 /** Whether this is a setting such as `env_key`, and not a variable of such a name, which would be in capitals. */

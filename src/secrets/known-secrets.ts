@@ -1,10 +1,10 @@
 import type { Env } from '../base/env.ts';
 import { variableNamesSecret } from './names-secret.ts';
-import { SECRET_CHARS_MIN } from './redact.ts';
+import { longestFirst } from './redact.ts';
 import { passwordsIn } from './redact-likely-secrets.ts';
 
 /** Values of environment variables whose names name a secret, and passwords in URLs of the others. The longest comes first. */
 export function knownSecrets(env: Env): string[] {
   const secrets = Object.entries(env).flatMap(([name, value = '']) => (variableNamesSecret(name) ? [value] : passwordsIn(value)));
-  return [...new Set(secrets)].filter(({ length }) => length >= SECRET_CHARS_MIN).sort((a, b) => b.length - a.length);
+  return longestFirst(secrets);
 }

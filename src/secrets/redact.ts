@@ -3,6 +3,11 @@ export const SECRET_CHARS_MIN = 8;
 
 const MASK = '…';
 
+/** These secrets as `redact` needs them: each once, the longest first, without those that are too short. */
+export function longestFirst(secrets: readonly string[]): string[] {
+  return [...new Set(secrets)].filter(({ length }) => length >= SECRET_CHARS_MIN).sort((a, b) => b.length - a.length);
+}
+
 /** The text with `…` in place of these known secrets. Longer secrets must come before shorter ones that they may contain. */
 export function redact(text: string, secrets: readonly string[]): string {
   return secrets.length === 0 ? text : text.replace(anyOf(secrets), MASK);

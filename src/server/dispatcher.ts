@@ -45,6 +45,8 @@ export class Dispatcher {
   readonly #log: Log;
   readonly #queue = new KeyedQueue();
   readonly #order = new MessageOrder();
+  /** By connection, the requests that its later ones wait for. */
+  readonly #first = new KeyedQueue();
   #queued = 0;
   #inFlight = 0;
   /** Shared by all results that are built in parts, so that together they do not take longer at a time than one. */
@@ -102,21 +104,26 @@ export class Dispatcher {
 
   /**
    * Resolves with the handler's result. A request about a thread starts when the earlier ones of its client about that thread are done;
-   * one without a queue, when they have taken effect. A client that does not read its responses keeps only its own requests waiting.
+   * one without a queue, when they have taken effect. All others start when the earlier `first` ones of their client are done. A client
+   * that does not read its responses keeps only its own requests waiting.
    */
   #call({ row, caller, params }: Call): Promise<unknown> {
     const threadId = threadOf(params);
+    const isUrgent = row.queue === null && threadId !== null;
+    const earlier = isUrgent ? null : this.#first.tail(`${caller.id}`);
     this.#queued++;
     return new Promise((resolve, reject) => {
       const run = async (effective: () => void) => {
+        if (earlier !== null) await earlier;
         const backlog = caller.ready();
         if (backlog !== null) await backlog;
         const work = () => this.#run({ row, caller, params }, { resolve, reject, effective });
         const settled = row.queue === null ? work() : this.#queue.run(row.queue(params), work);
         await settled.catch((error: unknown) => this.#log.error({ err: error }, 'an effect after the response failed'));
       };
-      if (threadId === null) void run(() => {});
-      else this.#order.run(laneOf(caller, threadId), { urgent: row.queue === null, reads: row.reads === true }, run);
+      if (row.first === true) void this.#first.run(`${caller.id}`, () => run(() => {}));
+      else if (threadId === null) void run(() => {});
+      else this.#order.run(laneOf(caller, threadId), { urgent: isUrgent, reads: row.reads === true }, run);
     });
   }
 

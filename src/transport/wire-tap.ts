@@ -2,4 +2,6 @@
 export interface WireTap {
   received(text: string): void;
   sent(text: string): void;
+  /** Hides these secrets in later messages. */
+  hide?(secrets: readonly string[]): void;
 }

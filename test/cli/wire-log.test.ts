@@ -44,6 +44,18 @@ test('it has both directions in their order, with the time', () => {
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
+test('it has none of the secrets that it is told later', () => {
+  const { log, entries } = wireLog({ MY_TOKEN: 'tok-from-the-environment' });
+  log.sent('{"text":"the gatewaykey of a provider"}');
+  log.hide(['gatewaykey', 'short']);
+  log.sent('{"text":"the gatewaykey of a provider, shorter than tok-from-the-environment"}');
+  log.close();
+  expect(entries().map(({ message }) => message)).toEqual([
+    { text: 'the gatewaykey of a provider' },
+    { text: 'the … of a provider, shorter than …' },
+  ]);
+});
+
 test('it has no control characters, which a terminal would obey', () => {
   const { log, entries, file } = wireLog();
   const text = '\x1b[2K\x9b2K\x7f\u202e\u200b';

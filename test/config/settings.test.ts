@@ -115,7 +115,7 @@ describe('the location of an invalid value', () => {
     ],
     ['after another table with the key', '[other]\nnetwork_access = 5\n[sandbox_workspace_write]\nnetwork_access = 5\n', ':4:1: '],
     ['with Windows line ends', 'a = 1\r\n[sandbox_workspace_write]\r\nnetwork_access = 5\r\n', ':3:1: '],
-    ['over several lines', 'sandbox_workspace_write = { writable_roots = [\n"/a"\n], network_access = 5 }\n', ':1:1: '],
+    ['over several lines', 'sandbox_workspace_write = { writable_roots = [\n"/a"\n], network_access = 5 }\n', ':3:4: '],
     ['without the last line end', '[sandbox_workspace_write]\nnetwork_access = 5', ':2:1: '],
   ])('%s', async (_, text, place) => {
     const config = await load(text);

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { answered, ProviderServer, type Reply } from '../model/provider-server.ts';
@@ -84,10 +84,32 @@ describe('a login with an API key', () => {
     const { client, file, stored } = await loginServer();
     writeFileSync(file, JSON.stringify({ tokens: { access_token: 'x' }, last_refresh: 'y', auth_mode: 'chatgpt' }), { mode: 0o644 });
     await client.request('account/login/start', { type: 'apiKey', apiKey: KEY });
-    expect(stored()).toEqual({ tokens: { access_token: 'x' }, last_refresh: 'y', auth_mode: 'apikey', OPENAI_API_KEY: KEY });
+    expect(stored()).toEqual({ tokens: { access_token: 'x' }, last_refresh: 'y', auth_mode: 'chatgpt', OPENAI_API_KEY: KEY });
     expect((statSync(file).mode & 0o777).toString(8)).toBe('600');
     await client.request('account/logout', undefined);
-    expect(stored()).toEqual({ tokens: { access_token: 'x' }, last_refresh: 'y' });
+    expect(stored()).toEqual({ tokens: { access_token: 'x' }, last_refresh: 'y', auth_mode: 'chatgpt' });
+  });
+
+  test('leaves other programs their login with tokens, also if the file does not say that they use it', async () => {
+    const { client, file, stored } = await loginServer();
+    writeFileSync(file, JSON.stringify({ OPENAI_API_KEY: null, tokens: { access_token: 'x' } }));
+    await client.request('account/login/start', { type: 'apiKey', apiKey: KEY });
+    expect(stored()).toEqual({ OPENAI_API_KEY: KEY, tokens: { access_token: 'x' }, auth_mode: 'chatgpt' });
+  });
+
+  test('account/logout does not touch a file without a key', async () => {
+    const { client, file } = await loginServer();
+    const text = '{"OPENAI_API_KEY":null,"tokens":{"access_token":"x"}}';
+    writeFileSync(file, text);
+    await client.request('account/logout', undefined);
+    expect(readFileSync(file, 'utf8')).toBe(text);
+  });
+
+  test('names a file that cannot be used', async () => {
+    const { client, file } = await loginServer();
+    mkdirSync(file);
+    const error = await client.refusal('account/login/start', { type: 'apiKey', apiKey: KEY });
+    expect(error).toMatchObject({ data: { code: 'login_file_unusable' }, message: expect.stringContaining(`${file} cannot be used: `) });
   });
 
   test('does not touch a file that is not that of a login', async () => {

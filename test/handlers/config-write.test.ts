@@ -1,4 +1,4 @@
-import { lstatSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { chmodSync, existsSync, lstatSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { tempFolder } from '../config/temp-folder.ts';
@@ -112,6 +112,10 @@ describe('config/value/write', () => {
     ['an invalid table', replace('sandbox_workspace_write', { network_access: 'yes' }), 'configValidationError', /expected true or false/],
     ['an invalid provider', replace('model_providers.test.base_url', 'ftp://x'), 'configValidationError', /expected an http or https URL/],
     ['an invalid profile', replace('permissions.p.filesystem', { '/x': 'all' }), 'configValidationError', /permissions.p.filesystem/],
+    ['an invalid MCP server', replace('mcp_servers.x', { command: 5 }), 'configValidationError', /mcp_servers\.x\.command: .* found 5/],
+    ['an invalid safety check', replace('mcp_safety_check', 1), 'configValidationError', /mcp_safety_check: expected/],
+    ['an unknown event of hooks', replace('hooks.Never', []), 'configValidationError', /"Never" is not an event/],
+    ['an invalid role', replace('agents.mine', { description: 5 }), 'configValidationError', /description: .* found 5/],
     ['a profile that does not exist', replace('profile', 'nope'), 'configValidationError', /there is no table \[profiles\.nope\]/],
     ['an empty key', replace('', 1), 'configValidationError', /keyPath "": expected names separated by dots/],
     ['an empty part', replace('a..b', 1), 'configValidationError', /keyPath "a..b"/],
@@ -136,6 +140,60 @@ describe('config/value/write', () => {
     const warning = await server.client.waitFor('configWarning', ({ summary }) => summary.includes('unknown model provider: later'));
     expect(warning.details).toBe('Add it before you start a thread that needs it.');
     expect(fileOf(server)).toContain('model_provider = "later"');
+  });
+
+  test('tells which keys that it adds have no effect, and none that were there before', async () => {
+    const server = await startServer({ config: `old_key = 1\n${CONFIG}` });
+    await server.client.waitFor('configWarning', ({ summary }) => summary.includes('old_key is not a known key'));
+    await server.client.request('config/value/write', replace('modle', 'x'));
+    const warning = await server.client.waitFor('configWarning', ({ summary }) => summary.includes('modle is not a known key'));
+    expect(warning).toMatchObject({ details: 'Did you mean model?', path: join(server.home, 'config.toml') });
+    await server.client.request('config/value/write', replace('apps', { x: 1 }));
+    await server.client.waitFor('configWarning', ({ summary }) => summary.includes('does not use these settings: apps'));
+    await server.client.request('config/value/write', replace('model', 'y'));
+    await server.client.request('thread/loaded/list', {});
+    expect(server.client.notifications('configWarning')).toHaveLength(3);
+  });
+
+  test.each([
+    ['a profile that is not there', { config: `profile = "gone"\n${CONFIG}` }, replace('profile', null), CONFIG],
+    ['another source that cannot be read', { config: CONFIG, overrides: ['broken'] }, replace('model', 'n'), CONFIG.replace('"m"', '"n"')],
+  ])('repairs the file in spite of %s', async (_, options, edit, expected) => {
+    const server = await startServer(options);
+    expect(await server.client.refusal('thread/start', {})).toMatchObject({ data: { code: 'config_invalid' } });
+    expect(await server.client.request('config/value/write', edit)).toMatchObject({ status: 'ok' });
+    expect(fileOf(server)).toBe(expected);
+    const refused = await server.client.refusal('config/value/write', replace('sandbox_mode', 'rw'));
+    expect(refused).toEqual(refusal('configValidationError', expect.stringContaining('sandbox_mode: expected one of')));
+  });
+
+  test('a trial trusts nothing: the files of a project are recorded only with the write that trusts it', async () => {
+    const server = await startServer({ config: CONFIG, files: { 'work/.codex/config.toml': 'model = "p"\n' } });
+    const record = join(server.home, 'heddle-trust.jsonl');
+    const trust = replace(`projects."${server.cwd}".trust_level`, 'trusted');
+    await server.client.refusal('config/batchWrite', { edits: [trust, replace('sandbox_mode', 'rw')] });
+    expect(existsSync(record)).toBe(false);
+    await server.client.request('config/value/write', trust);
+    await server.client.request('config/read', {});
+    expect(existsSync(record)).toBe(true);
+  });
+
+  test.skipIf(process.getuid?.() === 0)('refuses a file that the server may not write', async () => {
+    const server = await startServer({ config: CONFIG });
+    chmodSync(join(server.home, 'config.toml'), 0o400);
+    const refused = await server.client.refusal('config/value/write', replace('model', 'x'));
+    expect(refused).toEqual(
+      refusal('configLayerReadonly', expect.stringMatching(/config\.toml cannot be changed: the server may not write/)),
+    );
+  });
+
+  test('says why the file could not be written', async () => {
+    const server = await startServer({ config: CONFIG });
+    const file = join(server.home, 'config.toml');
+    rmSync(file);
+    symlinkSync(join(server.home, 'missing', 'config.toml'), file);
+    const refused = await server.client.refusal('config/value/write', replace('model', 'x'));
+    expect(refused).toMatchObject({ message: `${file} was not changed: its folder does not exist`, data: { code: 'file_failed' } });
   });
 
   test('never shows a key that it refuses', async () => {
@@ -189,5 +247,31 @@ describe('config/batchWrite', () => {
     expect(data.find(({ name }) => name === 'goals')).toMatchObject({ enabled: false, defaultEnabled: true });
     expect(await server.client.refusal('thread/goal/set', goal)).toMatchObject({ data: { code: 'goals_disabled' } });
     expect(await server.client.request('thread/resume', { threadId: thread.id })).toMatchObject({ model: 'own' });
+  });
+});
+
+describe('the order of a client', () => {
+  test('what it asks after a write has the new configuration', async () => {
+    const { client } = await startServer({ config: CONFIG });
+    const [, started, read] = await Promise.all([
+      client.request('config/value/write', replace('model', 'new')),
+      client.request('thread/start', {}),
+      client.request('config/read', {}),
+    ]);
+    expect([started.model, read.config.model]).toEqual(['new', 'new']);
+  });
+
+  test('what it asks after a login has the key', async () => {
+    const { client } = await startServer({ config: '', model: null });
+    const [, account, status, started] = await Promise.all([
+      client.request('account/login/start', { type: 'apiKey', apiKey: 'sk-test-0123456789' }),
+      client.request('account/read', {}),
+      client.request('getAuthStatus', {}),
+      client.request('thread/start', {}),
+    ]);
+    expect([account.account, status.authMethod, started.modelProvider]).toEqual([{ type: 'apiKey' }, 'apikey', 'openai']);
+    await Promise.all([client.request('account/logout', undefined), client.request('account/read', {})]).then(([, after]) =>
+      expect(after.account).toBeNull(),
+    );
   });
 });

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { idOf } from '../support/counting-ids.ts';
 import { START_MS } from '../support/expected.ts';
 import { message, response, TestModel } from '../support/test-model.ts';
@@ -64,6 +65,86 @@ describe('feedback/save', () => {
     ]);
     expect(attachments[1]?.text).toHaveLength(256 * 1024);
     expect(readFileSync(savePath, 'utf8')).not.toContain(KEY);
+  });
+
+  test('without includeLogs, has nothing that the user has written', async () => {
+    const { client, savePath } = await serverWithThread();
+    await client.request('thread/name/set', { threadId: idOf(1), name: 'my divorce' });
+    await client.request('thread/goal/set', { threadId: idOf(1), objective: 'win my case', status: 'paused' });
+    const mode = { mode: 'default' as const, settings: { model: 'test-model', developer_instructions: 'be kind to me' } };
+    await client.request('thread/settings/update', { threadId: idOf(1), collaborationMode: mode });
+    await client.request('feedback/save', { classification: 'bug', savePath, threadId: idOf(1) });
+    const text = readFileSync(savePath, 'utf8');
+    for (const own of ['my key is', 'my divorce', 'win my case', 'be kind to me', 'private words']) expect(text).not.toContain(own);
+    await client.request('feedback/save', { classification: 'bug', includeLogs: true, savePath: `${savePath}2`, threadId: idOf(1) });
+    expect(report(`${savePath}2`)).toMatchObject({ thread: { name: 'my divorce', goal: { objective: 'win my case' } } });
+  });
+
+  test('masks a private key wherever it stands in an attached file', async () => {
+    const { client, savePath, folder } = await serverWithThread();
+    const lines = Array.from({ length: 50 }, (_, index) => `MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC${index % 10}`);
+    const key = ['-----BEGIN PRIVATE KEY-----', ...lines, '-----END PRIVATE KEY-----', ''].join('\n');
+    const files = [0, 100, 1000, 3000].map((before, index) => {
+      const file = join(folder, `${index}.log`);
+      writeFileSync(file, `${'x'.repeat(79)}\n`.repeat(205).slice(before) + key + 'the end\n'.repeat(3000));
+      return file;
+    });
+    await client.request('feedback/save', { classification: 'bug', savePath, extraLogFiles: files });
+    const { attachments } = report(savePath);
+    for (const { text } of attachments) {
+      expect(text).toContain('the end');
+      expect(text).not.toContain('MIIEvQ');
+    }
+  });
+
+  test('masks the keys of providers and MCP servers, and secrets at the end of what is shown of a long text', async () => {
+    const config = `model = "test-model"
+model_provider = "test"
+openai_base_url = "https://me:password-in-a-url@gateway.example/v1"
+[model_providers.test]
+base_url = "http://127.0.0.1:9"
+experimental_bearer_token = "gatewaykey"
+[mcp_servers.s]
+url = "https://mcp.example"
+enabled = false
+http_headers = { "X-Own" = "header-value-of-the-server" }
+`;
+    const model = new TestModel(response(message('I see.')));
+    const login = { 's https://mcp.example': { tokens: { access_token: 'token-of-the-login', token_type: 'Bearer' } } };
+    const server = await startServer({
+      config,
+      model,
+      env: { MY_TOKEN: 'tok-from-the-environment' },
+      files: { 'home/auth.json': '{"OPENAI_API_KEY":"storedkey12"}', 'home/heddle-mcp.credentials.json': JSON.stringify(login) },
+    });
+    const secrets = ['gatewaykey', 'header-value-of-the-server', 'token-of-the-login', 'storedkey12', 'password-in-a-url'];
+    await server.client.request('thread/start', {});
+    await server.client.turn(idOf(1), `${secrets.join(' and ')} ${'x '.repeat(1990)}tok-from-the-environment ${'y '.repeat(9000)}`);
+    const savePath = join(server.folder, 'report.json');
+    await server.client.request('feedback/save', { classification: 'bug', includeLogs: true, savePath, threadId: idOf(1) });
+    const text = readFileSync(savePath, 'utf8');
+    for (const secret of [...secrets, 'tok-from']) expect(text).not.toContain(secret);
+    expect(text).toContain(' and ');
+  });
+
+  test('has only the beginning of an item with many parts', async () => {
+    const { client, savePath, model } = await serverWithThread();
+    model.push(response(message('Yes.')));
+    const input = Array.from({ length: 5_000 }, (_, index) => ({ type: 'text' as const, text: `part ${index}`, text_elements: [] }));
+    await client.turn(idOf(1), input);
+    await client.request('feedback/save', { classification: 'bug', includeLogs: true, savePath, threadId: idOf(1) });
+    expect(statSync(savePath).size).toBeLessThan(100_000);
+  });
+
+  test('leaves no file if the disk is full', async () => {
+    const { client, savePath, folder } = await serverWithThread();
+    const probe = await open(join(folder, 'probe'), 'w');
+    const failing = vi.spyOn(Object.getPrototypeOf(probe), 'sync');
+    await probe.close();
+    failing.mockRejectedValueOnce(Object.assign(new Error('no space'), { code: 'ENOSPC' }));
+    const params = { classification: 'bug', savePath };
+    expect((await client.refusal('feedback/save', params)).message).toContain('the disk is full');
+    expect(await client.request('feedback/save', params)).toMatchObject({ savedPath: savePath });
   });
 
   test('without a thread, answers with an id of its own', async () => {

@@ -181,3 +181,16 @@ describe('modelProvider/capabilities/read', () => {
     expect(await client.request('modelProvider/capabilities/read', {})).toEqual(capabilities);
   });
 });
+
+test('modelProvider/config/write: two new providers of one name at the same time are two', async () => {
+  const { client } = await startServer();
+  const write = (port: number) =>
+    client.request('modelProvider/config/write', {
+      settings: { type: 'customGateway', name: 'Work', baseUrl: `http://127.0.0.1:${port}` },
+    });
+  const written = await Promise.all([write(1), write(2)]);
+  expect(written.map(({ provider }) => [provider.id, provider.baseUrl])).toEqual([
+    ['work', 'http://127.0.0.1:1'],
+    ['work-2', 'http://127.0.0.1:2'],
+  ]);
+});

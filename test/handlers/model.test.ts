@@ -54,6 +54,28 @@ test('model/list has the models that a provider on another machine lists; asks i
   expect(asked).toBe(3);
 });
 
+test('model/list has the models of the key that is used now', async () => {
+  const models = new Map([
+    ['Bearer sk-one-0123456789', 'one'],
+    ['Bearer sk-two-0123456789', 'two'],
+  ]);
+  const reply: Reply = (res, req) => {
+    const id = models.get(req.headers.authorization ?? '');
+    return (id === undefined ? refusing(401) : refusing(200, { data: [{ id }] }))(res, req);
+  };
+  await using provider = await ProviderServer.start(reply);
+  const config = `model_provider = "p"\n[model_providers.p]\nbase_url = "http://127.0.0.1:${provider.port}/v1"\nrequires_openai_auth = true\n`;
+  const { client } = await startServer({ config, model: null });
+  const ids = async () => (await client.request('model/list', {})).data.map(({ id, isDefault }) => [id, isDefault]);
+  expect(await ids()).toEqual([]);
+  for (const name of ['one', 'two']) {
+    await client.request('account/login/start', { type: 'apiKey', apiKey: `sk-${name}-0123456789` });
+    expect(await ids()).toEqual([[name, false]]);
+  }
+  await client.request('account/logout', undefined);
+  expect(await ids()).toEqual([]);
+});
+
 test('model/list has pages, lists the models of a named provider, and refuses invalid params', async () => {
   await using provider = await ProviderServer.start(ollama({ models: ['a:1', 'b:1', 'c:1'] }));
   const { client } = await startServer({
@@ -115,7 +137,7 @@ describe('a provider on this machine', () => {
     await using server = await local('lmstudio', lmStudio({ models: ['qwen3-8b', 'gpt-oss-20b'] }));
     const { data } = await server.client.request('model/list', {});
     expect(data.map(({ model, isDefault }) => [model, isDefault])).toEqual([
-      ['qwen3-8b', true],
+      ['qwen3-8b', false],
       ['gpt-oss-20b', false],
     ]);
     const efforts = data.map(({ supportedReasoningEfforts }) => supportedReasoningEfforts.map(({ reasoningEffort }) => reasoningEffort));

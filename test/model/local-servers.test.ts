@@ -1,8 +1,9 @@
 import { createServer } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { LocalServer } from '../../src/config/providers/provider-config.ts';
-import { type InstalledModels, installedModels, LISTING_MS_MAX } from '../../src/model/http/installed-models.ts';
+import type { InstalledModels } from '../../src/model/http/installed-models.ts';
 import type { ModelRequest } from '../../src/model/model.ts';
+import { providerModels } from '../../src/model/provider-models.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { lmStudio } from './fake-lmstudio.ts';
 import { ollama } from './fake-ollama.ts';
@@ -240,9 +241,11 @@ test.each<[LocalServer, string]>([
 });
 
 describe('the models that are installed', () => {
+  const listings = (clock: FakeClock) =>
+    providerModels(null, { env: {}, clock, userAgent: 'test/1', log: quietLog, storedKey: () => null, onRateLimits() {} }).listings;
   async function listed(reply: Reply) {
     await using server = await ProviderServer.start(reply);
-    const listing = await installedModels(providerAt(server.port), { env: {}, clock: new FakeClock(), userAgent: 'test/1', log: quietLog });
+    const listing = await listings(new FakeClock()).installedModels(providerAt(server.port));
     return JSON.parse(JSON.stringify(listing).replace(`http://127.0.0.1:${server.port}/v1/models`, 'URL'));
   }
   const noList = { problem: 'P (URL) did not answer with a list of models. Check base_url of the provider.' };
@@ -258,7 +261,7 @@ describe('the models that are installed', () => {
     ],
     ['are not told in a form that is known', refusing(200, '[]'), noList],
     ['are told once each, whatever else the list holds', refusing(200, { data: [{ id: 'a' }, 7, { id: '' }, { id: 'a' }, null] }), ['a']],
-    ['are not told by a list without an end', (res) => res.writeHead(200).end(`{"data":[${' '.repeat(2 * 1024 * 1024)}]}`), noList],
+    ['are not told by a list without an end', (res) => res.writeHead(200).end(`{"data":[${' '.repeat(17 * 1024 * 1024)}]}`), noList],
   ])('%s', async (_, reply, models) => {
     expect(await listed(reply)).toEqual(models);
   });
@@ -269,11 +272,14 @@ describe('the models that are installed', () => {
     onTestFinished(() => void server.close());
     const { port } = server.address() as { port: number };
     const clock = new FakeClock();
-    const models = installedModels(providerAt(port), { env: {}, clock, userAgent: 'test/1', log: quietLog });
-    await clock.timerOf(LISTING_MS_MAX);
-    clock.advance(LISTING_MS_MAX);
+    const lists = listings(clock);
+    const models = lists.installedModels(providerAt(port));
+    await clock.timerOf(5_000);
+    clock.advance(1_000);
     const problem = `P (http://127.0.0.1:${port}/v1/models) did not answer within 1 s. Check that the server is running and that base_url is correct.`;
     expect(await models).toEqual({ problem });
+    clock.advance(5_000);
+    expect(await lists.listedWindows(providerAt(port))).toEqual(new Map());
     expect(clock.timers).toEqual([]);
   });
 
@@ -282,8 +288,6 @@ describe('the models that are installed', () => {
     const { port } = server;
     await server[Symbol.asyncDispose]();
     const problem = `P (http://127.0.0.1:${port}/v1/models) cannot be reached: the connection was refused. Check that the server is running and that base_url is correct.`;
-    expect(await installedModels(providerAt(port), { env: {}, clock: new FakeClock(), userAgent: 'test/1', log: quietLog })).toEqual({
-      problem,
-    });
+    expect(await listings(new FakeClock()).installedModels(providerAt(port))).toEqual({ problem });
   });
 });

@@ -25,15 +25,16 @@ export interface ThreadOverrides extends SandboxOverrides {
 }
 
 /**
- * The settings that a thread keeps when it is resumed from the store or forked. The approval and sandbox policies are not kept, nor is
+ * The settings that a thread keeps when it is resumed from the store or forked. The approval and sandbox policies are not kept, nor are
  * the modes for a client that does not know modes (`knowsModes`): it could not leave them.
  */
 export function keptSettings(last: ThreadSettings, { knowsModes }: { knowsModes: boolean }): Partial<ThreadSettings> {
   const { model, modelProvider, cwd, approvalsReviewer, effort, summary, personality, serviceTier, collaborationMode } = last;
-  const { baseInstructions, developerInstructions, permissionProfile, workspaceRoots, multiAgentMode } = last;
+  const { baseInstructions, developerInstructions, permissionProfile, workspaceRoots, multiAgentMode, embeddedByDefault } = last;
   return {
     model,
     modelProvider,
+    ...(embeddedByDefault ? { embeddedByDefault } : {}),
     cwd,
     approvalsReviewer,
     effort,
@@ -59,17 +60,24 @@ export interface SettingsSources extends SandboxSources {
   cwd: string;
 }
 
-/** The settings of a thread: each from the request, else from the kept settings, else from the configuration. */
+/**
+ * The settings of a thread: each from the request, else from the kept settings, else from the configuration. A provider that nobody has
+ * chosen is not kept.
+ */
 export function resolveSettings(sources: SettingsSources): {
   settings: ThreadSettings;
   provider: ProviderConfig;
+  /** Whether the provider is the embedded model because there is no other. */
+  embeddedDefault: boolean;
   /** The settings of the request or the kept ones that the administrator does not allow; null: none. The settings have allowed values. */
   notAllowed: string | null;
 } {
-  const { overrides, requested, last, config, cwd } = sources;
+  const { overrides, requested, config, cwd } = sources;
+  const last = chosen(sources.last);
   const kept = <Name extends keyof ThreadSettings>(name: Name, configKey: string): ThreadSettings[Name] | undefined =>
     Object.hasOwn(requested, configKey) ? undefined : last[name];
-  const { provider } = chooseProvider(config, overrides.modelProvider ?? kept('modelProvider', 'model_provider') ?? null);
+  const named = overrides.modelProvider ?? kept('modelProvider', 'model_provider') ?? null;
+  const { provider, embeddedDefault } = chooseProvider(config, named);
   const model = chooseModel(config, provider, overrides.model ?? kept('model', 'model') ?? null);
   const effort = keptOr(kept('effort', 'model_reasoning_effort'), () => config.get('model_reasoning_effort'));
   const { mode, settings: modeSettings } = last.collaborationMode ?? { mode: 'default' as const, settings: null };
@@ -82,10 +90,12 @@ export function resolveSettings(sources: SettingsSources): {
   };
   return {
     provider,
+    embeddedDefault,
     notAllowed: notAllowed(config, wanted),
     settings: {
       model,
       modelProvider: provider.id,
+      ...(embeddedDefault ? { embeddedByDefault: true as const } : {}),
       cwd,
       ...requiredSettings(config, wanted),
       effort,
@@ -103,6 +113,13 @@ export function resolveSettings(sources: SettingsSources): {
         overrides.developerInstructions ?? kept('developerInstructions', 'developer_instructions') ?? config.get('developer_instructions'),
     },
   };
+}
+
+/** The settings without a provider that nobody has chosen, and its model. */
+function chosen(settings: Partial<ThreadSettings>): Partial<ThreadSettings> {
+  if (settings.embeddedByDefault === undefined) return settings;
+  const { model: _model, modelProvider: _provider, ...others } = settings;
+  return others;
 }
 
 type Limited = Pick<ThreadSettings, 'approvalPolicy' | 'approvalsReviewer' | 'sandboxPolicy' | 'permissionProfile' | 'workspaceRoots'>;

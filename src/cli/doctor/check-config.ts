@@ -1,6 +1,7 @@
 import type { Config } from '../../config/config.ts';
 import { ConfigError } from '../../config/config-error.ts';
-import { configWarnings, embeddedDefault, REFUSED } from '../../config/config-warnings.ts';
+import { REFUSED } from '../../config/config-problems.ts';
+import { configWarnings, embeddedDefault } from '../../config/config-warnings.ts';
 import { LOSS_DETAILS } from '../../config/keys/loss-of.ts';
 import { type Layer, layerVersion } from '../../config/layers/layer.ts';
 import { type ConfigSources, loadConfig } from '../../config/load-config.ts';

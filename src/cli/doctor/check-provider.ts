@@ -28,7 +28,7 @@ export async function checkProvider(config: Config | null, deps: ProviderDeps): 
   const url = provider.baseUrl === null ? null : shownUrl(new URL(provider.baseUrl));
   const facts = { provider: provider.id, name: provider.name, api: provider.wireApi, url, model, key };
   const summary = `${provider.id}, model ${model}${url === null ? '' : `, at ${url}`}${key === null ? '' : `, with the key of ${key}`}`;
-  const problems = provider.wireApi === 'scripted' ? embeddedProblems(config, provider) : await problemsOf(provider, { config, deps });
+  const problems = provider.wireApi === 'scripted' ? embeddedProblems(config, chosen) : await problemsOf(provider, { config, deps });
   const isAsked = provider.wireApi !== 'scripted' && !('message' in resolveEndpoint(provider, 'models', withKey(config, deps)));
   return { name: 'provider', summary, facts: { ...facts, reachable: isAsked ? problems.length === 0 : null }, problems };
 }
@@ -37,10 +37,10 @@ function failed(summary: string, problems: readonly DoctorProblem[]): DoctorChec
   return { name: 'provider', summary, facts: {}, problems };
 }
 
-function chosenProvider(config: Config): { provider: ProviderConfig; model: string } | DoctorProblem {
+function chosenProvider(config: Config): { provider: ProviderConfig; embeddedDefault: boolean; model: string } | DoctorProblem {
   try {
-    const { provider } = chooseProvider(config, null);
-    return { provider, model: chooseModel(config, provider, null) };
+    const { provider, embeddedDefault } = chooseProvider(config, null);
+    return { provider, embeddedDefault, model: chooseModel(config, provider, null) };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const { path, range } = error.location;
@@ -66,11 +66,16 @@ function withKey(config: Config, deps: ProviderDeps) {
   return { ...deps, storedKey: () => config.login.apiKey };
 }
 
-function embeddedProblems(config: Config, provider: ProviderConfig): DoctorProblem[] {
-  const isChosen = config.layerOf(['model_provider']) !== null;
+function embeddedProblems(
+  config: Config,
+  { provider, embeddedDefault }: { provider: ProviderConfig; embeddedDefault: boolean },
+): DoctorProblem[] {
+  const isChosen = !embeddedDefault;
   const wanted = config.get('model');
   if (!isEmbedded(config, provider) || (isChosen && wanted === null)) return [];
   const advice = isChosen ? 'Choose another provider, or remove model.' : modelAdvice(config);
-  const message = standInWarning(config, { provider, wanted }) ?? 'No model provider is configured: the embedded model answers, offline.';
+  const message =
+    standInWarning(config, { provider, embeddedDefault, wanted }) ??
+    'No model provider is configured: the embedded model answers, offline.';
   return [{ severity: 'warning', message: message.replace(` ${advice}`, ''), fix: advice }];
 }

@@ -5,6 +5,7 @@ import type { JsonObject, JsonValue } from '../../base/json-value.ts';
 import type { ConfigLayerSource } from '../../protocol/generated/types.ts';
 import { ConfigError, type ConfigLocation } from '../config-error.ts';
 import { emptyTable, isTable } from './config-table.ts';
+import { keyRanges } from './key-ranges.ts';
 import type { Toml } from './toml.ts';
 
 /** To parse a file of this size takes about 15 ms. */
@@ -48,7 +49,13 @@ export function readConfigText(file: string): string | null {
 /** Returns the layer of a config.toml with these bytes. Throws a ConfigError if they are not valid. */
 export function parseLayer(bytes: Uint8Array, { file, name }: { file: string; name: ConfigLayerSource }, toml: Toml): Layer {
   const text = decode(bytes, file);
-  return { ...emptyLayer(file, name), config: toml.parse(text, file), locate: (path) => toml.locate(text, file, path) };
+  const config = toml.parse(text, file);
+  let rangeOf: ReturnType<typeof keyRanges> | null = null;
+  const locate = (path: readonly string[]): ConfigLocation => {
+    rangeOf ??= keyRanges(text);
+    return { path: file, range: rangeOf(path) };
+  };
+  return { ...emptyLayer(file, name), config, locate };
 }
 
 /** Returns a layer without settings, for a file that is missing or not used. */

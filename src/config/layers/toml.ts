@@ -1,15 +1,12 @@
 import type { JsonObject, JsonValue } from '../../base/json-value.ts';
 import { ConfigError, type ConfigLocation } from '../config-error.ts';
 import { toTable } from './config-table.ts';
-import { locateKey } from './locate-key.ts';
 
 export interface Toml {
   /** Throws a ConfigError with the location and the problem. */
   parse(text: string, file: string): JsonObject;
   /** Returns null if the text is not valid TOML. */
   tryParse(text: string): JsonObject | null;
-  /** Returns the location of a key in the text of a file. */
-  locate(text: string, file: string, path: readonly string[]): ConfigLocation;
 }
 
 /** The most files whose tables are kept. */
@@ -52,7 +49,6 @@ async function importToml(): Promise<Toml> {
       }
     },
     tryParse,
-    locate: (text, file, path) => ({ path: file, range: locateKey(text, path, tryParse) }),
   };
 }
 

@@ -1,7 +1,7 @@
 import { isAbsolute } from 'node:path';
 import type { Env } from '../../base/env.ts';
 import { isObject, type JsonValue } from '../../base/json-value.ts';
-import { secretsOf } from '../../secrets/redact.ts';
+import { longestFirst, secretsOf } from '../../secrets/redact.ts';
 import type { Config } from '../config.ts';
 import { ConfigError } from '../config-error.ts';
 import { choice, flag, HTTP_URL, name, nullable, type Setting } from '../settings.ts';
@@ -9,7 +9,7 @@ import { suggestKey } from '../suggest-key.ts';
 import { HEADER_VARIABLES, HEADERS, isHeaderText } from './headers.ts';
 import { mcpFolder } from './mcp-folder.ts';
 import type { McpApprovalMode, McpHttp, McpServerConfig, McpStdio } from './mcp-server-config.ts';
-import { longEnough, secretsOfProgram } from './secrets-of-program.ts';
+import { secretsOfProgram } from './secrets-of-program.ts';
 import { TEXT_LIST, VARIABLE_NAME, VARIABLE_NAMES, VARIABLES } from './variables.ts';
 
 /** The servers of a configuration. One that cannot be read is a problem, and no thread is refused for it unless it is required. */
@@ -139,7 +139,7 @@ function readServer(config: Config, server: string): McpServerConfig {
 }
 
 function secretsIn({ url, headers, bearerToken, oauth }: McpHttp): string[] {
-  return longEnough([
+  return longestFirst([
     ...secretsOf(new URL(url), headers),
     ...(bearerToken === null ? [] : [bearerToken]),
     ...(oauth.clientSecret === null ? [] : [oauth.clientSecret]),

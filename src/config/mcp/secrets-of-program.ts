@@ -1,5 +1,5 @@
 import { variableNamesSecret } from '../../secrets/names-secret.ts';
-import { SECRET_CHARS_MIN } from '../../secrets/redact.ts';
+import { longestFirst } from '../../secrets/redact.ts';
 import { holdsSecret, isSecretFlag } from '../../secrets/redact-likely-secrets.ts';
 
 /** Returns the values that no error and no log may show: those of secret variables, and arguments that are or contain a secret. */
@@ -11,10 +11,5 @@ export function secretsOfProgram({ args, env }: { args: readonly string[]; env: 
     if (value.length > 0 && (isSecretFlag(flag) || variableNamesSecret(flag))) return [value.join('=')];
     return holdsSecret(arg) ? [arg] : [];
   });
-  return longEnough([...ofVariables, ...ofArgs]);
-}
-
-/** The longest comes first, as `redact` needs it. */
-export function longEnough(secrets: readonly string[]): string[] {
-  return secrets.filter(({ length }) => length >= SECRET_CHARS_MIN).sort((a, b) => b.length - a.length);
+  return longestFirst([...ofVariables, ...ofArgs]);
 }

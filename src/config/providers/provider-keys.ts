@@ -21,7 +21,8 @@ export function providerKeys({ env, values, login }: Pick<Config, 'env' | 'value
     const key = provider.env_key ?? defaults.envKey;
     const names = [...Object.values(fromEnv), ...(typeof key === 'string' ? [key] : [])];
     const variables = names.map((name) => [name, (Object.hasOwn(env, name) ? env[name] : undefined)?.trim() ?? '']);
-    const url = addressOf(provider.base_url ?? defaults.baseUrl);
+    const own = id === 'openai' ? values.openai_base_url : undefined;
+    const url = addressOf(provider.base_url ?? own ?? defaults.baseUrl);
     for (const [name, value] of Object.entries(texts(provider.query_params))) url.searchParams.set(name, value);
     const token = typeof provider.experimental_bearer_token === 'string' ? { '': provider.experimental_bearer_token } : {};
     return { names, values: secretsOf(url, { ...texts(provider.http_headers), ...Object.fromEntries(variables), ...token }) };

@@ -10,14 +10,24 @@ export function modelAdvice({ login }: Config): string {
   return choices;
 }
 
+/** The provider of a thread, and the model that its request or the configuration names. */
+interface WantedModel {
+  provider: ProviderConfig;
+  /** Whether the provider is the embedded model because there is no other. */
+  embeddedDefault: boolean;
+  wanted: string | null;
+}
+
 /**
  * Returns the warning for a thread in which the embedded model answers although the request or the configuration names another one.
  * Null: it does not.
  */
-export function standInWarning(config: Config, { provider, wanted }: { provider: ProviderConfig; wanted: string | null }): string | null {
+export function standInWarning(config: Config, { provider, embeddedDefault, wanted }: WantedModel): string | null {
   if (!isEmbedded(config, provider) || wanted === null || wanted === 'scripted') return null;
-  const isChosen = config.layerOf(['model_provider']) !== null;
-  const why = isChosen ? 'the provider scripted has no other model' : 'there is no provider for it, because no API key was found';
-  const advice = isChosen ? 'Choose another provider with model_provider in config.toml.' : modelAdvice(config);
+  const why = embeddedDefault ? 'there is no provider for it, because no API key was found' : 'the provider scripted has no other model';
+  const advice = embeddedDefault ? modelAdvice(config) : OTHER_PROVIDER;
   return `${wanted} does not answer in this thread: ${why}. The embedded model answers in its place, offline. ${advice}`;
 }
+
+/** A thread that exists keeps the provider that was chosen for it. */
+const OTHER_PROVIDER = 'Choose another provider with modelProvider of the request or, for new threads, with model_provider in config.toml.';

@@ -1,11 +1,14 @@
 import { SHARE_ENV, Worker } from 'node:worker_threads';
+import { type Clock, systemClock } from '../../base/clock.ts';
 import type { EditedToml, EditToml } from './toml-edit.ts';
 
 /** Much more than the largest file needs. */
 const HEAP_MB_MAX = 256;
+/** How long the edits of one write may take. */
+const EDIT_MS_MAX = 30_000;
 
 /** Returns an editor whose edits run in a thread, which ends with the edit. `script`: the absolute path of the thread's script. */
-export function editInThread(script: string): EditToml {
+export function editInThread(script: string, clock: Pick<Clock, 'setTimer'> = systemClock): EditToml {
   return (text, edits) =>
     new Promise((resolve, reject) => {
       const worker = new Worker(script, {
@@ -14,8 +17,17 @@ export function editInThread(script: string): EditToml {
         execArgv: [],
         resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX },
       });
+      const timer = clock.setTimer(() => {
+        resolve({ problem: TOO_SLOW });
+        void worker.terminate();
+      }, EDIT_MS_MAX);
       worker.once('message', (edited: EditedToml) => resolve(edited));
       worker.once('error', reject);
-      worker.once('exit', () => reject(new Error('the thread that edits config.toml ended without a result')));
+      worker.once('exit', () => {
+        timer.clear();
+        reject(new Error('the thread that edits config.toml ended without a result'));
+      });
     });
 }
+
+const TOO_SLOW = `The edits take longer than ${EDIT_MS_MAX / 1_000} s. config.toml was not changed: make fewer edits in a write, or change it by hand.`;

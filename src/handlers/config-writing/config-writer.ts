@@ -5,21 +5,30 @@ import type { JsonObject, JsonValue } from '../../base/json-value.ts';
 import { KeyedQueue } from '../../base/keyed-queue.ts';
 import { makeFolderSync } from '../../base/paths/make-folder.ts';
 import { realPathOrSame } from '../../base/paths/real-path.ts';
-import type { Config } from '../../config/config.ts';
-import { ConfigError, IncompleteConfigError } from '../../config/config-error.ts';
-import { type ConfigReads, configErrors } from '../../config/config-errors.ts';
+import { hasErrorCode } from '../../base/system-error-code.ts';
+import { Config } from '../../config/config.ts';
+import { ConfigError } from '../../config/config-error.ts';
+import type { ConfigReads } from '../../config/config-errors.ts';
+import { type ConfigProblem, configProblems, REFUSED, toConfigWarning } from '../../config/config-problems.ts';
 import { isTable, valueAt } from '../../config/layers/config-table.ts';
-import { CONFIG_BYTES_MAX, type Layer, layerVersion, readConfigText } from '../../config/layers/layer.ts';
+import { CONFIG_BYTES_MAX, type Layer, layerVersion, parseLayer, readConfigText } from '../../config/layers/layer.ts';
 import { splitKey } from '../../config/layers/split-key.ts';
-import { limitedSettings } from '../../config/requirements/requirement-warnings.ts';
+import { loadToml } from '../../config/layers/toml.ts';
 import type { EditToml, TomlEdit } from '../../config/writing/toml-edit.ts';
+import { whyNotWritten } from '../../files/why-not-written.ts';
 import { writeText } from '../../files/write-all.ts';
 import { writeFile } from '../../files/write-file.ts';
 import { configWriteRefused } from '../../protocol/config-write-refused.ts';
-import type { ConfigEdit, ConfigWriteResponse, OverriddenMetadata } from '../../protocol/generated/types.ts';
+import { fileFailed } from '../../protocol/file-errors.ts';
+import type { ConfigEdit, ConfigWarningNotification, ConfigWriteResponse, OverriddenMetadata } from '../../protocol/generated/types.ts';
 
 /** The changes that one request may make. */
 const EDITS_MAX = 200;
+
+/** How often a write is attempted again because another program has changed the file meanwhile. */
+const TRIES_MAX = 3;
+/** The system's codes of a file that the server may not change. */
+const READ_ONLY = ['EACCES', 'EPERM', 'EROFS'];
 
 export interface ConfigWriterDeps {
   /** The absolute path of the folder with config.toml. */
@@ -32,22 +41,32 @@ export interface ConfigWriterDeps {
 }
 
 export interface ConfigWrite {
-  edits: readonly ConfigEdit[];
+  /** The edits, or a function that makes them from the configuration to which they are applied. */
+  edits: readonly ConfigEdit[] | ((config: Config) => readonly ConfigEdit[]);
   filePath?: string | null;
   expectedVersion?: string | null;
 }
 
-/** What a write has changed, and the settings that it leaves incomplete. */
+/** What a write has changed, and warnings of what it adds that is incomplete or has no effect. */
 export interface ConfigWritten {
   answer: ConfigWriteResponse;
   config: Config;
-  incomplete: readonly ConfigError[];
+  warnings: readonly ConfigWarningNotification[];
+}
+
+/** A text of config.toml, and what it means. */
+interface ConfigState {
+  text: string;
+  layer: Layer;
+  /** If another source cannot be read, only with the settings of the text. */
+  config: Config;
+  problems: readonly ConfigProblem[];
 }
 
 /**
  * Changes config.toml in the home: all edits of a write or none, with the comments and the notation of everything else kept. A write is
- * refused if it makes a setting invalid, if another program has changed the file since the client has read it, or if it is for another
- * file. Writes of this server wait for each other.
+ * refused if it adds a problem, if another program has changed the file since the client has read it, or if it is for another file.
+ * Writes of this server wait for each other.
  */
 export class ConfigWriter {
   readonly #deps: ConfigWriterDeps;
@@ -64,34 +83,63 @@ export class ConfigWriter {
   /** Rejects with an RpcError that says why nothing was changed. */
   write({ edits, filePath = null, expectedVersion = null }: ConfigWrite): Promise<ConfigWritten> {
     this.#requireOwnFile(filePath);
-    const parsed = readEdits(edits);
-    return this.#queue.run('config.toml', () => this.#write(parsed, expectedVersion));
+    if (typeof edits !== 'function') readEdits(edits);
+    return this.#queue.run('config.toml', async () => {
+      for (let tries = 1; ; tries++) {
+        const written = await this.#write(typeof edits === 'function' ? edits : () => edits, expectedVersion);
+        if (written !== null) return written;
+        if (expectedVersion !== null || tries === TRIES_MAX) throw changedMeanwhile(this.#file);
+      }
+    });
   }
 
-  async #write(edits: readonly TomlEdit[], expectedVersion: string | null): Promise<ConfigWritten> {
-    const text = this.#read();
-    const before = await this.#load(text);
-    const version = layerVersion(userLayer(before));
-    if (expectedVersion !== null && expectedVersion !== version) throw changedMeanwhile(this.#file);
-    const edited = await this.#deps.editToml(text, edits);
+  /** Null: another program has changed the file meanwhile. */
+  async #write(editsFor: (config: Config) => readonly ConfigEdit[], expectedVersion: string | null): Promise<ConfigWritten | null> {
+    const before = await this.#state(this.#read());
+    if (expectedVersion !== null && expectedVersion !== layerVersion(before.layer)) return null;
+    const edits = readEdits(editsFor(before.config));
+    const edited = await this.#deps.editToml(before.text, edits);
     if ('problem' in edited) throw invalid(edited.problem);
     if (Buffer.byteLength(edited.text) > CONFIG_BYTES_MAX) throw invalid(`config.toml would be larger than ${CONFIG_BYTES_MAX} bytes`);
     await this.#breaks.yielded();
-    const config = await this.#load(edited.text);
-    await this.#breaks.yielded();
-    const incomplete = this.#requireValid(before, config);
-    if (edited.text !== text) {
-      if (this.#read() !== text) throw changedMeanwhile(this.#file);
-      await this.#replace(edited.text, { isNew: text === '' });
+    const after = await this.#state(edited.text);
+    const warnings = addedWarnings(before, after);
+    if (after.text !== before.text) {
+      if (this.#read() !== before.text) return null;
+      await this.#replace(after.text, before.text);
     }
-    const overridden = edits.map(({ path }) => overriddenAt(config, path)).find((found) => found !== null) ?? null;
+    const overridden = edits.map(({ path }) => overriddenAt(after, path)).find((found) => found !== null) ?? null;
     const answer: ConfigWriteResponse = {
       status: overridden === null ? 'ok' : 'okOverridden',
-      version: layerVersion(userLayer(config)),
+      version: layerVersion(after.layer),
       filePath: this.#file,
       overriddenMetadata: overridden,
     };
-    return { answer, config, incomplete };
+    return { answer, config: after.config, warnings };
+  }
+
+  /** What a text of config.toml means. Throws an RpcError if it is not valid TOML. */
+  async #state(text: string): Promise<ConfigState> {
+    const toml = await loadToml();
+    const name = { type: 'user' as const, file: this.#file, profile: null };
+    const layer = asValidation(() => parseLayer(Buffer.from(text), { file: this.#file, name }, toml));
+    await this.#breaks.yielded();
+    const { config, failure } = await this.#load(text, layer);
+    await this.#breaks.yielded();
+    const problems = configProblems(config, this.#deps.further);
+    if (failure === null) return { text, layer, config, problems };
+    const problem = failure.location.path === this.#file ? failure.problem : failure.message;
+    return { text, layer, config, problems: [{ problem, kind: 'invalid', warning: toConfigWarning(failure, REFUSED) }, ...problems] };
+  }
+
+  async #load(text: string, layer: Layer): Promise<{ config: Config; failure: ConfigError | null }> {
+    try {
+      return { config: await this.#deps.configWith(text), failure: null };
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      const { home } = this.#deps;
+      return { config: new Config({ home, env: {}, modelGiven: false, layers: [layer], values: layer.config }), failure: error };
+    }
   }
 
   #requireOwnFile(filePath: string | null): void {
@@ -104,30 +152,34 @@ export class ConfigWriter {
     return asValidation(() => readConfigText(this.#file)) ?? '';
   }
 
-  async #load(text: string): Promise<Config> {
+  async #replace(text: string, before: string): Promise<void> {
     try {
-      return await this.#deps.configWith(text);
+      makeFolderSync(dirname(this.#file), 0o700);
+      const isNew = before === '';
+      await writeFile(this.#file, (file) => writeText(file, text), isNew ? { mode: 0o600 } : { before });
     } catch (error) {
-      if (error instanceof ConfigError) throw invalid(`${error.problem}. config.toml was not changed.`);
-      throw error;
+      const why = whyNotWritten(error);
+      if (why === null) throw error;
+      if (hasErrorCode(error, READ_ONLY))
+        throw configWriteRefused(
+          'configLayerReadonly',
+          `${this.#file} cannot be changed: ${why}. Change its permissions, or the file by hand`,
+        );
+      throw fileFailed('file_failed', `${this.#file} was not changed: ${why}`, this.#file);
     }
   }
-
-  /** Returns what the write leaves incomplete: a client may add it with its next write. Throws if the write makes a value invalid. */
-  #requireValid(before: Config, after: Config): readonly ConfigError[] {
-    const errors = (config: Config) => [...configErrors(config, this.#deps.further), ...limitedSettings(config)];
-    const known = new Set(errors(before).map(({ problem }) => problem));
-    const added = errors(after).filter(({ problem }) => !known.has(problem));
-    const bad = added.find((error) => !(error instanceof IncompleteConfigError));
-    if (bad !== undefined) throw invalid(`${bad.problem}. config.toml was not changed.`);
-    return added;
-  }
-
-  async #replace(text: string, { isNew }: { isNew: boolean }): Promise<void> {
-    makeFolderSync(dirname(this.#file), 0o700);
-    await writeFile(this.#file, (file) => writeText(file, text), isNew ? 0o600 : null);
-  }
 }
+
+/** Returns what a write adds that is incomplete or has no effect. Throws an RpcError if it adds a problem that is neither. */
+function addedWarnings(before: ConfigState, after: ConfigState): ConfigWarningNotification[] {
+  const known = new Set(before.problems.map(({ problem }) => problem));
+  const added = after.problems.filter(({ problem }) => !known.has(problem));
+  const bad = added.find(({ kind }) => kind === 'invalid');
+  if (bad !== undefined) throw invalid(`${bad.problem}. config.toml was not changed.`);
+  return added.map(({ kind, warning }) => (kind === 'incomplete' ? { ...warning, details: LATER } : warning));
+}
+
+const LATER = 'Add it before you start a thread that needs it.';
 
 function readEdits(edits: readonly ConfigEdit[]): TomlEdit[] {
   if (edits.length > EDITS_MAX) throw invalid(`a write can have at most ${EDITS_MAX} edits, not ${edits.length}: make several writes`);
@@ -147,20 +199,14 @@ function asValidation<T>(read: () => T): T {
   }
 }
 
-function userLayer({ layers }: Config): Layer {
-  const layer = layers.find(({ name }) => name.type === 'user' && name.profile === null);
-  if (layer === undefined) throw new Error('a configuration without the layer of the user');
-  return layer;
-}
-
 /** Returns the layer that overrides a value of config.toml; null: it is in effect. */
-function overriddenAt(config: Config, path: readonly string[]): OverriddenMetadata | null {
-  const own = valueAt(userLayer(config).config, path);
+function overriddenAt({ config, layer: own }: ConfigState, path: readonly string[]): OverriddenMetadata | null {
+  const value = valueAt(own.config, path);
   const effective = valueAt(config.values, path) ?? null;
-  const different = own === undefined ? null : firstDifference(own, effective, path);
+  const different = value === undefined ? null : firstDifference(value, effective, path);
   if (different === null) return null;
   const layer = config.layerOf(different);
-  if (layer === null || layer === userLayer(config)) return null;
+  if (layer === null || (layer.name.type === 'user' && layer.name.profile === null)) return null;
   const message = `${different.join('.')} is overridden: it is ${layer.label ?? `set by ${sourceOf(layer)}`}`;
   return { message, overridingLayer: { name: layer.name, version: layerVersion(layer) }, effectiveValue: effective };
 }

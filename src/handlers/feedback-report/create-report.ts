@@ -1,16 +1,8 @@
-import { EventLoopYield } from '../../base/event-loop-yield.ts';
-import { cutText } from '../../base/text/cut-text.ts';
 import type { FeedbackSaveParams } from '../../protocol/generated/types.ts';
 import { PROTOCOL_VERSION } from '../../protocol/protocol-version.ts';
-import type { StoredItem, ThreadRecord } from '../../store/thread-store.ts';
+import type { StoredItem, ThreadRecord, ThreadSettings } from '../../store/thread-store.ts';
 import type { Attachment } from './read-attachments.ts';
-
-/** The longest string of an item in a report, in characters. */
-const ITEM_TEXT_CHARS_MAX = 4 * 1024;
-/** Attached text is masked in pieces of about this length. */
-const PIECE_CHARS = 16 * 1024;
-/** So many characters count as one unit of work. */
-const CHARS_A_UNIT = 20;
+import type { ReportMask } from './report-mask.ts';
 
 export interface ReportContent {
   params: FeedbackSaveParams;
@@ -24,64 +16,52 @@ export interface ReportContent {
   server: { version: string; platform: string; node: string; createdAtMs: number };
 }
 
-/**
- * The text of a report: readable JSON, without secrets. `redact` masks a JSON value; it is called for one small part after another, with
- * other work in between.
- */
-export async function createReport(content: ReportContent, redact: (value: unknown) => unknown): Promise<string> {
+/** The text of a report: readable JSON, without secrets. */
+export async function createReport(content: ReportContent, mask: ReportMask): Promise<string> {
   const { params, thread, items, logs, attachments, server } = content;
-  const breaks = new EventLoopYield();
-  const masked = async (value: unknown): Promise<unknown> => {
-    const shown = redact(value);
-    await breaks.worked((JSON.stringify(shown)?.length ?? 0) / CHARS_A_UNIT);
-    return shown;
-  };
-  const all = async (values: readonly unknown[]): Promise<unknown[]> => {
-    const shown = [];
-    for (const value of values) shown.push(await masked(value));
-    return shown;
-  };
-  const { classification, reason = null, tags = null, threadId = null } = params;
+  const { classification, reason = null, tags = null, threadId = null, includeLogs } = params;
   const attached = [];
-  for (const { text, ...file } of attachments) attached.push({ ...file, text: (await all(pieces(text))).join('') });
+  for (const { text, ...file } of attachments) attached.push({ ...file, text: await mask.text(text) });
   const report = {
     report: 'heddle feedback',
     createdAt: new Date(server.createdAtMs).toISOString(),
     server: { version: server.version, protocolVersion: PROTOCOL_VERSION, node: server.node, platform: server.platform },
-    feedback: await masked({ classification, reason, tags }),
+    feedback: {
+      ...((await mask.value({ classification, tags })) as object),
+      reason: reason === null ? null : await mask.text(reason),
+    },
     threadId,
-    thread: thread === null ? null : await masked(shownThread(thread)),
-    items: await all([...items].reverse().map(({ item, turnId }) => ({ turnId, item: withShortTexts(item) }))),
-    logs: await all(logs),
+    thread: thread === null ? null : await mask.value({ ...shownThread(thread), ...(includeLogs === true ? ownTexts(thread) : {}) }),
+    items: await mask.values([...items].reverse().map(({ item, turnId }) => ({ turnId, item }))),
+    logs: await mask.values(logs),
     attachments: attached,
   };
   return `${JSON.stringify(report, null, 2)}\n`;
 }
 
-function shownThread({ settings, clientTools, told: _, ...record }: ThreadRecord): object {
-  const { baseInstructions, developerInstructions, ...others } = settings;
+/** The facts of a thread that nobody has written. */
+function shownThread({ settings, clientTools, goal, ...record }: ThreadRecord): object {
+  const { id, sessionId, createdAtMs, updatedAtMs, recencyAtMs, archivedAtMs, listed, ephemeral, forkedFromId } = record;
+  const { source, threadSource, originator, cliVersion, tokenUsage, memoryMode, daybreakEnabled, agentClosedAtMs, spawnTurnId } = record;
   return {
-    ...record,
-    settings: { ...others, baseInstructions: baseInstructions !== null, developerInstructions: developerInstructions !== null },
+    ...{ id, sessionId, createdAtMs, updatedAtMs, recencyAtMs, archivedAtMs, listed, ephemeral, forkedFromId },
+    ...{ source, threadSource, originator, cliVersion, tokenUsage, memoryMode, daybreakEnabled, agentClosedAtMs, spawnTurnId },
+    settings: shownSettings(settings),
     clientTools: clientTools !== null,
+    goal: goal?.status ?? null,
   };
 }
 
-function withShortTexts(value: object): unknown {
-  return JSON.parse(
-    JSON.stringify(value, (_key, part: unknown) => (typeof part === 'string' ? cutText(part, ITEM_TEXT_CHARS_MAX) : part)),
-  ) as unknown;
+function shownSettings({ baseInstructions, developerInstructions, collaborationMode, ...settings }: ThreadSettings): object {
+  return {
+    ...settings,
+    collaborationMode: { mode: collaborationMode.mode },
+    baseInstructions: baseInstructions !== null,
+    developerInstructions: developerInstructions !== null,
+  };
 }
 
-/** A text in pieces that end at ends of lines, so that no secret is divided. */
-function pieces(text: string): string[] {
-  const all: string[] = [];
-  let piece = '';
-  for (const line of text.split(/(?<=\n)/)) {
-    piece += line;
-    if (piece.length < PIECE_CHARS) continue;
-    all.push(piece);
-    piece = '';
-  }
-  return piece === '' ? all : [...all, piece];
+/** What the user, the model and git say about a thread. */
+function ownTexts({ name, preview, goal, gitInfo, path }: ThreadRecord): object {
+  return { name, preview, goal, gitInfo, path };
 }

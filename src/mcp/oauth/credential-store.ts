@@ -51,6 +51,15 @@ export class CredentialStore {
     }
   }
 
+  /** The tokens and secrets of all logins. Empty if the file cannot be read. */
+  secrets(): string[] {
+    try {
+      return Object.values(this.#all()).flatMap(secretsIn);
+    } catch {
+      return [];
+    }
+  }
+
   /** Rejects if the file cannot be written. */
   change(server: LoginServer, change: Partial<StoredCredentials>): Promise<void> {
     return this.#write((all) => ({ ...all, [keyOf(server)]: { ...this.read(server), ...change } as unknown as JsonObject }));
@@ -67,7 +76,7 @@ export class CredentialStore {
     return this.#queue.run(FILE, async () => {
       makeFolderSync(this.#home);
       const text = `${JSON.stringify(change(this.#all()), null, 1)}\n`;
-      await writeFile(join(this.#home, FILE), async (file) => (await file.write(text, 0)).bytesWritten, MODE);
+      await writeFile(join(this.#home, FILE), async (file) => (await file.write(text, 0)).bytesWritten, { mode: MODE });
     });
   }
 
@@ -81,4 +90,13 @@ export class CredentialStore {
 
 function keyOf({ name, url }: LoginServer): string {
   return `${name} ${url}`;
+}
+
+/** The strings at names such as `access_token` and `client_secret`. */
+function secretsIn(value: unknown): string[] {
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([key, part]) => {
+    if (typeof part !== 'string') return secretsIn(part);
+    return /(?:_token|secret)$/.test(key) ? [part] : [];
+  });
 }

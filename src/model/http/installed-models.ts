@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
-import { isObject, type JsonObject, parsedJson } from '../../base/json-value.ts';
+import { isObject, type JsonObject } from '../../base/json-value.ts';
 import type { Log } from '../../base/log.ts';
 import { parseLongJson } from '../../base/parse-long-json.ts';
 import type { ProviderConfig } from '../../config/providers/provider-config.ts';
@@ -11,12 +11,11 @@ import { startAdvice } from './refusal-advice.ts';
 import { unansweredFailure } from './unanswered-failure.ts';
 
 /** How long a provider may take to list its models. */
-export const LISTING_MS_MAX = 1_000;
-const LISTING_CHARS_MAX = 1024 * 1024;
+export const LISTING_MS_MAX = 5_000;
 /** Gateways list hundreds of models, each with a long description. */
-const WINDOWS_MS_MAX = 5_000;
-const WINDOWS_CHARS_MAX = 16 * 1024 * 1024;
-const MODELS_MAX = 200;
+const LISTING_CHARS_MAX = 16 * 1024 * 1024;
+/** So many models are told. */
+const MODELS_MAX = 2_000;
 const SUCCESS = 200;
 /** Models are listed too that cannot hold a conversation in text, such as those for embeddings, images and speech. */
 const NO_CONVERSATION =
@@ -27,18 +26,28 @@ interface ListingDeps extends EndpointDeps {
   log: Log;
 }
 
-/** The ids of the installed models; or, if the server did not list them, why: sentences without secrets. */
+/** The ids of the models that can hold a conversation; or, if the server did not list them, why: sentences without secrets. */
 export type InstalledModels = string[] | { problem: string };
 
-/** Asks a provider which models it has, and leaves out those that cannot hold a conversation. Never rejects. */
-export async function installedModels(provider: ProviderConfig, deps: ListingDeps): Promise<InstalledModels> {
-  const listing = await askListing(provider, deps, { msMax: LISTING_MS_MAX, charsMax: LISTING_CHARS_MAX });
+/** A provider's list of its models. `windows`: the context windows in tokens, by id, as far as it has them. */
+export type ModelListing = { ids: string[]; windows: ReadonlyMap<string, number> } | { problem: string };
+
+/** Asks a provider for its models. Never rejects. */
+export async function listModels(provider: ProviderConfig, deps: ListingDeps): Promise<ModelListing> {
+  const listing = await askListing(provider, deps);
   if ('problem' in listing) return { problem: listing.problem };
   const { endpoint, body } = listing;
-  const ids = modelIds(parsedJson(body));
-  if (ids !== null) return ids.map((id) => redact(id, endpoint.secrets));
+  const entries = listedModels(await parseLongJson(body));
+  if (entries !== null) return { ids: modelIds(entries).map((id) => redact(id, endpoint.secrets)), windows: windowsOf(entries) };
   const told = wholeFailure(endpoint, { body, model: 'NAME' });
   return { problem: told?.error.message ?? `${endpoint.label} did not answer with a list of models. Check base_url of the provider.` };
+}
+
+/** Says that a provider has not listed its models in this time. */
+export function slowListing(provider: ProviderConfig, deps: EndpointDeps, ms: number): { problem: string } {
+  const endpoint = resolveEndpoint(provider, 'models', deps);
+  if ('message' in endpoint) return { problem: endpoint.message };
+  return { problem: `${endpoint.label} did not answer within ${ms / 1_000} s. ${startAdvice(endpoint.localServer)}` };
 }
 
 /**
@@ -46,7 +55,7 @@ export async function installedModels(provider: ProviderConfig, deps: ListingDep
  * null. Never rejects, and takes five seconds at most.
  */
 export async function providerProblem(provider: ProviderConfig, deps: ListingDeps): Promise<string | null> {
-  const listing = await askListing(provider, deps, { msMax: WINDOWS_MS_MAX, charsMax: LISTING_CHARS_MAX });
+  const listing = await askListing(provider, deps);
   if (!('problem' in listing)) return null;
   const { problem, status } = listing;
   // A provider need not have a list.
@@ -57,18 +66,7 @@ export async function providerProblem(provider: ProviderConfig, deps: ListingDep
 const REFUSED_KEY = new Set([401, 403]);
 const SERVER_ERROR = 500;
 
-/**
- * Asks a provider for the context windows of its models, in tokens, by their ids. Not every provider lists them. Null: it did not answer
- * with a list, and may do so later. Never rejects.
- */
-export async function listedWindows(provider: ProviderConfig, deps: ListingDeps): Promise<ReadonlyMap<string, number> | null> {
-  const listing = await askListing(provider, deps, { msMax: WINDOWS_MS_MAX, charsMax: WINDOWS_CHARS_MAX });
-  const entries = 'problem' in listing ? null : listedModels(await parseLongJson(listing.body));
-  if (entries === null) {
-    const problem = 'problem' in listing ? listing.problem : 'The answer is not a list of models, or it is too long.';
-    deps.log.info({ provider: provider.id, problem }, 'the context windows of models could not be asked for');
-    return null;
-  }
+function windowsOf(entries: readonly (JsonObject & { id: string })[]): Map<string, number> {
   return new Map(
     entries.flatMap((entry): [string, number][] => {
       const tokens = WINDOW_FIELDS.map((field) => entry[field]).find((value) => Number.isSafeInteger(value) && Number(value) > 0);
@@ -83,58 +81,45 @@ const WINDOW_FIELDS = ['context_length', 'max_model_len', 'context_window', 'max
 /** `status`: the HTTP status of an answer that is no success; null: there was no answer. */
 type Listing = { endpoint: Endpoint; body: string } | { problem: string; status: number | null };
 
-interface ListingLimits {
-  msMax: number;
-  charsMax: number;
-}
-
-async function askListing(provider: ProviderConfig, deps: ListingDeps, limits: ListingLimits): Promise<Listing> {
+async function askListing(provider: ProviderConfig, deps: ListingDeps): Promise<Listing> {
   const endpoint = resolveEndpoint(provider, 'models', deps);
   if ('message' in endpoint) return { problem: endpoint.message, status: null };
   const { url, proxy, headers } = endpoint;
   const tooLate = new AbortController();
-  const timer = deps.clock.setTimer(() => tooLate.abort(), limits.msMax);
+  const timer = deps.clock.setTimer(() => tooLate.abort(), LISTING_MS_MAX);
   const httpRequest = {
     method: 'GET' as const,
     url,
     proxy,
     headers: { ...headers, accept: 'application/json' },
     body: null,
-    connectMsMax: limits.msMax,
-    idleMsMax: limits.msMax,
+    connectMsMax: LISTING_MS_MAX,
+    idleMsMax: LISTING_MS_MAX,
   };
   const exchange = await new HttpClient(deps).ask(httpRequest, tooLate.signal);
   try {
-    return await readListing(endpoint, exchange, { ...limits, now: deps.clock.now() });
+    const head = await exchange.head();
+    if ('broken' in head)
+      return { problem: unansweredText(endpoint, head, () => slowListing(provider, deps, LISTING_MS_MAX)), status: null };
+    const body = await wholeBody(exchange);
+    if (head.status === SUCCESS) return { endpoint, body };
+    const { error } = httpFailure(endpoint, { ...head, body, model: 'NAME', now: deps.clock.now() });
+    return { problem: error.message, status: head.status };
   } finally {
     timer.clear();
     exchange.close();
   }
 }
 
-async function readListing(
-  endpoint: Endpoint,
-  exchange: HttpExchange,
-  { now, ...limits }: ListingLimits & { now: number },
-): Promise<Listing> {
-  const head = await exchange.head();
-  if ('broken' in head) return { problem: unansweredText(endpoint, head, limits), status: null };
-  const body = await wholeBody(exchange, limits);
-  if (head.status !== SUCCESS) {
-    return { problem: httpFailure(endpoint, { ...head, body, model: 'NAME', now }).error.message, status: head.status };
-  }
-  return { endpoint, body };
-}
-
-function unansweredText(endpoint: Endpoint, why: Break, { msMax }: ListingLimits): string {
-  if (why.broken === 'network') return unansweredFailure(endpoint, why, { connectMsMax: msMax, idleMsMax: msMax }).error.message;
-  return `${endpoint.label} did not answer within ${msMax / 1_000} s. ${startAdvice(endpoint.localServer)}`;
+function unansweredText(endpoint: Endpoint, why: Break, slow: () => { problem: string }): string {
+  if (why.broken !== 'network') return slow().problem;
+  return unansweredFailure(endpoint, why, { connectMsMax: LISTING_MS_MAX, idleMsMax: LISTING_MS_MAX }).error.message;
 }
 
 /** The whole body; empty if it is too long or breaks off. */
-async function wholeBody(exchange: HttpExchange, { charsMax }: ListingLimits): Promise<string> {
+async function wholeBody(exchange: HttpExchange): Promise<string> {
   let text = '';
-  while (text.length < charsMax) {
+  while (text.length < LISTING_CHARS_MAX) {
     const chunk = await exchange.read();
     if (chunk === null) return text;
     if (typeof chunk !== 'string') break;
@@ -143,10 +128,8 @@ async function wholeBody(exchange: HttpExchange, { charsMax }: ListingLimits): P
   return '';
 }
 
-/** The ids of a listing, null if it has another form. */
-function modelIds(listing: unknown): string[] | null {
-  const entries = listedModels(listing);
-  if (entries === null) return null;
+/** The ids of the models that can hold a conversation. */
+function modelIds(entries: readonly { id: string }[]): string[] {
   return [...new Set(entries.map(({ id }) => id))].filter((id) => !NO_CONVERSATION.test(id)).slice(0, MODELS_MAX);
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { answered, ProviderServer } from '../../model/provider-server.ts';
 import { startServer } from '../../support/test-server.ts';
 
 const CHATGPT = JSON.stringify({ auth_mode: 'chatgpt', OPENAI_API_KEY: null, tokens: { access_token: 'secret-token' } });
@@ -76,4 +77,51 @@ test.each([
   const { client } = await startServer({ model: null, config: 'model = "gpt-5.5"\n', files: { 'home/auth.json': text } });
   await client.request('thread/start', {});
   expect((await client.waitFor('warning')).message).toMatch(reason);
+});
+
+describe('a thread in which the embedded model answers because there is no key', () => {
+  const openai = { model: 'gpt-5.5', modelProvider: 'openai' };
+  const embedded = { model: 'scripted', modelProvider: 'scripted' };
+
+  test('has the provider of the key from the login on, as long as no turn runs in it', async () => {
+    await using provider = await ProviderServer.start(answered);
+    const { client } = await startServer({
+      model: null,
+      config: '',
+      env: { OPENAI_BASE_URL: `http://127.0.0.1:${provider.port}/v1` },
+    });
+    const { thread } = await client.request('thread/start', {});
+    await client.turn(thread.id, 'hello');
+    await client.request('account/login/start', { type: 'apiKey', apiKey: 'sk-stored-key-0123456789' });
+    const { threadSettings } = await client.waitFor('thread/settings/updated');
+    expect(threadSettings).toMatchObject({ ...openai, collaborationMode: { settings: { model: 'gpt-5.5' } } });
+    await client.turn(thread.id, 'hello');
+    expect(provider.requests.filter(({ url }) => url === '/v1/responses').map(({ headers }) => headers.authorization)).toEqual([
+      'Bearer sk-stored-key-0123456789',
+    ]);
+  });
+
+  test('has the provider of a key that it finds when it is resumed or forked', async () => {
+    const { client, restart } = await startServer({ model: null, config: '' });
+    const { thread } = await client.request('thread/start', {});
+    await client.turn(thread.id, 'hello');
+    const { client: later } = await restart({ model: null, env: { OPENAI_API_KEY: 'sk-test-0123456789' } });
+    expect(await later.request('thread/fork', { threadId: thread.id })).toMatchObject(openai);
+    expect(await later.request('thread/resume', { threadId: thread.id, model: 'gpt-6' })).toMatchObject({ ...openai, model: 'gpt-6' });
+    await later.request('thread/loaded/list', {});
+    expect(later.notifications('warning')).toEqual([]);
+  });
+
+  test('keeps the embedded model if a request has chosen it, and the warning says how to choose another', async () => {
+    const { client, restart } = await startServer({ model: null, config: '' });
+    const { thread } = await client.request('thread/start', { modelProvider: 'scripted' });
+    await client.turn(thread.id, 'hello');
+    const { client: later } = await restart({ model: null, env: { OPENAI_API_KEY: 'sk-test-0123456789' } });
+    expect(await later.request('thread/resume', { threadId: thread.id, model: 'gpt-5.5' })).toMatchObject(embedded);
+    expect((await later.waitFor('warning')).message).toBe(
+      'gpt-5.5 does not answer in this thread: the provider scripted has no other model. The embedded model answers in its place, ' +
+        'offline. Choose another provider with modelProvider of the request or, for new threads, with model_provider in config.toml.',
+    );
+    expect(await later.request('thread/fork', { threadId: thread.id, modelProvider: 'openai' })).toMatchObject({ modelProvider: 'openai' });
+  });
 });

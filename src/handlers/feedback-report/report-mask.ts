@@ -1,0 +1,122 @@
+import { EventLoopYield } from '../../base/event-loop-yield.ts';
+import { isObject } from '../../base/json-value.ts';
+import { cutText } from '../../base/text/cut-text.ts';
+import { redact } from '../../secrets/redact.ts';
+
+/** The longest string in a report, apart from attached texts. */
+const STRING_CHARS_MAX = 4 * 1024;
+/** A longer string is masked with so much of its rest, which is then cut off: it can have the beginning of a secret. */
+const MARGIN_CHARS = 4 * 1024;
+/** The most of a value that is shown, so that it is masked in some milliseconds. */
+const VALUE_CHARS_MAX = 32 * 1024;
+/** The least that a part of a value counts. */
+const PART_CHARS_MIN = 64;
+/** Attached text is masked in pieces of about this length. */
+const PIECE_CHARS = 16 * 1024;
+/** A key that is longer than this is none. */
+const KEY_CHARS_MAX = 16 * 1024;
+/** So many characters count as one unit of work. */
+const CHARS_A_UNIT = 10;
+
+/** Hides secrets in the parts of a report, a few milliseconds at a time. */
+export class ReportMask {
+  readonly #redact: (value: unknown) => unknown;
+  readonly #secrets: readonly string[];
+  readonly #breaks = new EventLoopYield();
+
+  /** `redact` masks a JSON value, `secrets` among others: the known ones, the longest first. */
+  constructor(redact: (value: unknown) => unknown, secrets: readonly string[]) {
+    this.#redact = redact;
+    this.#secrets = secrets;
+  }
+
+  /** The value with short strings, and without the parts that are too much. */
+  async value(value: unknown): Promise<unknown> {
+    const room = { chars: VALUE_CHARS_MAX };
+    const shown = this.#redact(bounded(value, room));
+    await this.#breaks.worked((VALUE_CHARS_MAX - room.chars) / CHARS_A_UNIT);
+    return withShortStrings(shown);
+  }
+
+  async values(values: readonly unknown[]): Promise<unknown[]> {
+    const shown = [];
+    for (const value of values) shown.push(await this.value(value));
+    return shown;
+  }
+
+  /** The whole text. */
+  async text(text: string): Promise<string> {
+    let shown = '';
+    for (const piece of pieces(redact(text, this.#secrets))) {
+      shown += String(this.#redact(piece));
+      await this.#breaks.worked(piece.length / CHARS_A_UNIT);
+    }
+    return shown;
+  }
+}
+
+/** A copy of the first parts of a value: as many as there is room for. */
+function bounded(value: unknown, room: { chars: number }): unknown {
+  room.chars -= PART_CHARS_MIN;
+  if (typeof value === 'string') {
+    const part = value.slice(0, STRING_CHARS_MAX + MARGIN_CHARS);
+    room.chars -= part.length;
+    return part;
+  }
+  const shown: unknown[] = [];
+  if (Array.isArray(value)) {
+    for (const part of value) {
+      if (room.chars <= 0) return [...shown, LEFT_OUT];
+      shown.push(bounded(part, room));
+    }
+    return shown;
+  }
+  if (!isObject(value)) return value;
+  const entries: [string, unknown][] = [];
+  for (const [key, part] of Object.entries(value)) {
+    if (room.chars <= 0) return Object.fromEntries([...entries, [LEFT_OUT, true]]);
+    entries.push([key, bounded(part, room)]);
+  }
+  return Object.fromEntries(entries);
+}
+
+const LEFT_OUT = '… more is left out';
+
+function withShortStrings(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value ?? null, (_key, part: unknown) => (typeof part === 'string' ? shortened(part) : part))) as unknown;
+}
+
+/** The end of a long string is the margin: it is never shown. */
+function shortened(text: string): string {
+  if (text.length <= STRING_CHARS_MAX) return text;
+  return `${cutText(text, Math.min(STRING_CHARS_MAX, Math.max(0, text.length - MARGIN_CHARS)))}…`;
+}
+
+/** A text in pieces that divide no secret: they end at ends of lines, or of parts of a long line, and not in a private key. */
+function pieces(text: string): string[] {
+  const all: string[] = [];
+  for (let start = 0; start < text.length; ) {
+    const end = pieceEnd(text, start);
+    all.push(text.slice(start, end));
+    start = end;
+  }
+  return all;
+}
+
+function pieceEnd(text: string, start: number): number {
+  const least = start + PIECE_CHARS;
+  if (least >= text.length) return text.length;
+  const end = lineEnd(text, least);
+  const piece = text.slice(start, end);
+  const key = piece.lastIndexOf('-----BEGIN ');
+  if (key === -1 || !/^-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(piece.slice(key)) || piece.includes('-----END ', key)) return end;
+  const keyEnd = text.indexOf('-----END ', start + key);
+  return keyEnd === -1 || keyEnd > start + key + KEY_CHARS_MAX ? end : lineEnd(text, keyEnd);
+}
+
+/** The end of the line at this place, or of a part of it if it is long. */
+function lineEnd(text: string, from: number): number {
+  const rest = text.slice(from, from + PIECE_CHARS);
+  const end = [/\n/, /[,;}\]]/, /\s/].map((pattern) => rest.search(pattern)).find((found) => found !== -1);
+  return Math.min(text.length, from + (end === undefined ? rest.length : end + 1));
+}
