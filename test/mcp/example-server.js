@@ -134,7 +134,7 @@ const methods = {
     protocolVersion,
     capabilities: { tools: { listChanged: true }, resources: {} },
     serverInfo: { name: 'example', title: 'An example', version: '1.2.3' },
-    instructions: 'Use it with care.',
+    instructions: process.env.MCP_INSTRUCTIONS ?? 'Use it with care.',
   }),
   ping: () => ({}),
   'tools/list': () => ({ tools }),
