@@ -67,7 +67,9 @@ function hasNewerInput(params: unknown): boolean {
   if (!isObject(item)) return false;
   const parts = item.type === 'userMessage' ? item.content : item.type === 'dynamicToolCall' ? item.contentItems : [];
   const content = Array.isArray(parts) ? parts : [];
-  return content.some((part) => ['audio', 'localAudio', 'inputAudio'].includes(part.type) || (part.type === 'image' && part.url === undefined));
+  return content.some(
+    (part) => ['audio', 'localAudio', 'inputAudio'].includes(part.type) || (part.type === 'image' && part.url === undefined),
+  );
 }
 
 function errorProblem(error: unknown): string | null {
