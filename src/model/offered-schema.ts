@@ -1,5 +1,8 @@
 import { isObject, type JsonObject, type JsonValue } from '../base/json-value.ts';
 
+/** The longest description of a namespace that the Responses API takes. */
+export const NAMESPACE_DESCRIPTION_CHARS_MAX = 1024;
+
 /** The longest JSON text of a schema. */
 const CHARS_MAX = 100_000;
 const DEPTH_MAX = 32;

@@ -1,6 +1,6 @@
 // An MCP server on stdio for tests. Its tools are named after what they do. Environment: MCP_LOG, a file that gets a line with the pid when
 // the server starts, and a line for each message; MCP_MODE, `dies` at once, `diesInParts` with a long message, `mute` never answers, `talks`
-// says 2 MiB about itself.
+// says 2 MiB about itself, `noisy` and `endlessLine` write no messages.
 import { appendFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
@@ -11,7 +11,15 @@ const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0
 const text = (value) => ({ content: [{ type: 'text', text: value }] });
 const schema = (properties = {}, required = []) => ({ type: 'object', properties, required });
 
+/** Writes without end, at the pace of the reader. */
+function writeOn(make) {
+  while (process.stdout.write(make()));
+  process.stdout.once('drain', () => writeOn(make));
+}
+
 note(`pid ${process.pid}`);
+if (MCP_MODE === 'noisy') writeOn(() => 'y\n'.repeat(10_000));
+if (MCP_MODE === 'endlessLine') writeOn(() => 'y'.repeat(100_000));
 if (MCP_MODE === 'diesInParts') {
   const bytes = Buffer.from(`${'😀'.repeat(2_000)} ünten\n`);
   const write = (at) => (at < bytes.length ? process.stderr.write(bytes.subarray(at, at + 101), () => write(at + 101)) : process.exit(3));
@@ -67,11 +75,6 @@ function ask(method, params) {
     waiting.set(id, resolve);
     send({ id, method, params });
   });
-}
-
-function writeOn(make) {
-  while (process.stdout.write(make()));
-  process.stdout.once('drain', () => writeOn(make));
 }
 
 const calls = {
@@ -142,7 +145,7 @@ const methods = {
     protocolVersion,
     capabilities: { tools: { listChanged: true }, resources: {} },
     serverInfo: { name: 'example', title: 'An example', version: '1.2.3' },
-    instructions: MCP_MODE === 'talks' ? 'x'.repeat(2 * 1024 * 1024) : 'Use it with care.',
+    instructions: MCP_MODE === 'talks' ? 'x'.repeat(2 * 1024 * 1024) : (process.env.MCP_INSTRUCTIONS ?? 'Use it with care.'),
   }),
   ping: () => ({}),
   'tools/list': () => ({ tools }),

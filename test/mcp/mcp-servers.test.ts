@@ -173,6 +173,16 @@ test('the waits between starts grow whoever asks for the server; a person does n
   expect(pids()).toHaveLength(4);
 });
 
+test.each([
+  ['noisy', 'it sends more than can be read that is not a message: a server on stdio must write nothing else to its stdout'],
+  ['endlessLine', 'it sent a message of more than 64 MiB'],
+])('a server that writes no messages, but without end, has failed with the reason (%s)', async (MCP_MODE, error) => {
+  const { servers, config, root } = setUp();
+  const { server } = servers.use(config({ MCP_MODE }), user(root));
+  await server.settled(NEVER);
+  expect(server.state).toEqual({ status: 'failed', error, needsLogin: false });
+});
+
 test('the end of a long error output is whole text', async () => {
   const { servers, config, root } = setUp();
   const { server } = servers.use(config({ MCP_MODE: 'diesInParts' }), user(root));

@@ -456,6 +456,16 @@ describe('thread/start refuses', () => {
     ['a schema that is a string', withSchema('x'), /dynamicTools\[0\]\.inputSchema must be a JSON Schema of an object/],
     ['a schema of a list', withSchema({ type: 'array' }), /inputSchema\.type must be "object"/],
     ['a schema with a number in it', withSchema({ properties: { a: 5 } }), /inputSchema\.properties .*"a" is none/],
+    [
+      'a schema that refers to nothing',
+      withSchema({ properties: { a: { $ref: '#/$defs/A' } } }),
+      /inputSchema cannot be offered to a model: its schema refers to "#\/\$defs\/A", which it does not have/,
+    ],
+    [
+      'a long schema',
+      withSchema({ description: 'd'.repeat(100_001) }),
+      /inputSchema cannot .*: its schema is longer than 100000 characters/,
+    ],
     ['a tool of an unknown type', [{ ...LOOKUP, type: 'custom' }], /dynamicTools\[0\]/],
     ['too many tools', [{ ...LOOKUP, description: 'd'.repeat(600_000) }], /at most 524288/],
   ])('%s', async (_, dynamicTools, reason) => {
@@ -468,17 +478,21 @@ describe('thread/start refuses', () => {
     expect((await client.request('thread/loaded/list', {})).data).toEqual([]);
   });
 
-  test('nothing of these: a name that two namespaces have, a schema without a type, an empty list', async () => {
+  test('nothing of these: a name that two namespaces have, a schema without a type, one with alternatives, an empty list', async () => {
     const { client, model } = await startServer();
     const tools = [
       { ...LOOKUP, namespace: 'a' },
       { ...LOOKUP, namespace: 'b' },
       { ...LOOKUP, inputSchema: {} },
+      { ...LOOKUP, name: 'either', inputSchema: { oneOf: [{ properties: { a: SCHEMA } }, { properties: { b: SCHEMA } }] } },
     ];
     await client.request('thread/start', { dynamicTools: tools });
     await client.request('thread/start', { dynamicTools: [] });
     model.push(response(message('ok')));
     await client.turn(idOf(1), 'hi');
+    const either = model.request(1).tools.find(({ name }) => name === 'either');
+    expect(either).toMatchObject({ parameters: { type: 'object', properties: { a: SCHEMA, b: SCHEMA } } });
+    expect(either).not.toHaveProperty('parameters.oneOf');
     const offered = model.request(1).tools.filter(({ name }) => name === 'lookup');
     expect(offered.map((tool) => ('namespace' in tool ? tool.namespace?.name : null))).toEqual(['a', 'b', null]);
     expect(offered.at(-1)).toMatchObject({ parameters: { type: 'object', properties: {} } });

@@ -3,6 +3,7 @@ import { isToolEnabled } from '../../config/mcp/mcp-server-config.ts';
 import type { McpSettings } from '../../config/mcp/mcp-settings.ts';
 import type { McpTool } from '../../mcp/to-host.ts';
 import type { ToolNamespace } from '../../model/model.ts';
+import { NAMESPACE_DESCRIPTION_CHARS_MAX } from '../../model/offered-schema.ts';
 import type { Tool } from '../../tools/tool.ts';
 import type { McpCall, TurnPart, TurnPartDeps } from '../turn/turn-part.ts';
 import { answerQuestion } from './answer-question.ts';
@@ -13,9 +14,8 @@ import { resourceTools } from './resource-tools.ts';
 import { type ThreadServer, ThreadServers } from './thread-servers.ts';
 import { toolWarning } from './tool-warning.ts';
 
-/** The longest texts of servers that models read with each request. */
+/** The longest description of a tool, which models read with each request. */
 const DESCRIPTION_CHARS_MAX = 10_000;
-const INSTRUCTIONS_CHARS_MAX = 4_000;
 
 /** Offers the tools and resources of the MCP servers that the thread's configuration names. */
 export class McpTools implements TurnPart {
@@ -106,7 +106,7 @@ export class McpTools implements TurnPart {
     );
     const instructions = server.connected?.instructions ?? null;
     const description =
-      instructions === null ? `The tools of the MCP server ${config.name}.` : cutText(instructions, INSTRUCTIONS_CHARS_MAX);
+      instructions === null ? `The tools of the MCP server ${config.name}.` : cutText(instructions, NAMESPACE_DESCRIPTION_CHARS_MAX);
     return enabled.map((tool) => this.#toolOf(used, tool, { name: names.get(tool.name) ?? tool.name, namespace: { name, description } }));
   }
 

@@ -33,8 +33,13 @@ export class ToolFinder implements TurnPart {
   }
 
   async #foundBefore(): Promise<Set<string>> {
-    const prompt = await this.#deps.history.prompt();
-    return new Set(foundTools(prompt?.items ?? []).map(({ name }) => name));
+    try {
+      const prompt = await this.#deps.history.prompt();
+      return new Set(foundTools(prompt?.items ?? []).map(({ name }) => name));
+    } catch (error) {
+      this.#found = null;
+      throw error;
+    }
   }
 }
 

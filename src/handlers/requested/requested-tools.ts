@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../../base/json-value.ts';
 import { cutText } from '../../base/text/cut-text.ts';
 import { flatToolName } from '../../model/flat-tool-name.ts';
 import { TOOL_SEARCH_NAME } from '../../model/found-tools.ts';
-import { offeredSchema } from '../../model/offered-schema.ts';
+import { NAMESPACE_DESCRIPTION_CHARS_MAX, offeredSchema } from '../../model/offered-schema.ts';
 import type { DynamicToolSpec } from '../../protocol/generated/types.ts';
 import { invalidParams } from '../../protocol/rpc-error.ts';
 import type { ClientTool } from '../../tools/client-tools/client-tool.ts';
@@ -10,7 +10,6 @@ import type { ClientTool } from '../../tools/client-tools/client-tool.ts';
 /** The limits of the Responses API, which refuses every request of a thread that has such a tool. */
 const NAME_CHARS_MAX = 128;
 const NAMESPACE_CHARS_MAX = 64;
-const NAMESPACE_DESCRIPTION_CHARS_MAX = 1024;
 const NAME = /^[a-zA-Z0-9_-]+$/;
 /** The namespaces that the Responses API has for itself. */
 const RESERVED_NAMESPACES: ReadonlySet<string> = new Set([

@@ -94,6 +94,12 @@ test('schemas that providers refuse are mended, or their tools left out with a w
   ]);
 });
 
+test('long instructions of a server are cut to what the Responses API takes', async () => {
+  const server = await mcpThread([], { config: withServers(exampleServer('ex', '', { MCP_INSTRUCTIONS: 'i'.repeat(5_000) })) });
+  await runTurn(server);
+  expect(offeredBy(server.model.request(1))[0]?.namespace?.description).toBe('i'.repeat(1_024));
+});
+
 test('lines that are not messages do not end a server, and calls go on', async () => {
   const server = await mcpThread([mcpCall('noise', { lines: 5_000 }), mcpCall('echo', { message: 'on' }, { callId: 'b' })]);
   await runTurn(server);
