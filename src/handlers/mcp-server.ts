@@ -88,7 +88,8 @@ function askingClient({ id, settings, questions }: LoadedThread, server: string,
     itemId: '',
     server,
     settings,
-    host: { askUser, requestMore: (ask) => ask.askPerson(askUser), signal },
+    // No turn has used the tokens.
+    host: { askUser, requestMore: (ask) => ask.askPerson(askUser), countTokens: async () => {}, signal },
   };
 }
 

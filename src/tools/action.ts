@@ -12,6 +12,7 @@ import type {
   ItemApprovalReview,
   ServerRequests,
   ThreadItem,
+  TokenUsageBreakdown,
 } from '../protocol/generated/types.ts';
 import type { LogEntry, ThreadSettings } from '../store/thread-store.ts';
 import { type Denial, type InterruptCause, refusalText } from './denial.ts';
@@ -127,6 +128,8 @@ export interface ActionHost {
   callClientTool(params: DynamicToolCallParams): Promise<Answer<DynamicToolCallResponse>>;
   /** The time that clients have to answer, in milliseconds. Null: no limit. */
   readonly answerMsMax: number | null;
+  /** Adds tokens that the action's own request to a model has used to those of the thread. Rejects with the store's error. */
+  countTokens(usage: TokenUsageBreakdown): Promise<void>;
   /** Sends a notification to the thread's clients, in order with the thread's other events. */
   emit(announcement: Announcement): Promise<void>;
   /** Aborts when the turn is interrupted. */

@@ -64,6 +64,7 @@ async function performed({
     grants: new Grants(),
     items: new ThreadItems({ threadId, clock, outbox, announce: (announcement) => announced.push(announcement), drained: () => null }),
     outbox,
+    tokensStep: () => ({}),
     log: new RecordingLog(),
   };
   const error = await performAction(action, turn, deps).then(

@@ -17,6 +17,7 @@ const host: ActionHost = {
   askUser: async () => ({ type: 'aborted' }),
   callClientTool: async () => ({ type: 'aborted' }),
   answerMsMax: null,
+  countTokens: async () => {},
   emit: async () => {},
   signal: new AbortController().signal,
   newInput: new AbortController().signal,

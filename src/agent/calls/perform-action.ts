@@ -2,12 +2,15 @@ import type { Log } from '../../base/log.ts';
 import type { Grants } from '../../policy/permissions/grants.ts';
 import { type ApprovalKind, whyNotAsked } from '../../policy/permissions/may-ask.ts';
 import type { Permit } from '../../policy/permissions/permit.ts';
+import type { TokenUsageBreakdown } from '../../protocol/generated/types.ts';
 import { settleItem } from '../../store/settle-item.ts';
 import type { Action, ActionHost, ActionOutcome, Ask, Judgement, OpenItem, Verdict } from '../../tools/action.ts';
 import type { Denial, InterruptCause } from '../../tools/denial.ts';
 import type { ThreadItems } from '../items/thread-items.ts';
 import type { Outbox } from '../outbox.ts';
+import type { StepAddition } from '../step.ts';
 import type { ActiveTurn } from '../turn/active-turn.ts';
+import type { TurnContext } from '../turn/turn-part.ts';
 import type { TurnParts } from '../turn/turn-parts.ts';
 import type { ClientQuestions } from './client-questions.ts';
 import type { PerformedAction, PerformedCall } from './performed-call.ts';
@@ -22,6 +25,8 @@ export interface ActionDeps {
   grants: Grants;
   items: ThreadItems;
   outbox: Outbox;
+  /** Adds the usage of a request aside to that of the thread at once, and returns the step that stores and announces it. */
+  tokensStep(turn: TurnContext, usage: TokenUsageBreakdown): StepAddition;
   /** The call that prepared the action. Absent: the model did not call for it. */
   called?: PerformedCall;
   log: Log;
@@ -192,6 +197,7 @@ class ActionRun {
       },
       callClientTool: (params) => questions.askToolProvider({ method: 'item/tool/call', params }, signal),
       answerMsMax: questions.answerMsMax,
+      countTokens: (usage) => outbox.commit(this.#deps.tokensStep(turn, usage)),
       emit: (announcement) => outbox.commit({ announce: [announcement] }),
       signal,
       get newInput() {

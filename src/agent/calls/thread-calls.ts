@@ -12,6 +12,7 @@ import { Guardian } from '../guardian/guardian.ts';
 import { ThreadItems } from '../items/thread-items.ts';
 import type { Outbox } from '../outbox.ts';
 import type { Prompt } from '../prompt/ordered-prompt.ts';
+import { mergedSteps } from '../step.ts';
 import type { ThreadState } from '../thread-state.ts';
 import type { ActiveTurn } from '../turn/active-turn.ts';
 import type { TurnParts } from '../turn/turn-parts.ts';
@@ -66,6 +67,7 @@ export class ThreadCalls {
       grants,
       items: this.#items,
       outbox,
+      tokensStep: (turn, usage) => mergedSteps([state.tokensStep(turn, usage, { isAside: true }), parts.tokensUsed(turn, usage)]),
       log: agent.log,
     };
   }

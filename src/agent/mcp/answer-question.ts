@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, type JsonValue } from '../../base/json-value.ts';
+import { cutText } from '../../base/text/cut-text.ts';
 import { contextMessage } from '../../instructions/context-message.ts';
 import type { AskedQuestion } from '../../mcp/mcp-user.ts';
 import type { McpAnswer } from '../../mcp/to-host.ts';
@@ -20,11 +21,12 @@ export interface AskingCall {
   itemId: string;
   server: string;
   settings: ThreadSettings;
-  host: Pick<ActionHost, 'askUser' | 'requestMore' | 'signal'>;
+  host: Pick<ActionHost, 'askUser' | 'requestMore' | 'countTokens' | 'signal'>;
 }
 
 type ElicitationParams = ServerRequests['mcpServer/elicitation/request']['params'];
 
+const CHARS_PER_TOKEN = 4;
 const INVALID_PARAMS = -32602;
 const REFUSED = -1;
 const INTERNAL = -32603;
@@ -74,6 +76,11 @@ function metaOfServer(meta: JsonValue | undefined): JsonObject | null {
 async function sample(params: JsonObject, call: AskingCall, deps: TurnPartDeps, signal: AbortSignal): Promise<McpAnswer> {
   const messages = Array.isArray(params.messages) ? (params.messages as JsonObject[]) : [];
   if (params.tools !== undefined) return refusal('tools are not offered to the model in the course of sampling');
+  const other = messages.flatMap(blocksOf).find((block) => !isText(block));
+  if (other !== undefined) {
+    const type = isObject(other) ? String(other.type) : 'unknown';
+    return { error: { code: INVALID_PARAMS, message: `the prompt has content of the type ${type}, and only text is supported` } };
+  }
   if (!mayAsk(call.settings.approvalPolicy, 'mcp_elicitations')) return refusal('the approval policy does not allow it');
   const verdict = await call.host.requestMore({ ...samplingAsk(params, call), signal });
   if ('deny' in verdict) return refusal('the user refused it');
@@ -94,8 +101,20 @@ async function sample(params: JsonObject, call: AskingCall, deps: TurnPartDeps, 
     clientMetadata: { thread_id: call.threadId, purpose: 'mcp_sampling' },
   };
   const answer = await askAside(configuration.model, request, AbortSignal.any([signal, call.host.signal]));
+  if ('usage' in answer && answer.usage !== null) await call.host.countTokens(answer.usage);
   if (!('text' in answer)) return { error: { code: INTERNAL, message: answer.error?.message ?? 'the model gave no answer' } };
-  return { result: { role: 'assistant', model: request.model, stopReason: 'endTurn', content: { type: 'text', text: answer.text } } };
+  const { text, stopReason } = withinLimits(answer.text, params);
+  return { result: { role: 'assistant', model: request.model, stopReason, content: { type: 'text', text } } };
+}
+
+/** The answer up to the first stop sequence of the server, and at most so long as it wants. Not every API of models can stop there itself. */
+function withinLimits(text: string, { maxTokens, stopSequences }: JsonObject): { text: string; stopReason: string } {
+  const sequences = Array.isArray(stopSequences) ? stopSequences.filter((each) => typeof each === 'string' && each !== '') : [];
+  const ends = sequences.map((sequence) => text.indexOf(String(sequence))).filter((index) => index >= 0);
+  const end = Math.min(text.length, ...ends);
+  const charsMax = typeof maxTokens === 'number' ? maxTokens * CHARS_PER_TOKEN : Number.POSITIVE_INFINITY;
+  if (end > charsMax) return { text: cutText(text, charsMax), stopReason: 'maxTokens' };
+  return { text: text.slice(0, end), stopReason: ends.length > 0 ? 'stopSequence' : 'endTurn' };
 }
 
 function refusal(why: string): McpAnswer {
@@ -136,10 +155,17 @@ function samplingAsk(params: JsonObject, { threadId, turnId, itemId, server }: A
 }
 
 function inputItem(message: JsonObject): ResponseItem[] {
-  const blocks = (Array.isArray(message.content) ? message.content : [message.content]) as unknown[];
-  const texts = blocks.flatMap((block) => (isObject(block) && block.type === 'text' && typeof block.text === 'string' ? block.text : []));
+  const texts = blocksOf(message).flatMap((block) => (isText(block) ? block.text : []));
   if (texts.length === 0) return [];
   if (message.role === 'assistant')
     return [{ type: 'message', role: 'assistant', content: texts.map((text) => ({ type: 'output_text' as const, text })) }];
   return [contextMessage('user', texts)];
+}
+
+function blocksOf({ content }: JsonObject): readonly unknown[] {
+  return Array.isArray(content) ? content : [content];
+}
+
+function isText(block: unknown): block is { text: string } {
+  return isObject(block) && block.type === 'text' && typeof block.text === 'string';
 }

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/base/json-value.ts';
 import { exampleServer, mcpCall, mcpItems, mcpThread, runTurn, toldOf, withServers } from '../../mcp/mcp-thread.ts';
 import { answer, question } from '../../support/asking.ts';
-import { message, response } from '../../support/test-model.ts';
+import { message, response, USAGE } from '../../support/test-model.ts';
 
 const ASK = 'mcpServer/elicitation/request';
 const FORM = {
@@ -157,6 +157,43 @@ test('sampling asks the model once the user has allowed it', async () => {
     content: { type: 'text', text: 'A thing.' },
   });
   expect(server.model.request(2)).toMatchObject({ instructions: 'Be brief.', tools: [] });
+});
+
+/** A thread whose model answers the prompt of a server with this text. */
+async function sampled(more: JsonObject, text: string) {
+  const server = await asking('sampling/createMessage', { ...SAMPLING, ...more });
+  server.model.clear();
+  server.model.push(response(mcpCall('ask', { method: 'sampling/createMessage', request: { ...SAMPLING, ...more } })));
+  server.model.push(response(message(text)), response(message('done')));
+  const turn = runTurn(server);
+  answer(server.client, await question(server.client, ASK), { action: 'accept', content: {} });
+  await turn;
+  return server;
+}
+
+test('the tokens of sampling count for the thread', async () => {
+  const server = await sampled({}, 'A thing.');
+  const { tokenUsage } = server.client.notifications('thread/tokenUsage/updated').at(-1) ?? {};
+  expect(tokenUsage?.total.totalTokens).toBe(3 * USAGE.totalTokens);
+});
+
+test.each([
+  [{ maxTokens: 2 }, 'a thing that is long', { stopReason: 'maxTokens', text: 'a thing ' }],
+  [{ stopSequences: ['END', '.'] }, 'one. two END', { stopReason: 'stopSequence', text: 'one' }],
+  [{ maxTokens: 100, stopSequences: ['END'] }, 'one. two', { stopReason: 'endTurn', text: 'one. two' }],
+])('sampling with %j ends the answer there', async (limits, text, end) => {
+  const result = answered(await sampled(limits, text)) as { stopReason: string; content: { text: string } };
+  expect({ stopReason: result.stopReason, text: result.content.text }).toEqual(end);
+});
+
+test('sampling with content that is no text is refused, and the user is not asked', async () => {
+  const image = { type: 'image', data: 'aGk=', mimeType: 'image/png' };
+  const messages = [...SAMPLING.messages, { role: 'user', content: image }];
+  const server = await asking('sampling/createMessage', { ...SAMPLING, messages });
+  await runTurn(server);
+  expect(answered(server)).toEqual({
+    error: { code: -32602, message: 'the prompt has content of the type image, and only text is supported' },
+  });
 });
 
 test('sampling that the user declines, or that policy does not allow, is an error for the server', async () => {
