@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { LAST_PROGRAMS_MS_MAX } from '../../../src/base/close-ms-max.ts';
+import { LAST_PROGRAMS_MS_MAX } from '../../../src/agent/last-programs.ts';
 import { text } from '../../support/test-client.ts';
 import { done, runs, told } from '../../tools/command-server.ts';
 import { ended, hookServer, keeps, prints, read, THREAD } from './hook-server.ts';
