@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { CLOSE_MS_MAX } from './agent/last-programs.ts';
 import { type App, type AppParts, createApp } from './app.ts';
 import { type Clock, systemClock } from './base/clock.ts';
-import { CLOSE_MS_MAX } from './base/close-ms-max.ts';
 import { protectStore, storeFileIn } from './base/files/own-file.ts';
 import type { Log } from './base/log.ts';
 import { processTag } from './base/process-tag.ts';

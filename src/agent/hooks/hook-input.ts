@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { access } from 'node:fs/promises';
 import type { JsonObject } from '../../base/json-value.ts';
 import { hookEvent } from '../../config/hooks/hook-events.ts';
 import type { HookEventName } from '../../protocol/generated/types.ts';
@@ -23,11 +23,11 @@ export function agentType({ source }: ThreadRecord): string | null {
 }
 
 /** The input of a hook: the facts of every event, and those of this one. */
-export function hookInput(name: HookEventName, { record, settings, turnId }: Occasion, facts: JsonObject): JsonObject {
+export async function hookInput(name: HookEventName, { record, settings, turnId }: Occasion, facts: JsonObject): Promise<JsonObject> {
   const role = agentType(record);
   const { path } = record;
   // There is a transcript only if the thread was imported from one, or has been exported.
-  const transcript = path !== null && existsSync(path) ? path : null;
+  const transcript = path !== null && (await isThere(path)) ? path : null;
   return {
     session_id: record.sessionId,
     ...(turnId === null ? {} : { turn_id: turnId }),
@@ -39,6 +39,13 @@ export function hookInput(name: HookEventName, { record, settings, turnId }: Occ
     permission_mode: permissionMode(settings),
     ...facts,
   };
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
 }
 
 function permissionMode({ collaborationMode, approvalPolicy }: ThreadSettings): string {

@@ -81,11 +81,13 @@ export class HookRunner {
   /** Runs the hooks, and returns what they decide. Does not wait for asynchronous ones. Rejects only with the store's error. */
   async run(occasion: Occasion): Promise<MergedEffects> {
     if (occasion.signal.aborted) return NO_EFFECTS;
+    // Taken now: runs of an event before the thread is closed must not outlive that.
+    const closed = this.#closed.signal;
     // Once for all hooks: it may be long.
     const input = await jsonText(occasion.input, this.#breaks);
-    const waited = occasion.hooks.filter((hook) => !isAsync(hook)).map((hook) => this.#begun(hook, occasion));
+    const waited = occasion.hooks.filter((hook) => !isAsync(hook)).map((hook) => this.#begun(hook, occasion, closed));
     for (const hook of occasion.hooks.filter(isAsync)) {
-      const aside = this.#runAside(this.#begun(hook, occasion), input).finally(() => this.#aside.delete(aside));
+      const aside = this.#runAside(this.#begun(hook, occasion, closed), input).finally(() => this.#aside.delete(aside));
       this.#aside.add(aside);
     }
     await this.#announce(waited.map((run) => this.#startedRun(run)));
@@ -203,12 +205,11 @@ export class HookRunner {
     }
   }
 
-  #begun(hook: HookDefinition, occasion: Occasion): Run {
+  #begun(hook: HookDefinition, occasion: Occasion, closed: AbortSignal): Run {
     const suffix = occasion.callId === null ? '' : `:${occasion.callId}`;
     const id = `${separatedName(hook.event, '-')}:${hook.displayOrder}:${hook.sourcePath}${suffix}`;
     const { clock } = this.#deps;
-    // Taken now: a run that begins before the thread is closed must not outlive that.
-    const signal = isAsync(hook) ? this.#closed.signal : AbortSignal.any([occasion.signal, this.#closed.signal]);
+    const signal = isAsync(hook) ? closed : AbortSignal.any([occasion.signal, closed]);
     return { hook, occasion, id, startedAtMs: clock.now(), startedMs: clock.monotonic(), durationMs: null, signal };
   }
 

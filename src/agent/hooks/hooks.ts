@@ -22,7 +22,7 @@ import type {
 import { approvalFacts } from './approval-facts.ts';
 import { continuation } from './continuation.ts';
 import { agentType, hookInput } from './hook-input.ts';
-import type { HookRunner, Occasion } from './hook-runner.ts';
+import type { HookRunner } from './hook-runner.ts';
 import { toolResponse } from './tool-response.ts';
 
 /** The tool whose calls reach commands in the background. */
@@ -57,8 +57,8 @@ export class Hooks implements TurnPart {
   #due: 'startup' | 'clear' | 'resume' | 'fork' | 'compact' | null;
   /** Whether a turn of the thread has begun. */
   #hasBegun = false;
-  /** The context that asynchronous hooks gave. The model reads it with its next request. */
-  #late: string[] = [];
+  /** The context that hooks gave since the last request. The model reads it with the next one. */
+  #ready: string[] = [];
   /** The calls whose commands run on, by the number of their session. */
   readonly #inBackground = new Map<number, PendingCall>();
   /** The runs that have begun. An interrupt ends the wait for them, and they end soon after. */
@@ -77,8 +77,8 @@ export class Hooks implements TurnPart {
 
   async beforeInput(turn: TurnContext): Promise<{ tell?: ResponseItem[]; end?: true }> {
     this.#hasBegun = true;
-    const { stop, contexts } = await this.#start(turn);
-    return { tell: messages([...this.#late.splice(0), ...contexts]), ...(stop === null ? {} : { end: true }) };
+    const stop = await this.#start(turn);
+    return { tell: this.#told(turn), ...(stop === null ? {} : { end: true }) };
   }
 
   async checkInput({ item }: TurnInput, turn: TurnContext): Promise<{ refuse?: true; end?: true; tell?: ResponseItem[] }> {
@@ -91,12 +91,10 @@ export class Hooks implements TurnPart {
 
   async beforeRequest(turn: TurnContext): Promise<{ tell?: ResponseItem[]; end?: EndBeforeRequest }> {
     // The compaction that is part of this moment begins a session, too.
-    const { stop: stopsSession, contexts } = await this.#start(turn);
-    const tell = messages([...this.#late.splice(0), ...contexts]);
-    if (stopsSession !== null) return { tell, end: { error: null } };
+    if ((await this.#start(turn)) !== null) return { tell: this.#told(turn), end: { error: null } };
     const { refusals, stop } = await this.#run('preModelRequest', { turn });
     const reason = stop ?? refusals[0]?.reason ?? null;
-    return { tell, ...(reason === null ? {} : { end: { error: denied(reason) } }) };
+    return { tell: this.#told(turn), ...(reason === null ? {} : { end: { error: denied(reason) } }) };
   }
 
   async afterRequest({ status, error, usage }: EndedResponse, turn: TurnContext): Promise<void> {
@@ -107,7 +105,8 @@ export class Hooks implements TurnPart {
       reasoning_output_tokens: usage.reasoningOutputTokens,
       total_tokens: usage.totalTokens,
     };
-    await this.#run('postModelRequest', { turn, facts: { status, error: error?.message ?? null, token_usage: counted } });
+    const facts = { status, error: error?.message ?? null, token_usage: counted };
+    await this.#run('postModelRequest', { turn, facts, ...(turn.signal.aborted ? this.#afterInterrupt : {}) });
   }
 
   async beforeCall(call: PendingCall, turn: TurnContext): Promise<CallDecision> {
@@ -187,7 +186,7 @@ export class Hooks implements TurnPart {
     const { refusals, stop } = await this.#run(event, { turn, facts, ...(role === null ? {} : { names: [role] }) });
     if (stop !== null || refusals.length === 0) return {};
     if (this.#continued.count >= CONTINUATIONS_MAX) {
-      const message = `Hooks have gone on with this turn ${CONTINUATIONS_MAX} times, so now it ends all the same.`;
+      const message = `Hooks have continued this turn ${CONTINUATIONS_MAX} times, which is the limit. The turn ends.`;
       await this.#deps.outbox.announce([{ method: 'warning', params: { threadId: this.#deps.threadId, message } }]);
       return {};
     }
@@ -198,7 +197,7 @@ export class Hooks implements TurnPart {
   async cleanUp(turn: TurnContext): Promise<void> {
     await Promise.allSettled(this.#open);
     if (!turn.signal.aborted || !isDecided(turn.interruptCause)) return;
-    await this.#run('interrupt', { turn, signal: this.#deps.lastPrograms.over, secondsMax: INTERRUPT_SEC_MAX });
+    await this.#run('interrupt', { turn, ...this.#afterInterrupt });
   }
 
   async closed(): Promise<void> {
@@ -220,7 +219,7 @@ export class Hooks implements TurnPart {
   }
 
   async endWork(): Promise<void> {
-    this.#late = [];
+    this.#ready = [];
     this.#inBackground.clear();
     await (await this.#runner)?.close();
   }
@@ -234,18 +233,29 @@ export class Hooks implements TurnPart {
     return this.#role === null ? 'sessionStart' : 'subagentStart';
   }
 
-  /** Runs the hooks of the beginning of a session, if one is due. */
-  async #start(turn: TurnContext): Promise<MergedEffects> {
+  /** The limits of hooks that run after an interrupt, whose turn waits for them. */
+  get #afterInterrupt() {
+    return { signal: this.#deps.lastPrograms.over, secondsMax: INTERRUPT_SEC_MAX };
+  }
+
+  /** Runs the hooks of the beginning of a session, if one is due. Their context is then ready. Returns why they end the turn; null: they do not. */
+  async #start(turn: TurnContext): Promise<string | null> {
     const source = this.#due;
     this.#due = null;
-    if (source === null) return NO_EFFECTS;
+    if (source === null) return null;
     const role = this.#role;
-    const started = await (role === null
+    const { stop, contexts } = await (role === null
       ? this.#run('sessionStart', { turn, facts: { source }, names: [source] })
       : this.#run('subagentStart', { turn, names: [role] }));
     // An interrupt cut the hooks off: the next turn begins the session.
     if (turn.signal.aborted) this.#due ??= source;
-    return started;
+    else this.#ready.push(...contexts);
+    return stop;
+  }
+
+  /** The context that is ready, for the model. After an interrupt nobody takes it, so it stays for the next turn. */
+  #told(turn: TurnContext): ResponseItem[] {
+    return turn.signal.aborted ? [] : messages(this.#ready.splice(0));
   }
 
   #has(event: HookEventName): boolean {
@@ -259,15 +269,30 @@ export class Hooks implements TurnPart {
   }
 
   /** Runs the hooks of an event. Hooks of an event without matchers match any names. */
-  async #run(event: HookEventName, { turn, facts = {}, names = [], callId, signal, secondsMax }: Happening): Promise<MergedEffects> {
+  async #run(event: HookEventName, happening: Happening): Promise<MergedEffects> {
+    const { cwd } = (happening.turn ?? this.#deps.record()).settings;
+    const hooks = this.#of(event, happening.names ?? []).filter((hook) => isFor(hook, cwd));
+    if (hooks.length === 0) return NO_EFFECTS;
+    const run = this.#runAll(event, hooks, happening);
+    this.#open.add(run);
+    try {
+      return await run;
+    } finally {
+      this.#open.delete(run);
+    }
+  }
+
+  async #runAll(
+    event: HookEventName,
+    hooks: readonly HookDefinition[],
+    { turn, facts = {}, callId, signal, secondsMax }: Happening,
+  ): Promise<MergedEffects> {
     const record = this.#deps.record();
     const { settings } = turn ?? record;
-    const hooks = this.#of(event, names).filter((hook) => isFor(hook, settings.cwd));
-    if (hooks.length === 0) return NO_EFFECTS;
     const runner = await this.#load();
-    return this.#opened(runner, {
+    return runner.run({
       event: hookEvent(event),
-      input: hookInput(event, { record, settings, turnId: turn?.id ?? null }, facts),
+      input: await hookInput(event, { record, settings, turnId: turn?.id ?? null }, facts),
       hooks,
       turn,
       cwd: settings.cwd,
@@ -277,19 +302,9 @@ export class Hooks implements TurnPart {
     });
   }
 
-  async #opened(runner: HookRunner, occasion: Occasion): Promise<MergedEffects> {
-    const run = runner.run(occasion);
-    this.#open.add(run);
-    try {
-      return await run;
-    } finally {
-      this.#open.delete(run);
-    }
-  }
-
   /** Imports the code that runs hooks at its first use. */
   #load(): Promise<HookRunner> {
-    this.#runner ??= import('./hook-runner.ts').then((code) => new code.HookRunner(this.#deps, (context) => this.#late.push(context)));
+    this.#runner ??= import('./hook-runner.ts').then((code) => new code.HookRunner(this.#deps, (context) => this.#ready.push(context)));
     return this.#runner;
   }
 }

@@ -1,7 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { LAST_PROGRAMS_MS_MAX } from '../../../src/base/close-ms-max.ts';
+import { LAST_PROGRAMS_MS_MAX } from '../../../src/agent/last-programs.ts';
 import { text } from '../../support/test-client.ts';
 import { done, runs, told } from '../../tools/command-server.ts';
 import { ended, hookServer, keeps, prints, read, THREAD } from './hook-server.ts';
@@ -109,6 +109,25 @@ describe('an asynchronous hook', () => {
     await server.client.turn(THREAD, 'two');
     const texts = read(server, server.model.requests.length).map(String);
     expect(texts.filter((each) => each.includes('late'))).toEqual(['developer: late']);
+  });
+
+  test('keeps its context if the turn that would read it is interrupted', async () => {
+    const late = `while [ ! -e ../go ]; do sleep 0.01; done; ${prints({ hookSpecificOutput: { additionalContext: 'late' } })}`;
+    const hangs = 'if [ ! -e ../fine ]; then touch ../hangs; sleep 1000; fi';
+    const hooks = { PostToolUse: [{ command: late, async: true }], SessionStart: [{ matcher: 'compact', command: hangs }] };
+    const server = await hookServer(hooks, [runs('true'), done, done, done]);
+    await server.client.turn(THREAD, 'one');
+    await server.client.request('thread/compact/start', { threadId: THREAD });
+    await server.client.waitFor('thread/compacted');
+    writeFileSync(join(server.folder, 'go'), '');
+    await server.client.waitFor('hook/completed');
+    const { turn } = await server.client.request('turn/start', { threadId: THREAD, input: text('two') });
+    await expect.poll(() => existsSync(join(server.folder, 'hangs')), { timeout: 10_000 }).toBe(true);
+    await server.client.request('turn/interrupt', { threadId: THREAD, turnId: turn.id });
+    await server.client.turnCompleted(turn.id);
+    writeFileSync(join(server.folder, 'fine'), '');
+    await server.client.turn(THREAD, 'three');
+    expect(read(server, server.model.requests.length)).toContain('developer: late');
   });
 
   test('ends with its thread', async () => {

@@ -209,6 +209,7 @@ describe('PostToolUse', () => {
 });
 
 describe('PermissionRequest', () => {
+  const DENIES = { hookSpecificOutput: { decision: { behavior: 'deny' } } };
   const decides = (decision: object) => prints({ hookSpecificOutput: { hookEventName: 'PermissionRequest', decision } });
 
   test('allows in place of the user', async () => {
@@ -221,8 +222,21 @@ describe('PermissionRequest', () => {
     );
     await server.client.turn(THREAD, 'go');
     expect(existsSync(join(server.cwd, 'made'))).toBe(true);
-    expect(kept(server, 'input')).toMatchObject([{ tool_name: 'Bash', tool_input: { command: 'touch made', description: 'for you' } }]);
+    expect(kept(server, 'input')).toMatchObject([
+      { tool_name: 'Bash', tool_input: { command: 'touch made', description: 'for you' }, approval: 'command' },
+    ]);
     expect(server.client.messages.filter(({ id, method }) => id !== undefined && method !== undefined)).toEqual([]);
+  });
+
+  test('knows what the approval is for, whatever the model says about it', async () => {
+    const justification = 'network access to registry.npmjs.org';
+    const escalated = runs('npm test', { sandbox_permissions: 'require_escalated', justification });
+    const server = await hookServer({ PermissionRequest: [{ command: keeps('input', DENIES) }] }, [escalated, done], {
+      config: ASKING.replace('danger-full-access', 'workspace-write').replace('untrusted', 'on-request'),
+    });
+    await server.client.turn(THREAD, 'go');
+    const tool_input = { command: 'npm test', description: justification };
+    expect(kept(server, 'input')).toMatchObject([{ tool_name: 'Bash', tool_input, approval: 'outside_sandbox' }]);
   });
 
   test('denies in place of the user, with a reason for the model', async () => {

@@ -127,7 +127,7 @@ describe('Stop', () => {
     expect((await server.client.turn(THREAD, 'go')).status).toBe('completed');
     expect(server.model.requests).toHaveLength(101);
     expect(server.client.notifications('warning').map(({ message: words }) => words)).toEqual([
-      'Hooks have gone on with this turn 100 times, so now it ends all the same.',
+      'Hooks have continued this turn 100 times, which is the limit. The turn ends.',
     ]);
   }, 60_000);
 });
@@ -141,6 +141,22 @@ describe('requests to the model', () => {
     expect(kept(server, 'after')).toMatchObject([{ status: 'completed', error: null, token_usage: { total_tokens: 15 } }, {}]);
     const events = server.client.notifications('hook/started').map(({ run }) => run.eventName);
     expect(events).toEqual(['preModelRequest', 'postModelRequest', 'preModelRequest', 'postModelRequest']);
+  });
+
+  test('PostModelRequest runs also for a request that an interrupt has ended', async () => {
+    const gate = new Gate();
+    const hooks = { PreModelRequest: [{ command: keeps('input') }], PostModelRequest: [{ command: keeps('input') }] };
+    const server = await hookServer(hooks, [[gate]]);
+    const { turn } = await server.client.request('turn/start', { threadId: THREAD, input: text('go') });
+    await server.model.asked(1);
+    await server.client.request('turn/interrupt', { threadId: THREAD, turnId: turn.id });
+    await server.client.waitFor('turn/completed');
+    const events = kept(server, 'input').map(({ hook_event_name, status = null }) => [hook_event_name, status]);
+    expect(events).toEqual([
+      ['PreModelRequest', null],
+      ['PostModelRequest', 'interrupted'],
+    ]);
+    expect(ended(server).map(({ status }) => status)).toEqual(['completed', 'completed']);
   });
 
   test('PreModelRequest denies a request, which fails the turn', async () => {
