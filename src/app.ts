@@ -24,6 +24,7 @@ import { validOrNull } from './config/valid-or-null.ts';
 import type { EditToml } from './config/writing/toml-edit.ts';
 import { ConfigWriter } from './handlers/config-writing/config-writer.ts';
 import { LoginWriter } from './handlers/config-writing/login-writer.ts';
+import { storedToolApprovals } from './handlers/config-writing/stored-tool-approvals.ts';
 import { methodTable } from './handlers/method-table.ts';
 import type { DiagnosticsDeps } from './handlers/server.ts';
 import { SkillFolders } from './instructions/skills/skill-folders.ts';
@@ -43,6 +44,7 @@ import { createProcesses } from './sandbox/processes/create-processes.ts';
 import type { Processes } from './sandbox/processes/processes.ts';
 import { ClientServices } from './server/client-services.ts';
 import { Clients } from './server/clients.ts';
+import { closeInOrder } from './server/close-in-order.ts';
 import { Dispatcher } from './server/dispatcher.ts';
 import { serveClient } from './server/serve-client.ts';
 import { serverCapabilities } from './server/server-capabilities.ts';
@@ -161,6 +163,7 @@ export function createApp(options: AppParts): App {
       extraSkillRoots: () => skillFolders.extraRoots,
       modelFor: (provider) => models.get(provider),
       mcp,
+      toolApprovals: storedToolApprovals({ configWriter: configuration.changes.configWriter, config }),
       notifier,
       partKinds: [...TURN_PART_LIST, ...partKinds],
     },
@@ -209,7 +212,7 @@ export function createApp(options: AppParts): App {
   };
 }
 
-/** What all other parts stand on. */
+/** The parts that all other parts use. */
 function createBase(options: AppParts) {
   const { home, env, clock = systemClock, ids = systemIds, storeDir = home, pacing = unordered } = options;
   const { proxies, listeners } = createProxies(options, clock);
@@ -233,7 +236,14 @@ function createConfiguration(options: AppParts, { clients, clock, log }: Base) {
     options.tap?.hide?.([...configuredSecrets(loaded), ...new CredentialStore(home).secrets()]);
     return loaded;
   };
-  const skillFolders = new SkillFolders({ clock, log, config, onChange: () => clients.publish('everyone', 'skills/changed', {}) });
+  const skillFolders = new SkillFolders({
+    clock,
+    log,
+    home,
+    env,
+    config,
+    onChange: () => clients.publish('everyone', 'skills/changed', {}),
+  });
   const changes = { ...configChanges(options, sources), loginWriter: new LoginWriter(home) };
   return { sources, config, skillFolders, changes };
 }
@@ -271,7 +281,7 @@ function createProxies({ proxyScript, dial, log }: AppParts, clock: Clock) {
   return { proxies: thread, listeners: thread };
 }
 
-/** What clients change the configuration with. */
+/** The parts with which clients change the configuration. */
 function configChanges({ editToml = editHere }: AppParts, sources: ConfigSources & { features: Record<string, boolean> }) {
   // Providers are validated too, even if this server does not use them.
   const configWith = (userText: string) => {
@@ -303,14 +313,16 @@ async function close(
   { threads, notifier, clients, services, skillFolders, mcp, logins, processes, proxies, store, models }: Parts,
   reason: 'shutdown' | 'clientGone' = 'shutdown',
 ): Promise<string[]> {
-  await Promise.all([threads.close(reason), services.fileSearches.close(), skillFolders.close()]);
-  await notifier.settled();
-  logins.close();
-  await mcp.close();
-  await processes.close();
-  await proxies.close();
-  // At the same time: a client that does not read must not delay a process that wants its threads.
-  await Promise.all([clients.close(), store.close()]);
-  endDrafts();
+  await closeInOrder(
+    [() => threads.close(reason), () => services.fileSearches.close(), () => skillFolders.close()],
+    [() => notifier.settled()],
+    [() => logins.close()],
+    [() => mcp.close()],
+    [() => processes.close()],
+    [() => proxies.close()],
+    // At the same time: a client that does not read must not delay a process that wants its threads.
+    [() => clients.close(), () => store.close()],
+    [endDrafts],
+  );
   return models.reports();
 }

@@ -3,6 +3,7 @@ import { homedir, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type App, type AppParts, createApp } from './app.ts';
 import { type Clock, systemClock } from './base/clock.ts';
+import { CLOSE_MS_MAX } from './base/close-ms-max.ts';
 import { protectStore, storeFileIn } from './base/files/own-file.ts';
 import type { Log } from './base/log.ts';
 import { processTag } from './base/process-tag.ts';
@@ -26,9 +27,6 @@ import type { Transport } from './transport/transport.ts';
 
 /** The package's version, inserted by the build. */
 declare const HEDDLE_VERSION: string;
-
-/** How long closing the server may take before the process exits anyway. */
-const CLOSE_MS_MAX = 5000;
 
 const STDOUT = 1;
 

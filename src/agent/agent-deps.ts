@@ -15,6 +15,7 @@ import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { ThreadStore } from '../store/thread-store.ts';
 import type { CommandProxies } from '../tools/command/network/command-proxies.ts';
 import type { ClientChannel } from './client-channel.ts';
+import type { ToolApprovals } from './mcp/tool-approvals.ts';
 import type { TurnNotifier } from './notify/turn-notifier.ts';
 import type { SharedLimits } from './shared-limits.ts';
 import type { AgentTree } from './sub-agents/agent-tree.ts';
@@ -36,6 +37,8 @@ export interface AgentDeps extends SharedLimits {
   proxies: CommandProxies;
   /** The MCP servers that threads share. */
   mcp: McpServers;
+  /** Where approvals of their tools are stored. */
+  toolApprovals: ToolApprovals;
   /** Absolute: the folder of config.toml and the threads. */
   home: string;
   /** Absolute: the default working directory of threads. */

@@ -60,7 +60,7 @@ export class LoadedThread {
   constructor({ record, writer, configuration, agent, origin }: LoadedThreadOptions) {
     const state = new ThreadState(record, configuration, agent.agents.usage);
     const grants = new Grants(pathIdentity);
-    const raw = new RawEvents(record.id, agent.clients);
+    const raw = new RawEvents(record.id, agent);
     this.id = record.id;
     this.#state = state;
     this.#writer = writer;
@@ -290,7 +290,7 @@ export class LoadedThread {
     this.#isClosing = true;
     this.#closed.abort();
     await this.#stopFor(async () => {
-      await this.#parts.closed(cause);
+      await this.#parts.closed();
       await this.#parts.endWork();
       await this.#outbox.settle();
       this.#history.drop();

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { JsonObject } from '../base/json-value.ts';
 import { mayStartAgents } from '../config/agents/may-start-agents.ts';
+import { runningAgentsMax } from '../config/agents/running-agents-max.ts';
 import type { Config } from '../config/config.ts';
 import { readOr } from '../config/config-error.ts';
 import { mergeTables } from '../config/layers/config-table.ts';
@@ -104,12 +105,19 @@ export async function newThread(
   };
 }
 
+/** As `resolveThread`. Resolves when the MCP servers that the configuration requires are ready. Rejects if one cannot be started. */
+export async function configureThread(deps: AgentDeps, request: ThreadRequest, last: Partial<ThreadSettings>): Promise<ResolvedThread> {
+  const resolved = await resolveThread(deps, request, last);
+  await requireServers(resolved.configuration.mcp.settings, deps.mcp, resolved.settings.cwd);
+  return resolved;
+}
+
 /** Resolves the settings of a thread, and its configuration from config.toml as it is now. `last`: settings to keep. */
-export async function configureThread(
+export async function resolveThread(
   deps: AgentDeps,
   { overrides, config: requested, inherited = null }: ThreadRequest,
   last: Partial<ThreadSettings>,
-): Promise<{ settings: ThreadSettings; configuration: ThreadConfiguration }> {
+): Promise<ResolvedThread> {
   const { modelFor, modelGiven } = deps;
   const cwd = threadCwd(overrides.cwd ?? last.cwd, deps.cwd);
   const request = inherited === null ? requested : mergeTables(inherited, requested ?? {});
@@ -121,8 +129,6 @@ export async function configureThread(
   const agents = agentSettings(config, provider);
   const configured = config.get('model_context_window');
   const isLocal = provider.localServer !== null;
-  const mcp = mcpSettings(config);
-  await requireServers(mcp, deps.mcp, cwd);
   let listed: ReadonlyMap<string, number> = new Map();
   return {
     settings,
@@ -139,7 +145,7 @@ export async function configureThread(
       }),
       instructions,
       commands: commandSettings(config),
-      mcp: { settings: mcp, readAgain: async () => mcpSettings(await load()) },
+      mcp: { settings: mcpSettings(config), readAgain: async () => mcpSettings(await load()) },
       goals: config.get('features.goals'),
       agents: 'problem' in agents ? null : agents.settings,
       asksForPermissions: config.get('features.request_permissions_tool'),
@@ -193,7 +199,7 @@ function agentSettings(config: Config, provider: ProviderConfig): { settings: Ag
 
 function readAgentSettings(config: Config, provider: ProviderConfig): AgentSettings {
   return {
-    running: config.get('agents.max_concurrent_threads_per_session') ?? config.get('agents.max_threads'),
+    running: runningAgentsMax(config),
     depth: config.get('agents.max_depth'),
     model: config.get('agents.default_subagent_model'),
     effort: config.get('agents.default_subagent_reasoning_effort'),

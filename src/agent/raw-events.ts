@@ -1,3 +1,4 @@
+import type { Ids } from '../base/ids.ts';
 import type { Announcement } from '../protocol/announcement.ts';
 import type { ResponseItem, TokenUsageBreakdown } from '../protocol/generated/types.ts';
 import type { LogEntry } from '../store/thread-store.ts';
@@ -6,6 +7,7 @@ import type { ClientChannel } from './client-channel.ts';
 /** Announcements that begin a turn. The items that begin it are shown after them. */
 const BEGINNINGS: ReadonlySet<string> = new Set(['thread/status/changed', 'turn/started']);
 
+/** An item without a turn was added while none ran: the next turn reads it. */
 interface RawItem {
   turnId: string | null;
   item: ResponseItem;
@@ -15,12 +17,14 @@ interface RawItem {
 export class RawEvents {
   readonly #threadId: string;
   readonly #clients: ClientChannel;
+  readonly #ids: Ids;
   /** The items that are stored and not shown yet: they wait for the next announcement. */
   #items: RawItem[] = [];
 
-  constructor(threadId: string, clients: ClientChannel) {
+  constructor(threadId: string, { clients, ids }: { clients: ClientChannel; ids: Ids }) {
     this.#threadId = threadId;
     this.#clients = clients;
+    this.#ids = ids;
   }
 
   /** Takes entries that were stored, and returns them. */
@@ -38,7 +42,8 @@ export class RawEvents {
   /** The announcement that a response of the model is complete; none if nobody has asked for it. To be made after those of its items. */
   completed(turnId: string, { responseId, usage }: { responseId: string | null; usage: TokenUsageBreakdown | null }): Announcement[] {
     if (!this.#clients.isHeard(this.#audience)) return [];
-    return [{ method: 'rawResponse/completed', params: { threadId: this.#threadId, turnId, responseId, usage } }];
+    const params = { threadId: this.#threadId, turnId, responseId: responseId ?? this.#ids.next(), usage };
+    return [{ method: 'rawResponse/completed', params }];
   }
 
   get #audience() {
@@ -46,9 +51,17 @@ export class RawEvents {
   }
 
   #show(): void {
-    const items = this.#items;
-    this.#items = [];
-    for (const item of items) this.#clients.publish(this.#audience, 'rawResponseItem/completed', { threadId: this.#threadId, ...item });
+    let reader: string | null = null;
+    const shown: { turnId: string; item: ResponseItem }[] = [];
+    const waiting: RawItem[] = [];
+    for (const { turnId, item } of this.#items.toReversed()) {
+      reader = turnId ?? reader;
+      if (reader === null) waiting.push({ turnId, item });
+      else shown.push({ turnId: reader, item });
+    }
+    this.#items = waiting.reverse();
+    for (const item of shown.reverse())
+      this.#clients.publish(this.#audience, 'rawResponseItem/completed', { threadId: this.#threadId, ...item });
   }
 }
 

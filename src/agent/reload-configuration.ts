@@ -5,33 +5,70 @@ import { spawnSource } from '../store/spawn-source.ts';
 import type { ThreadSettings } from '../store/thread-store.ts';
 import type { AgentDeps } from './agent-deps.ts';
 import type { LoadedThread } from './loaded-thread.ts';
-import { configureThread } from './new-thread.ts';
+import { McpTools } from './mcp/mcp-tools.ts';
+import { resolveThread } from './new-thread.ts';
 
 /** The work of reading a configuration, in the units of `EventLoopYield`. */
 const RELOAD_UNITS = 1_000;
 
+/** `mcp`: only the MCP servers. `provider`: threads in which the embedded model answers because there was no other provider. */
+export type Reload = 'all' | 'mcp' | 'provider';
+
+interface ReloadOptions {
+  reload: Reload;
+  /** Called with each thread that has the new configuration, or keeps its own. */
+  onDone?(thread: LoadedThread): void;
+}
+
 /**
- * Reads the configuration of loaded threads in which no turn runs again. Their settings stay as they are, except for a provider that
- * nobody has chosen, and so does the configuration of a thread that cannot have the new one. Agents get it when they are loaded again.
- * `embedded`: only threads in which the embedded model answers because there was no other.
+ * Reads the configuration of loaded threads again, and starts MCP servers that have failed. Turns that begin after the call have the new
+ * configuration. The settings of a thread stay as they are, except for a provider that nobody has chosen. An agent, or a thread in which a
+ * turn runs, has only the new MCP servers. Nothing waits for servers, and a thread that cannot have the new configuration keeps its own.
+ * Resolves when all threads have been read, and never rejects.
  */
-export async function reloadConfiguration(threads: Iterable<LoadedThread>, deps: AgentDeps, { embedded = false } = {}): Promise<void> {
+export async function reloadConfiguration(
+  threads: readonly LoadedThread[],
+  deps: AgentDeps,
+  { reload, onDone }: ReloadOptions,
+): Promise<void> {
   const breaks = new EventLoopYield();
-  const isMeant = ({ record }: LoadedThread) =>
-    spawnSource(record.source) === null && (!embedded || record.settings.embeddedByDefault === true);
-  for (const thread of [...threads].filter(isMeant)) {
-    await breaks.worked(RELOAD_UNITS);
-    const request = { overrides: {}, config: thread.configuration.requested, knowsModes: true };
-    try {
-      const announcements = await thread.settingsChanges.reconfigure(async (last) => {
-        const { settings, configuration } = await configureThread(deps, request, last);
-        return { settings: last.embeddedByDefault ? withModelOf(last, settings) : last, configuration };
+  const isMeant = ({ record }: LoadedThread) => reload !== 'provider' || record.settings.embeddedByDefault === true;
+  if (reload !== 'provider') deps.mcp.startFailed();
+  await Promise.all(
+    threads.filter(isMeant).map(async (thread) => {
+      await reloadThread(thread, deps, { reload, breaks });
+      onDone?.(thread);
+    }),
+  );
+}
+
+/** Never rejects. */
+async function reloadThread(
+  thread: LoadedThread,
+  deps: AgentDeps,
+  { reload, breaks }: { reload: Reload; breaks: EventLoopYield },
+): Promise<void> {
+  const { settingsChanges, record } = thread;
+  try {
+    const announcements =
+      reload === 'mcp' || spawnSource(record.source) !== null
+        ? null
+        : await settingsChanges.reconfigure(async (last) => {
+            await breaks.worked(RELOAD_UNITS);
+            const request = { overrides: {}, config: thread.configuration.requested, knowsModes: true };
+            const { settings, configuration } = await resolveThread(deps, request, last);
+            return { settings: last.embeddedByDefault ? withModelOf(last, settings) : last, configuration };
+          });
+    for (const { method, params } of announcements ?? []) deps.clients.publish({ threadId: thread.id }, method, params);
+    if (announcements === null && reload !== 'provider') {
+      await settingsChanges.reconfigureMcp(async ({ readAgain }) => {
+        await breaks.worked(RELOAD_UNITS);
+        return readAgain();
       });
-      for (const { method, params } of announcements) deps.clients.publish({ threadId: thread.id }, method, params);
-    } catch (error) {
-      if (!(error instanceof ConfigError || error instanceof RpcError)) throw error;
-      deps.log.warn({ threadId: thread.id, problem: error.message }, 'a thread keeps its configuration, because the new one is invalid');
     }
+    thread.part(McpTools).reconfigured();
+  } catch (error) {
+    keepsConfiguration(thread, deps, error);
   }
 }
 
@@ -46,4 +83,13 @@ function withModelOf({ embeddedByDefault: _, ...settings }: ThreadSettings, othe
     ...(embeddedByDefault ? { embeddedByDefault } : {}),
     collaborationMode: { ...collaborationMode, settings: { ...collaborationMode.settings, model } },
   };
+}
+
+function keepsConfiguration({ id }: LoadedThread, { clients, log }: AgentDeps, error: unknown): void {
+  const isExpected = error instanceof ConfigError || error instanceof RpcError;
+  if (isExpected) log.warn({ threadId: id, problem: error.message }, 'a thread keeps its configuration, because the new one is invalid');
+  else log.error({ err: error, threadId: id }, 'the configuration of a thread could not be read again');
+  const reason = isExpected ? error.message : 'the server has failed to read it, and its log says why';
+  const message = `This thread keeps its configuration, because it cannot have the new one: ${reason}`;
+  clients.publish({ threadId: id }, 'warning', { threadId: id, message });
 }

@@ -11,7 +11,7 @@ import { checkTurn, revertingPatch } from './history/reverting-patch.ts';
 import type { LoadedThread } from './loaded-thread.ts';
 import { LoadedTree } from './loaded-tree.ts';
 import { changesSettings, type NewThread, type ThreadRequest } from './new-thread.ts';
-import { reloadConfiguration } from './reload-configuration.ts';
+import { type Reload, reloadConfiguration } from './reload-configuration.ts';
 import { type SharedLimits, sharedLimits } from './shared-limits.ts';
 import { AgentRefused, type NewAgent } from './sub-agents/agent-tree.ts';
 import { ThreadLoader } from './thread-loader.ts';
@@ -66,7 +66,7 @@ export class Threads {
       },
     });
     const onTurnEnded = (threadId: string, turnId: string) => this.#afterTurn(threadId, turnId);
-    this.#deps = { ...deps, ...sharedLimits(), agents: this.agents, onTurnEnded };
+    this.#deps = { ...deps, ...sharedLimits(deps.clock), agents: this.agents, onTurnEnded };
     this.#loader = new ThreadLoader(this.#deps, this.agents);
   }
 
@@ -261,8 +261,11 @@ export class Threads {
     });
   }
 
-  /** Reads the configuration of all loaded threads in which no turn runs again, as `reloadConfiguration` does. */
-  readonly reloadConfiguration = (options?: { embedded: boolean }) => reloadConfiguration(this.#loaded.values(), this.#deps, options);
+  /** Reads the configuration of all loaded threads again, as `reloadConfiguration` does. Due turns begin after that. */
+  reloadConfiguration(reload: Reload): Promise<void> {
+    const onDone = ({ id }: LoadedThread) => this.beginDueTurn(id);
+    return reloadConfiguration([...this.#loaded.values()], this.#deps, { reload, onDone });
+  }
 
   /** Stops the timer that unloads the thread. */
   keepLoaded(threadId: string): void {
@@ -287,7 +290,7 @@ export class Threads {
 
   /** Interrupts every turn and closes every thread. */
   close(cause: InterruptCause): Promise<void> {
-    this.#closing ??= this.#close(cause);
+    this.#closing ??= this.#deps.lastPrograms.endDuring(this.#close(cause));
     return this.#closing;
   }
 
@@ -337,9 +340,9 @@ export class Threads {
   async #rejoin(thread: LoadedThread, request: ThreadRequest): Promise<LoadedThread> {
     this.keepLoaded(thread.id);
     this.agents.noteOpened(thread);
-    if (thread.turn !== null) return thread;
-    if (!changesSettings(request)) await reloadConfiguration([thread], this.#deps, { embedded: true });
-    else await thread.settingsChanges.reconfigure(() => this.#loader.configureLoaded(thread, request));
+    if (thread.turn === null && changesSettings(request))
+      await thread.settingsChanges.reconfigure(() => this.#loader.configureLoaded(thread, request));
+    else await reloadConfiguration([thread], this.#deps, { reload: 'provider' });
     return thread;
   }
 }

@@ -17,21 +17,40 @@ export interface WebSearch extends Omit<WebSearchTable, 'enabled'> {
  */
 export function webSearch(config: Config, provider: ProviderConfig, { fullAccess }: { fullAccess: boolean }): WebSearch | null {
   if (provider.wireApi !== 'responses') return null;
+  return validSearch(config, provider.id === 'openai' ? (fullAccess ? 'live' : 'cached') : 'disabled');
+}
+
+function validSearch(config: Config, byDefault: SearchDefault): WebSearch | null {
   try {
-    return chosenSearch(config, provider.id === 'openai' ? (fullAccess ? 'live' : 'cached') : 'disabled');
+    return chosenSearch(config, byDefault);
   } catch (error) {
     if (error instanceof ConfigError) return null;
     throw error;
   }
 }
 
+type SearchDefault = WebSearch['mode'] | 'disabled';
+
 /** `byDefault`: the mode of the provider if the user has set none. */
-function chosenSearch(config: Config, byDefault: WebSearch['mode'] | 'disabled'): WebSearch | null {
+function chosenSearch(config: Config, byDefault: SearchDefault): WebSearch | null {
   const { enabled, ...choices } = config.get('tools.web_search');
   const older = config.get('features.web_search_request') ? 'live' : enabled === true && byDefault === 'disabled' ? 'cached' : byDefault;
   const wanted = config.get('web_search') ?? (enabled === false ? 'disabled' : older);
   const mode = allowedSearch(wanted, config.requirements.webSearchModes);
   return mode === 'disabled' ? null : { mode, ...choices };
+}
+
+const MODES = ['disabled', 'cached', 'indexed', 'live'] as const;
+
+/** Whether no provider searches more with this configuration than with the other: with the same mode, and on the same domains. */
+export function searchesAtMost(config: Config, other: Config): boolean {
+  return MODES.every((byDefault) => {
+    const [wanted, limit] = [validSearch(config, byDefault), validSearch(other, byDefault)];
+    if (wanted === null || limit === null) return wanted === null;
+    const { allowedDomains: domains } = wanted;
+    const isOnDomains = domains.length > 0 && domains.every((domain) => limit.allowedDomains.includes(domain));
+    return MODES.indexOf(wanted.mode) <= MODES.indexOf(limit.mode) && (limit.allowedDomains.length === 0 || isOnDomains);
+  });
 }
 
 /** Whether the user has asked for web search. */

@@ -48,7 +48,7 @@ export function accountMethods({ config, loginWriter, threads, rateLimits, annou
         const key = params.apiKey.trim();
         if (!API_KEY.test(key)) throw invalidApiKey();
         await loginWriter.store(key);
-        await threads.reloadConfiguration({ embedded: true });
+        await threads.reloadConfiguration('provider');
         const update = await announceUpdate();
         after(() => {
           announceAccount('account/login/completed', { loginId: null, success: true, error: null, onboardingEntrypoint: null });

@@ -40,7 +40,7 @@ export function configMethods({ config, configWriter, clients, threads }: Config
       first: true,
       async handle({ edits, filePath, expectedVersion, reloadUserConfig }, context) {
         const answer = await write({ edits, ...target({ filePath, expectedVersion }) }, context);
-        if (reloadUserConfig === true) await threads.reloadConfiguration();
+        if (reloadUserConfig === true) context.after(() => void threads.reloadConfiguration('all'));
         return answer;
       },
     },

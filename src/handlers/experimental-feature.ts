@@ -1,3 +1,4 @@
+import type { LoadedThread } from '../agent/loaded-thread.ts';
 import type { Config } from '../config/config.ts';
 import { FEATURE_LIST, findFeature, shownFeatures } from '../config/features/feature-list.ts';
 import { pageByPosition } from './list-page.ts';
@@ -15,8 +16,7 @@ export function experimentalFeatureMethods({ clients, config, switched, threads 
     'experimentalFeature/list': {
       queue: null,
       async handle({ cursor, limit, threadId = null }) {
-        const read = threadId === null ? await config() : threads.require(threadId).configuration.config;
-        return pageByPosition(shownFeatures(read), { cursor, limit });
+        return pageByPosition(shownFeatures(await (threadId === null ? config() : configOf(threads.require(threadId)))), { cursor, limit });
       },
     },
     'experimentalFeature/enablement/set': {
@@ -37,6 +37,12 @@ export function experimentalFeatureMethods({ clients, config, switched, threads 
       },
     },
   } satisfies Partial<MethodTable>;
+}
+
+/** The configuration of a thread, after a reload that a client has asked for before. */
+async function configOf(thread: LoadedThread): Promise<Config> {
+  await thread.turnBegun();
+  return thread.configuration.config;
 }
 
 /** Clients switch features that only other servers have, so these are not refused. */

@@ -6,8 +6,8 @@ import { isToolEnabled, type McpServerConfig } from '../config/mcp/mcp-server-co
 import { type McpSettings, mcpSettings } from '../config/mcp/mcp-settings.ts';
 import { McpError } from '../mcp/mcp-error.ts';
 import type { McpServer } from '../mcp/mcp-server.ts';
-import type { McpServers } from '../mcp/mcp-servers.ts';
-import type { McpUser } from '../mcp/mcp-user.ts';
+import type { McpLease, McpServers } from '../mcp/mcp-servers.ts';
+import { unattended } from '../mcp/mcp-user.ts';
 import type { CredentialStore } from '../mcp/oauth/credential-store.ts';
 import type { ListMcpServerStatusParams, McpServerStatus } from '../protocol/generated/types.ts';
 import { pageByPosition } from './list-page.ts';
@@ -27,7 +27,7 @@ export function mcpServerStatusMethods(deps: McpStatusDeps) {
     'mcpServerStatus/list': {
       queue: null,
       async handle(params, { caller }) {
-        const { settings, root, showsState } = await subject(deps, params);
+        const { settings, lease, showsState } = await subject(deps, params);
         const names = [...settings.servers.map(({ name }) => name), ...settings.problems.map(({ name }) => name)].sort();
         const listed = names.filter((name) => params.serverName == null || name === params.serverName);
         const page = pageByPosition(listed, { cursor: params.cursor, limit: params.limit });
@@ -36,7 +36,7 @@ export function mcpServerStatusMethods(deps: McpStatusDeps) {
           page.data.map(async (name) => {
             const config = settings.servers.find((server) => server.name === name);
             if (config === undefined) return unusable(name, settings);
-            return statusOf(config, { deps, root, full, showsState, signal: caller.gone });
+            return statusOf(config, { deps, lease, full, showsState, signal: caller.gone });
           }),
         );
         return { ...page, data };
@@ -45,11 +45,25 @@ export function mcpServerStatusMethods(deps: McpStatusDeps) {
   } satisfies Partial<MethodTable>;
 }
 
-/** The settings that the request is about, and the folder in which servers run. */
-async function subject({ threads, config, cwd }: McpStatusDeps, { threadId }: ListMcpServerStatusParams) {
-  if (threadId == null) return { settings: mcpSettings(await config()), root: cwd, showsState: false };
-  const thread = threads.require(threadId);
-  return { settings: thread.part(McpTools).settings, root: thread.record.settings.cwd, showsState: true };
+interface Subject {
+  settings: McpSettings;
+  /** The server of a configuration, and how to release it. Null: it is not in use. */
+  lease(config: McpServerConfig): McpLease | null;
+  showsState: boolean;
+}
+
+/** The servers that the request is about: those that the thread uses, or those of the configuration, which are started for it. */
+async function subject({ threads, config, cwd, mcp }: McpStatusDeps, { threadId }: ListMcpServerStatusParams): Promise<Subject> {
+  if (threadId == null) {
+    return { settings: mcpSettings(await config()), lease: (server) => mcp.use(server, unattended(cwd)), showsState: false };
+  }
+  const part = threads.require(threadId).part(McpTools);
+  part.opened();
+  const lease = ({ name }: McpServerConfig) => {
+    const used = part.servers.find(name);
+    return used && { server: used.server, release: () => {} };
+  };
+  return { settings: part.settings, lease, showsState: true };
 }
 
 function unusable(name: string, { problems }: McpSettings): McpServerStatus {
@@ -72,33 +86,31 @@ function blank(name: string): Omit<McpServerStatus, 'runtimeStatus' | 'authStatu
   };
 }
 
-interface StatusOptions {
+interface StatusOptions extends Pick<Subject, 'lease' | 'showsState'> {
   deps: McpStatusDeps;
-  root: string;
   full: boolean;
-  showsState: boolean;
   signal: AbortSignal;
 }
 
-/** Starts the server if it does not run, and waits until it has started or failed. */
-async function statusOf(config: McpServerConfig, { deps, root, full, showsState, signal }: StatusOptions): Promise<McpServerStatus> {
-  const { name, transport } = config;
+/** Waits until the server has started or failed. */
+async function statusOf(config: McpServerConfig, { deps, lease, full, showsState, signal }: StatusOptions): Promise<McpServerStatus> {
+  const { name, transport, enabled } = config;
   const httpOrigin = transport.type === 'http' ? new URL(transport.url).origin : null;
-  if (!config.enabled) {
+  const leased = enabled ? lease(config) : null;
+  if (leased === null) {
     return {
       ...blank(name),
       httpOrigin,
-      runtimeStatus: showsState ? 'disabled' : null,
+      runtimeStatus: showsState ? (enabled ? 'notStarted' : 'disabled') : null,
       authStatus: authStatusOf(config, null, deps.credentials),
     };
   }
-  const user: McpUser = { root, onState: () => {}, onQuestion: async () => ({ error: { code: -32600, message: 'nobody can be asked' } }) };
-  const { server, release } = deps.mcp.use(config, user);
+  const { server, release } = leased;
   try {
     await server.settled(signal);
-    const enabled = server.tools.filter((tool) => isToolEnabled(config, tool.name));
+    const tools = server.tools.filter((tool) => isToolEnabled(config, tool.name));
     const read = (op: 'listResources' | 'listResourceTemplates', key: string) =>
-      full ? listOf(server, { op, key, signal, user, timeoutMs: config.toolTimeoutMs }) : [];
+      full ? listOf(server, { op, key, signal, timeoutMs: config.toolTimeoutMs }) : [];
     const [resources, resourceTemplates] = await Promise.all([
       read('listResources', 'resources'),
       read('listResourceTemplates', 'resourceTemplates'),
@@ -109,7 +121,7 @@ async function statusOf(config: McpServerConfig, { deps, root, full, showsState,
       runtimeStatus: showsState ? runtimeStatus(server) : null,
       serverInfo: serverInfo(server),
       serverCapabilities: server.connected?.capabilities ?? null,
-      tools: Object.fromEntries(enabled.map((tool) => [tool.name, tool.raw])) as unknown as McpServerStatus['tools'],
+      tools: Object.fromEntries(tools.map((tool) => [tool.name, tool.raw])) as unknown as McpServerStatus['tools'],
       toolsError: server.state.status === 'failed' ? server.state.error : null,
       resources: resources as McpServerStatus['resources'],
       resourceTemplates: resourceTemplates as McpServerStatus['resourceTemplates'],
@@ -165,15 +177,14 @@ interface ListOptions {
   op: 'listResources' | 'listResourceTemplates';
   key: string;
   signal: AbortSignal;
-  user: McpUser;
   timeoutMs: number;
 }
 
 /** Empty if the server cannot list them. */
-async function listOf(server: McpServer, { op, key, signal, user, timeoutMs }: ListOptions): Promise<JsonObject[]> {
+async function listOf(server: McpServer, { op, key, signal, timeoutMs }: ListOptions): Promise<JsonObject[]> {
   if (server.state.status !== 'ready') return [];
   try {
-    const page = await server.request({ op, cursor: null }, { signal, user, timeoutMs });
+    const page = await server.request({ op, cursor: null }, { signal, timeoutMs, user: null });
     return isObject(page) && Array.isArray(page[key]) ? (page[key] as unknown[]).filter((each): each is JsonObject => isObject(each)) : [];
   } catch (error) {
     if (error instanceof McpError) return [];

@@ -5,7 +5,7 @@ import { isObject, type JsonObject, type JsonValue } from '../base/json-value.ts
 import { mcpSettings } from '../config/mcp/mcp-settings.ts';
 import { McpError } from '../mcp/mcp-error.ts';
 import type { McpServer } from '../mcp/mcp-server.ts';
-import type { McpUser } from '../mcp/mcp-user.ts';
+import { type McpUser, unattended } from '../mcp/mcp-user.ts';
 import type { McpRequest } from '../mcp/to-host.ts';
 import type { McpResourceReadResponse, McpServerToolCallResponse } from '../protocol/generated/types.ts';
 import { mcpRequestFailed, unknownMcpServer } from '../protocol/mcp-errors.ts';
@@ -102,11 +102,7 @@ async function requestOfConfig({ mcp, config, cwd }: McpStatusDeps, { server: na
       enabled.map((server) => server.name),
     );
   }
-  const user: McpUser = {
-    root: cwd,
-    onState: () => {},
-    onQuestion: async () => ({ error: { code: -32600, message: 'nobody can be asked' } }),
-  };
+  const user = unattended(cwd);
   const { server, release } = mcp.use(found, user);
   try {
     return await answered(server, { ...sent, user, timeoutMs: found.toolTimeoutMs });

@@ -35,11 +35,9 @@ export function skillsMethods(deps: SkillsDeps) {
       async handle({ cwds }) {
         const asked = cwds == null || cwds.length === 0 ? [serverCwd] : cwds;
         if (asked.length > CWDS_MAX) throw invalidParams(`params.cwds: expected at most ${CWDS_MAX} folders, found ${asked.length}`);
+        await skillFolders.watch(asked.map((cwd) => resolve(serverCwd, cwd)));
         const data: SkillsListEntry[] = [];
-        for (const cwd of asked) {
-          await skillFolders.watch(resolve(serverCwd, cwd));
-          data.push({ cwd, ...(await listSkills(deps, resolve(serverCwd, cwd))) });
-        }
+        for (const cwd of asked) data.push({ cwd, ...(await listSkills(deps, resolve(serverCwd, cwd))) });
         return { data };
       },
     },
@@ -74,7 +72,7 @@ export function skillsMethods(deps: SkillsDeps) {
 async function listSkills({ skillFolders }: SkillsDeps, cwd: string): Promise<{ skills: SkillMetadata[]; errors: SkillError[] }> {
   const found = await skillFolders.find(cwd);
   const { root } = projectFolders(cwd);
-  const errors = [...found.errors];
+  const errors = [...found.errors, ...found.leftOut];
   const skills: SkillMetadata[] = [];
   // Of several with one name, the innermost comes first.
   for (const skill of found.skills.toReversed().sort(byScopeAndName)) {

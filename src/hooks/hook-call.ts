@@ -1,11 +1,19 @@
 import { isObject, type JsonObject, type JsonValue } from '../base/json-value.ts';
 
+/**
+ * How hooks see the calls of a tool: as a command or as a patch, whatever the name of the tool is; or by its name, and matchers also know
+ * the other one.
+ */
+export type HookForm = 'command' | 'patch' | { otherName: string };
+
 /** A call of the model to a tool. */
 export interface ToolUse {
   tool: string;
   /** Null: the tool is in no namespace. */
   namespace: string | null;
   args: JsonValue;
+  /** Absent: by its name. */
+  hookForm?: HookForm;
 }
 
 /** A call as hooks see it. */
@@ -18,22 +26,22 @@ export interface HookCall {
 
 /** The name of all tools that run commands, as hooks know it. */
 const BASH = 'Bash';
-const COMMAND_TOOLS = new Set(['exec_command', 'shell_command', 'shell', 'container.exec', 'local_shell']);
 /** Hooks that were written for other agents know `apply_patch` by these names. */
 const PATCH_NAMES = ['apply_patch', 'Edit', 'Write'];
 
 /** How hooks see a call: commands and patches in the same form, whatever tool the model has used. */
-export function hookCall({ tool, namespace, args }: ToolUse): HookCall {
-  if (isCommandTool(tool, namespace)) return { name: BASH, names: [BASH], input: { command: commandOf(tool, args) } };
-  if (isPatchTool(tool, namespace)) return { name: tool, names: PATCH_NAMES, input: { command: patchOf(args) } };
-  const name = namespace?.startsWith('mcp__') ? `${namespace}__${tool}` : tool;
-  return { name, names: [name], input: isObject(args) ? (args as JsonObject) : { input: args } };
+export function hookCall({ tool, namespace, args, hookForm }: ToolUse): HookCall {
+  if (hookForm === 'command') return { name: BASH, names: [BASH], input: { command: commandOf(tool, args) } };
+  if (hookForm === 'patch') return { name: tool, names: PATCH_NAMES, input: { command: patchOf(args) } };
+  const name = namespace === null ? tool : `${namespace}__${tool}`;
+  const names = hookForm === undefined ? [name] : [name, hookForm.otherName];
+  return { name, names, input: isObject(args) ? (args as JsonObject) : { input: args } };
 }
 
 /** The arguments of a call with this input from a hook, or why they cannot have it. */
-export function withInput({ tool, namespace, args }: ToolUse, input: JsonObject): { args: JsonValue } | { problem: string } {
-  const isCommand = isCommandTool(tool, namespace);
-  if (!isCommand && !isPatchTool(tool, namespace)) return { args: isObject(args) ? input : (input.input ?? null) };
+export function withInput({ tool, args, hookForm }: ToolUse, input: JsonObject): { args: JsonValue } | { problem: string } {
+  const isCommand = hookForm === 'command';
+  if (!isCommand && hookForm !== 'patch') return { args: isObject(args) ? input : (input.input ?? null) };
   const { command } = input;
   if (typeof command !== 'string') return { problem: 'updatedInput has no string "command"' };
   if (!isCommand) return { args: isObject(args) ? { ...(args as JsonObject), input: command } : command };
@@ -41,15 +49,6 @@ export function withInput({ tool, namespace, args }: ToolUse, input: JsonObject)
   const given = args as JsonObject;
   if (tool === 'exec_command') return { args: { ...given, cmd: command } };
   return { args: { ...given, command: Array.isArray(given.command) ? ['bash', '-lc', command] : command } };
-}
-
-/** A tool in a namespace comes from an MCP server or a client, whatever its name is. */
-function isCommandTool(tool: string, namespace: string | null): boolean {
-  return namespace === null && COMMAND_TOOLS.has(tool);
-}
-
-function isPatchTool(tool: string, namespace: string | null): boolean {
-  return namespace === null && tool === 'apply_patch';
 }
 
 /** The justification that the model gave for a call; null: none. */

@@ -1,8 +1,8 @@
 import { isObject, type JsonObject, parsedJson } from '../base/json-value.ts';
 import { cutText } from '../base/text/cut-text.ts';
 import type { HookEvent } from '../config/hooks/hook-events.ts';
+import { OUTPUT_BYTES_MAX, type ProgramResult } from '../sandbox/processes/run-program.ts';
 import { entry, failedHook, type HookEffect, type HookResult } from './hook-result.ts';
-import type { CommandResult } from './run-command.ts';
 
 /** The exit code with which a hook refuses. */
 const REFUSES = 2;
@@ -10,7 +10,7 @@ const REFUSES = 2;
 const STDERR_CHARS_MAX = 2_000;
 
 /** Reads how the command of a hook ended: its exit code, and its output as JSON or as plain text. */
-export function readOutput(event: HookEvent, result: CommandResult): HookResult {
+export function readOutput(event: HookEvent, result: ProgramResult): HookResult {
   if ('failure' in result) return failedHook(`${event.label} hook failed: ${result.failure}`);
   const { exitCode, stdout, stderr, isCut } = result;
   if (exitCode === REFUSES && event.refuses) return refused(event, stderr.trim());
@@ -18,15 +18,14 @@ export function readOutput(event: HookEvent, result: CommandResult): HookResult 
     const why = stderr.trim();
     return failedHook(`hook exited with code ${exitCode}${why === '' ? '' : `: ${cutText(why, STDERR_CHARS_MAX)}`}`);
   }
-  if (isCut && isJson(stdout)) return failedHook(`${event.label} hook printed too much JSON`);
-  return readText(event, stdout);
+  return readText(event, stdout, isCut);
 }
 
-/** Reads the output of a hook that has succeeded. */
-export function readText(event: HookEvent, output: string): HookResult {
+/** Reads the output of a hook that has succeeded. `isCut`: there was more of it. */
+export function readText(event: HookEvent, output: string, isCut = output.length > OUTPUT_BYTES_MAX): HookResult {
   const text = output.trim();
   if (text === '') return { status: 'completed', entries: [], effect: {} };
-  if (isJson(text)) return readJson(event, text);
+  if (isJson(text)) return isCut ? failedHook(`${event.label} hook printed too much JSON`) : readJson(event, text);
   switch (event.plainText) {
     case 'context':
       return { status: 'completed', entries: [entry('context', text)], effect: { context: text } };

@@ -5,7 +5,7 @@ import { contextMessage } from './context-message.ts';
 import { type Environment, environmentText } from './environment-text.ts';
 import { type PermissionsInput, permissionsText } from './permissions-text.ts';
 import { personalityText } from './personality-text.ts';
-import { type ListedSkill, skillList } from './skills/skill-list.ts';
+import { type ListedSkill, NO_PROJECT_SKILLS, skillList } from './skills/skill-list.ts';
 
 /**
  * Everything that the model reads about a turn's context, as plain data. It is stored with the turn, and compared with the
@@ -66,6 +66,7 @@ const DEVELOPER_PARTS: ContextPart[] = [
 ];
 
 const USER_PARTS: ContextPart[] = [
+  { text: (input) => skillList(input.skills).ofProject, ended: NO_PROJECT_SKILLS },
   {
     text: (input) => agentsMdText(input.agentsMd),
     ended: '# AGENTS.md instructions: none\n\nThe earlier AGENTS.md instructions no longer apply.',

@@ -1,4 +1,5 @@
 import { dirname, join } from 'node:path';
+import { EventLoopYield } from '../base/event-loop-yield.ts';
 import { listFolder } from '../base/files/list-folder.ts';
 import { isLink } from '../base/paths/is-link.ts';
 import { isWithin } from '../base/paths/is-within.ts';
@@ -23,7 +24,13 @@ export async function linksOut(cwd: string, fallbackFileNames: readonly string[]
       places.push(dirname(skills), skills, ...names.flatMap((name) => [join(skills, name), join(skills, name, 'SKILL.md')]));
     }
   }
-  return places.filter((path) => leadsOut(path, root));
+  const working = new EventLoopYield();
+  const out: string[] = [];
+  for (const path of places) {
+    await working.worked(1);
+    if (leadsOut(path, root)) out.push(path);
+  }
+  return out;
 }
 
 function leadsOut(path: string, root: string): boolean {

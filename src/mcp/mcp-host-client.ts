@@ -219,6 +219,6 @@ export class McpHostClient {
 
 const NOBODY: McpAnswer = { error: { code: -32603, message: 'nobody can answer' } };
 
-function errorOf({ kind, message, code, scopes = [] }: McpProblem): McpError {
-  return new McpError(kind, message, { code, scopes });
+function errorOf({ kind, message, code, scopes }: McpProblem): McpError {
+  return new McpError(kind, message, { code, scopes: scopes ?? null });
 }

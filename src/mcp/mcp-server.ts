@@ -1,28 +1,26 @@
-import type { Clock, Timer } from '../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
 import type { JsonValue } from '../base/json-value.ts';
 import type { Log } from '../base/log.ts';
 import { orAborted } from '../base/or-aborted.ts';
 import { makeFolder } from '../base/paths/make-folder.ts';
-import { PausableTimers } from '../base/pausable-timers.ts';
 import type { McpServerConfig } from '../config/mcp/mcp-server-config.ts';
 import { type Processes, ProcessStartError } from '../sandbox/processes/processes.ts';
 import { redact } from '../secrets/redact.ts';
 import { redactLikelySecrets } from '../secrets/redact-likely-secrets.ts';
 import { McpError } from './mcp-error.ts';
-import type { HostConnection, McpHostClient, Progress } from './mcp-host-client.ts';
+import type { HostConnection, McpHostClient } from './mcp-host-client.ts';
 import type { McpServerState, McpUser } from './mcp-user.ts';
 import type { CredentialStore } from './oauth/credential-store.ts';
+import { paced } from './paced.ts';
+import { RestartWaits } from './restart-waits.ts';
+import { type McpCallOptions, ServerCalls } from './server-calls.ts';
 import { ServerProcess } from './server-process.ts';
 import { ServerQuestions } from './server-questions.ts';
-import type { ConnectedServer, HostedServer, McpRequest, McpTool } from './to-host.ts';
+import type { ConnectedServer, HostedServer, McpRequest, McpTool, McpToolList } from './to-host.ts';
 import type { TokenSource } from './token-source.ts';
 
-/** The first wait before a server is started again. It doubles with each failure. */
-const RESTART_MS_MIN = 1_000;
-const RESTART_MS_MAX = 60_000;
-/** A server that has run so long is started again after the shortest wait. */
-const STEADY_MS = 60_000;
-const FAILURES_COUNTED_MAX = 10;
+/** The least time between two lists of changed tools. */
+const REFRESH_MS_MIN = 1_000;
 
 export interface McpServerDeps {
   host: McpHostClient;
@@ -34,15 +32,6 @@ export interface McpServerDeps {
   credentials: CredentialStore;
 }
 
-export interface McpCallOptions {
-  timeoutMs: number;
-  signal: AbortSignal;
-  user: McpUser | null;
-  /** Given to `onQuestion` of the user. */
-  tag?: unknown;
-  onProgress?: (progress: Progress) => void;
-}
-
 /** One MCP server, which all threads with the same configuration share. It is started again when it has crashed. */
 export class McpServer {
   readonly config: McpServerConfig;
@@ -50,24 +39,25 @@ export class McpServer {
   readonly #deps: McpServerDeps;
   readonly #users = new Set<McpUser>();
   readonly #questions: ServerQuestions;
+  readonly #calls: ServerCalls;
+  readonly #restart: RestartWaits;
   #state: McpServerState = { status: 'stopped' };
   #connection: HostConnection | null = null;
   #process: ServerProcess | null = null;
   #started: Promise<void> = Promise.resolve();
-  #restart: Timer | null = null;
   readonly #neededScopes = new Set<string>();
-  #failures = 0;
-  #readySinceMs: number | null = null;
-  #hasBeenReady = false;
+  #hasFailed = false;
   #connected: ConnectedServer | null = null;
-  #tools: readonly McpTool[] = [];
+  #tools: McpToolList = { tools: [], leftOut: [] };
 
   /** `cwd`: the absolute working directory of its process. */
   constructor(config: McpServerConfig, cwd: string, deps: McpServerDeps) {
     this.config = config;
     this.#cwd = cwd;
     this.#deps = deps;
+    this.#restart = new RestartWaits(deps.clock);
     this.#questions = new ServerQuestions({ config, users: this.#users, tokens: deps.tokens, credentials: deps.credentials });
+    this.#calls = new ServerCalls({ name: config.name, clock: deps.clock, questions: this.#questions });
   }
 
   get state(): McpServerState {
@@ -81,20 +71,47 @@ export class McpServer {
 
   /** The tools that it has, as it listed them last. */
   get tools(): readonly McpTool[] {
-    return this.#tools;
+    return this.#tools.tools;
   }
 
-  /** Adds a user, and starts the server if it does not run. */
+  /** The tools that are not offered. Another list when it has listed them again. */
+  get leftOut(): McpToolList['leftOut'] {
+    return this.#tools.leftOut;
+  }
+
+  /**
+   * Whether it has failed, and has not been ready since then, nor has a person had it started again. Turns do not wait for such a server,
+   * even while it is being started.
+   */
+  get hasFailed(): boolean {
+    return this.#hasFailed;
+  }
+
+  /** Adds a user, and starts the server if it does not run. If it has failed, that waits as each restart does. */
   attach(user: McpUser): void {
     this.#users.add(user);
-    if (this.#state.status === 'failed' || this.#state.status === 'stopped') this.#start();
-    else this.#connection?.rootsChanged();
+    if (this.#state.status === 'stopped') this.#start();
+    else if (this.#state.status === 'failed') this.#restart.whenDue(() => this.#start());
+    else this.rootsChanged();
   }
 
   detach(user: McpUser): void {
     this.#users.delete(user);
-    if (this.#users.size > 0) this.#connection?.rootsChanged();
-    else this.#restart?.clear();
+    if (this.#users.size > 0) this.rootsChanged();
+    else this.#restart.clear();
+  }
+
+  /** Tells the server that its users have other working directories. */
+  rootsChanged(): void {
+    this.#connection?.rootsChanged();
+  }
+
+  /** Starts it without a wait if it has failed, because a person has asked for that. */
+  startFailed(): void {
+    if (this.#state.status !== 'failed') return;
+    this.#hasFailed = false;
+    this.#restart.skip();
+    if (this.isUsed) this.#start();
   }
 
   get isUsed(): boolean {
@@ -109,13 +126,13 @@ export class McpServer {
   /** Sends a request. Rejects with an McpError, at once if the server is not running. */
   async request(request: McpRequest, options: McpCallOptions): Promise<JsonValue> {
     await this.settled(options.signal);
+    const connection = this.#connection;
     try {
       return await this.#send(request, options);
     } catch (error) {
       if (!(error instanceof McpError) || error.kind !== 'sessionLost') throw error;
       // The server has not seen the request: it knows a new session only.
-      this.#lost('the server has forgotten the session');
-      this.#start();
+      if (connection !== null) this.#beginSession(connection);
       await this.settled(options.signal);
       return this.#send(request, options);
     }
@@ -129,63 +146,54 @@ export class McpServer {
   /** The user has logged in: it is started again if it could not be before. */
   loggedIn(): void {
     this.#neededScopes.clear();
-    if (this.#state.status === 'failed' && this.isUsed) this.#start();
+    this.startFailed();
   }
 
   /** Ends the connection and the process with everything that it has started. */
   async close({ atOnce = false } = {}): Promise<void> {
-    this.#restart?.clear();
-    this.#restart = null;
+    this.#restart.clear();
     this.#setState({ status: 'stopped' });
-    this.#connection?.close(new McpError('closed', `the MCP server ${this.config.name} was ended`));
+    const ended = new McpError('closed', `the MCP server ${this.config.name} was ended`);
+    this.#connection?.close(ended);
+    this.#calls.close(ended);
     this.#connection = null;
     const running = this.#process;
     this.#process = null;
     await (atOnce ? running?.kill() : running?.stop(this.#deps.clock));
   }
 
-  async #send(request: McpRequest, { timeoutMs, signal, user, tag, onProgress }: McpCallOptions): Promise<JsonValue> {
+  async #send(request: McpRequest, options: McpCallOptions): Promise<JsonValue> {
     const connection = this.#connection;
     if (connection === null || this.#state.status !== 'ready') throw new McpError('unavailable', this.#unavailable());
-    const timers = new PausableTimers(this.#deps.clock);
-    const timeout = new AbortController();
-    const over = new AbortController();
-    const timer = timers.setTimer(() => timeout.abort(), timeoutMs);
-    const unattend = this.#process?.attend(timeoutMs);
-    let call = 0;
     try {
-      return await connection.request(request, {
-        signal: AbortSignal.any([signal, timeout.signal]),
-        ...(onProgress && { onProgress }),
-        begun: (number) => {
-          call = number;
-          this.#questions.begin(number, { user, tag, timers, over: over.signal });
-        },
-      });
+      return await this.#calls.send({ connection, process: this.#process }, request, options);
     } catch (error) {
-      if (timeout.signal.aborted && !signal.aborted)
-        throw new McpError('timeout', `${this.config.name} did not answer in time: it has ${timeoutMs / 1000} seconds (tool_timeout_sec)`);
       if (!(error instanceof McpError)) throw error;
-      for (const scope of error.scopes) this.#neededScopes.add(scope);
+      for (const scope of error.scopes ?? []) this.#neededScopes.add(scope);
+      if (error.kind === 'unauthorized' && error.scopes === null && connection === this.#connection) this.#failed(error);
       throw this.#shown(error);
-    } finally {
-      timer.clear();
-      unattend?.();
-      this.#questions.end(call);
-      over.abort();
     }
+  }
+
+  /**
+   * Begins a new session in place of this one, unless another call has begun it. Other open calls of the old session stay: the server may
+   * be answering them, or its answers say that it has not seen them.
+   */
+  #beginSession(lost: HostConnection): void {
+    if (lost !== this.#connection) return;
+    this.#start();
+    this.#calls.retire(lost);
   }
 
   #unavailable(): string {
     const { name } = this.config;
     if (this.#state.status !== 'failed') return `the MCP server ${name} is not running`;
-    const again = this.#restart === null ? '' : ' It is being started again.';
+    const again = this.#restart.isSet ? ' It is being started again.' : '';
     return `the MCP server ${name} is not available: ${this.#state.error}.${again}`;
   }
 
   #start(): void {
-    this.#restart?.clear();
-    this.#restart = null;
+    this.#restart.clear();
     this.#setState({ status: 'starting' });
     this.#started = this.#connect();
   }
@@ -199,8 +207,8 @@ export class McpServer {
       if (ready === null)
         throw new McpError('timeout', `it did not start in time: it has ${startupTimeoutMs / 1000} seconds (startup_timeout_sec)`);
       if (this.#state.status !== 'starting') return;
-      this.#hasBeenReady = true;
-      this.#readySinceMs = this.#deps.clock.monotonic();
+      this.#hasFailed = false;
+      this.#restart.ready();
       this.#setState({ status: 'ready' });
     } catch (error) {
       if (this.#state.status !== 'starting') return;
@@ -225,8 +233,8 @@ export class McpServer {
     }
   }
 
-  async #listTools(connection: HostConnection, signal: AbortSignal): Promise<McpTool[]> {
-    return (await connection.request({ op: 'listTools' }, { signal })) as unknown as McpTool[];
+  async #listTools(connection: HostConnection, signal: AbortSignal): Promise<McpToolList> {
+    return (await connection.request({ op: 'listTools' }, { signal })) as unknown as McpToolList;
   }
 
   async #open(signal: AbortSignal): Promise<HostConnection> {
@@ -258,7 +266,7 @@ export class McpServer {
       onOutput: (bytes) => running?.write(bytes),
       onTaken: (bytes) => running?.taken(bytes),
       onQuestion: (call, question, signal) => this.#questions.answer(call, question, signal),
-      onToolsChanged: () => void this.#refreshTools(),
+      onToolsChanged: paced(() => this.#refreshTools(), { everyMs: REFRESH_MS_MIN, clock: this.#deps.clock }),
       onClosed: (reason) => {
         if (this.#connection === connection) this.#lost(reason ?? 'the connection ended');
       },
@@ -287,9 +295,8 @@ export class McpServer {
   }
 
   #failed(error: unknown): void {
-    const wasSteady = this.#readySinceMs !== null && this.#deps.clock.monotonic() - this.#readySinceMs >= STEADY_MS;
-    this.#readySinceMs = null;
-    this.#failures = wasSteady ? 0 : Math.min(this.#failures + 1, FAILURES_COUNTED_MAX);
+    this.#hasFailed = true;
+    this.#restart.failed();
     const message = this.#messageOf(error);
     this.#connection?.close(new McpError('closed', `the MCP server ${this.config.name} has ended: ${message}`));
     this.#connection = null;
@@ -297,16 +304,8 @@ export class McpServer {
     this.#process = null;
     const needsLogin = error instanceof McpError && error.kind === 'unauthorized';
     if (!(error instanceof McpError)) this.#deps.log.error({ err: error, server: this.config.name }, 'an MCP server could not be started');
-    this.#restart?.clear();
-    this.#restart = this.#hasBeenReady && !needsLogin && this.isUsed ? this.#restartLater() : null;
+    if (this.#connected !== null && !needsLogin && this.isUsed) this.#restart.whenDue(() => this.#start());
     this.#setState({ status: 'failed', error: message, needsLogin });
-  }
-
-  #restartLater(): Timer {
-    const ms = Math.min(RESTART_MS_MIN * 2 ** Math.max(0, this.#failures - 1), RESTART_MS_MAX);
-    return this.#deps.clock.setTimer(() => {
-      if (this.isUsed && this.#state.status === 'failed') this.#start();
-    }, ms);
   }
 
   #setState(state: McpServerState): void {

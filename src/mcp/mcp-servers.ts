@@ -81,6 +81,11 @@ export class McpServers {
     return this.#host;
   }
 
+  /** Starts those that have failed again, without a wait. */
+  startFailed(): void {
+    for (const { server } of this.#shared.values()) server.startFailed();
+  }
+
   /** The scopes that this server has asked for since the user logged in. */
   neededScopes(config: McpServerConfig): string[] {
     return this.#sameLogin(config).flatMap(({ neededScopes }) => neededScopes);

@@ -1,3 +1,5 @@
+import { StringDecoder } from 'node:string_decoder';
+import { textEnd } from '../base/text/cut-text.ts';
 import type { McpStdio } from '../config/mcp/mcp-server-config.ts';
 import type { Processes, RunningProcess } from '../sandbox/processes/processes.ts';
 
@@ -5,6 +7,9 @@ import type { Processes, RunningProcess } from '../sandbox/processes/processes.t
 const STDERR_CHARS_MAX = 2_000;
 /** Above so many bytes that the host has not read, the output of the server is not read. */
 const UNREAD_BYTES_MAX = 4 * 1024 * 1024;
+/** A server that does not take so many bytes of its input is ended. Each message counts as at least so many, for the memory that it takes. */
+const UNTAKEN_BYTES_MAX = 64 * 1024 * 1024;
+const MESSAGE_BYTES_MIN = 1024;
 /** How long a server may take to end by itself when its input is closed. */
 const END_MS_MAX = 1_000;
 
@@ -17,10 +22,15 @@ interface ServerProcessEvents {
 export class ServerProcess {
   readonly #events: ServerProcessEvents;
   #running: RunningProcess | null = null;
-  /** What is to be written to it while it is being started. */
+  /** What is to be written to it while it is being started, or while it takes what came before. */
   #waiting: Uint8Array[] = [];
+  /** The bytes that it has not taken. */
+  #untaken = 0;
+  #isWriting = false;
+  readonly #decoder = new StringDecoder('utf8');
   #stderr = '';
   #unread = 0;
+  #isStuck = false;
   #exitCode: number | null = null;
   #isKilled = false;
 
@@ -44,7 +54,7 @@ export class ServerProcess {
       (stream, bytes) => (stream === 'stdout' ? this.#read(bytes) : this.#note(bytes)),
     );
     this.#running = running;
-    for (const bytes of this.#waiting.splice(0)) this.write(bytes);
+    void this.#writeTo(running);
     if (this.#isKilled) await running.kill();
     void running.ended.then(({ exitCode }) => {
       this.#exitCode = exitCode;
@@ -54,8 +64,25 @@ export class ServerProcess {
 
   /** Writes to its input, as soon as it has started. */
   write(bytes: Uint8Array): void {
-    if (this.#running === null) this.#waiting.push(bytes);
-    else void this.#running.write(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+    if (this.#isStuck) return;
+    this.#waiting.push(bytes);
+    this.#untaken += sizeOf(bytes);
+    if (this.#untaken > UNTAKEN_BYTES_MAX) {
+      this.#isStuck = true;
+      this.#waiting = [];
+      this.#events.onEnded();
+    } else if (this.#running !== null) void this.#writeTo(this.#running);
+  }
+
+  async #writeTo(running: RunningProcess): Promise<void> {
+    if (this.#isWriting) return;
+    this.#isWriting = true;
+    while (this.#waiting.length > 0) {
+      const waiting = this.#waiting.splice(0);
+      await running.write(Buffer.concat(waiting));
+      this.#untaken -= waiting.reduce((sum, bytes) => sum + sizeOf(bytes), 0);
+    }
+    this.#isWriting = false;
   }
 
   /** The host has read so many bytes. */
@@ -72,6 +99,7 @@ export class ServerProcess {
 
   /** Why it ended, with the end of what it wrote to stderr. */
   get ending(): string {
+    if (this.#isStuck) return `it does not read its input: more than ${UNTAKEN_BYTES_MAX / 1024 / 1024} MiB wait for it`;
     const how = this.#exitCode === null ? 'it was stopped' : `it ended with exit code ${this.#exitCode}`;
     const said = this.#stderr.trim();
     return said === '' ? how : `${how}: ${said}`;
@@ -107,6 +135,10 @@ export class ServerProcess {
   }
 
   #note(bytes: Buffer): void {
-    this.#stderr = `${this.#stderr}${bytes.toString('utf8')}`.slice(-STDERR_CHARS_MAX);
+    this.#stderr = textEnd(this.#stderr + this.#decoder.write(bytes), STDERR_CHARS_MAX);
   }
+}
+
+function sizeOf(message: Uint8Array): number {
+  return Math.max(message.length, MESSAGE_BYTES_MIN);
 }

@@ -5,13 +5,14 @@ import type { PausableTimers } from '../base/pausable-timers.ts';
 import type { McpServerConfig } from '../config/mcp/mcp-server-config.ts';
 import type { AskedQuestion, McpUser } from './mcp-user.ts';
 import type { CredentialStore } from './oauth/credential-store.ts';
-import type { McpAnswer, McpQuestion } from './to-host.ts';
+import type { McpAnswer, McpQuestion, McpRequest } from './to-host.ts';
 import type { TokenSource } from './token-source.ts';
 
 /** A request to the server that is not answered yet. */
 interface OpenCall {
   user: McpUser | null;
-  /** What the user gave with the call. */
+  op: McpRequest['op'];
+  /** What the user gave with the call. Undefined: nobody can be asked in its course. */
   tag: unknown;
   /** The time of the call, which does not pass while the server waits for an answer. */
   timers: PausableTimers;
@@ -25,6 +26,9 @@ interface ServerQuestionsDeps {
   tokens: TokenSource;
   credentials: CredentialStore;
 }
+
+/** The requests in whose course servers ask. They answer the others by themselves. */
+const ASKING: ReadonlySet<McpRequest['op']> = new Set(['callTool', 'readResource']);
 
 const NO_CALL: McpAnswer = { error: { code: -32600, message: 'no call of a thread is open that this belongs to' } };
 
@@ -74,14 +78,17 @@ export class ServerQuestions {
     return transport.type === 'http' ? this.#deps.tokens.token({ name, transport }, { refused }) : null;
   }
 
-  /** The call that is known, else that of the thread that the question names, else the last one. */
+  /**
+   * The call that is known. Else the last one of the thread that the question names, or of the only one that has requests open: a question
+   * that may be another thread's reaches nobody.
+   */
   #callOf(call: number | null, { params }: AskedQuestion): OpenCall | null {
-    const known = call === null ? undefined : this.#calls.get(call);
-    if (known !== undefined) return known;
-    const open = [...this.#calls.values()].filter(({ user }) => user !== null);
+    if (call !== null) return this.#calls.get(call) ?? null;
+    const open = [...this.#calls.values()].filter(({ op }) => ASKING.has(op));
     const named = (params._meta as JsonObject | undefined)?.threadId;
     if (typeof named === 'string') return open.findLast(({ tag }) => isTagOf(tag, named)) ?? null;
-    return open.at(-1) ?? null;
+    const isClear = new Set(open.map(({ user }) => user)).size === 1;
+    return isClear ? (open.findLast(({ tag }) => tag !== undefined) ?? null) : null;
   }
 
   #roots(): { uri: string; name: string }[] {

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../base/json-value.ts';
+import type { FunctionCallOutputBody, McpToolCallResult } from '../protocol/generated/types.ts';
 
 /** A server to connect to, for the host. A server on stdio runs in the main thread: its bytes come and go in messages. */
 export type HostedServer =
@@ -42,6 +43,7 @@ export interface McpTool {
   name: string;
   title: string | null;
   description: string | null;
+  /** The schema of its arguments as providers take it. */
   inputSchema: JsonObject;
   /** The whole description, for clients. */
   raw: JsonObject;
@@ -56,6 +58,12 @@ export interface McpToolAnnotations {
   openWorldHint?: boolean;
 }
 
+/** The tools of a server, and those that are left out, because providers would refuse them or they are too large. */
+export interface McpToolList {
+  tools: readonly McpTool[];
+  leftOut: readonly { name: string; why: string }[];
+}
+
 /** What a server says about itself when it is connected. */
 export interface ConnectedServer {
   protocolVersion: string;
@@ -65,13 +73,31 @@ export interface ConnectedServer {
   instructions: string | null;
 }
 
-/** A request to a server. */
+/**
+ * A request to a server. `charsMax`: the result is for a model, which reads about so many characters of text; it is a `McpCallOutcome` or a
+ * `CutResult`. Absent: the result is as the server sends it.
+ */
 export type McpRequest =
   | { op: 'listTools' }
-  | { op: 'callTool'; name: string; arguments: JsonObject; meta: JsonObject | null }
-  | { op: 'listResources'; cursor: string | null }
-  | { op: 'listResourceTemplates'; cursor: string | null }
-  | { op: 'readResource'; uri: string; meta: JsonObject | null };
+  | { op: 'callTool'; name: string; arguments: JsonObject; meta: JsonObject | null; charsMax?: number }
+  | { op: 'listResources'; cursor: string | null; charsMax?: number }
+  | { op: 'listResourceTemplates'; cursor: string | null; charsMax?: number }
+  | { op: 'readResource'; uri: string; meta: JsonObject | null; charsMax?: number };
+
+/** The result of a tool. */
+export interface McpCallOutcome {
+  isError: boolean;
+  /** For the model. */
+  output: FunctionCallOutputBody;
+  /** For the item. */
+  result: McpToolCallResult;
+}
+
+/** The result of another request, without what goes beyond the limit. */
+export interface CutResult {
+  value: JsonValue;
+  isCut: boolean;
+}
 
 /**
  * Why a request or a connection failed. `server`: the server answered with an error. `closed`: the connection ended. `sessionLost`: the
@@ -82,8 +108,7 @@ export interface McpProblem {
   message: string;
   /** The code of the server's error. */
   code: number | null;
-  data: JsonValue;
-  /** For `unauthorized`: the scopes that the server wants. */
+  /** The scopes that the server wants beyond those of the login. Absent: it does not take the login, or the problem is another one. */
   scopes?: readonly string[];
 }
 

@@ -17,3 +17,12 @@ export function tooManySearchSessions(sessionsMax: number): RpcError {
 export function tooManyRoots(rootsMax: number): RpcError {
   return refused('too_many_roots', `a search can have at most ${rootsMax} roots`, { maxRoots: rootsMax });
 }
+
+export function searchUnavailable(): RpcError {
+  const message = 'files cannot be searched, because ripgrep is not installed: install heddle with its optional dependencies';
+  return refused('search_unavailable', message);
+}
+
+export function searchFailed(): RpcError {
+  return refused('search_failed', 'the search needed too much memory: try again, or search fewer roots');
+}

@@ -1,12 +1,22 @@
 import type { Log } from '../base/log.ts';
+import { Places } from '../base/places.ts';
 import type { FuzzyFileSearchResult } from '../protocol/generated/types.ts';
 import { type ListFilesDeps, listFiles } from './list-files.ts';
 import type { PathIndex } from './path-index.ts';
 
+/** A search knows so many bytes of paths, about half a million: nobody searches the whole disk with a few letters. */
+const PATHS_BYTES_MAX = 32 * 1024 * 1024;
+/** The folders that are listed at a time. */
+const LISTINGS_MAX = 4;
+
 export interface FileSearchDeps extends ListFilesDeps {
   log: Log;
+  /** The absolute path of ripgrep. */
+  program: string;
   /** Makes the index of the files below these folders. */
   index: (roots: readonly string[]) => Promise<PathIndex>;
+  /** Called if only a part of the files below a folder is known, with the reason. */
+  onIncomplete: (folder: string, reason: string) => void;
 }
 
 /** The files below some folders, as they were when the search began, for any number of queries. */
@@ -16,6 +26,8 @@ export class FileSearch {
   readonly #deps: FileSearchDeps;
   readonly #index: Promise<PathIndex>;
   readonly #ending = new AbortController();
+  readonly #places = new Places(LISTINGS_MAX);
+  #bytesLeft = PATHS_BYTES_MAX;
   #isListed = false;
 
   /** `roots`: absolute paths. Those that are no folders have no files. */
@@ -33,14 +45,16 @@ export class FileSearch {
     return this.#ending.signal.aborted;
   }
 
-  /** Ranks the files that are known so far. Null: a newer query or the end of the search has ended this one. Never rejects. */
+  /**
+   * Ranks the files that are known so far. Null: a newer query or the end of the search has ended this one. Rejects if the index is lost:
+   * then the search is of no more use.
+   */
   async rank(query: string): Promise<FuzzyFileSearchResult[] | null> {
     try {
       return await (await this.#index).rank(query);
     } catch (error) {
       if (this.hasEnded) return null;
-      this.#deps.log.error({ err: error }, 'a file search failed');
-      return [];
+      throw error;
     }
   }
 
@@ -51,20 +65,27 @@ export class FileSearch {
   }
 
   async #list(roots: readonly string[]): Promise<void> {
-    await Promise.all(roots.map((_folder, root) => this.#listRoot(roots, root)));
+    await Promise.all(roots.map((folder, root) => this.#listRoot(folder, root)));
     this.#isListed = true;
   }
 
-  async #listRoot(roots: readonly string[], root: number): Promise<void> {
-    const { log } = this.#deps;
-    const folder = roots[root] ?? '';
+  async #listRoot(folder: string, root: number): Promise<void> {
+    const { signal } = this.#ending;
+    if (!(await this.#places.take(signal))) return;
     try {
       const index = await this.#index;
-      const { signal } = this.#ending;
-      const all = await listFiles(this.#deps, { folder, signal, onPaths: (bytes) => index.add(root, bytes) });
-      if (!all && !this.hasEnded) log.warn({ folder }, 'the folder has too many files: the search knows only a part of them');
+      const onPaths = (bytes: Buffer) => {
+        const taken = bytes.subarray(0, this.#bytesLeft);
+        this.#bytesLeft -= taken.length;
+        index.add(root, taken);
+        return this.#bytesLeft > 0;
+      };
+      const missing = await listFiles(this.#deps, { program: this.#deps.program, folder, onPaths, signal });
+      if (missing !== null && !this.hasEnded) this.#deps.onIncomplete(folder, missing);
     } catch (error) {
-      log.warn({ err: error, folder }, 'the files of a folder cannot be listed');
+      this.#deps.log.warn({ err: error, folder }, 'the files of a folder cannot be listed');
+    } finally {
+      this.#places.release();
     }
   }
 }

@@ -3,9 +3,17 @@ import { type Clock, sleep, type Timer } from '../base/clock.ts';
 import { KeyedQueue } from '../base/keyed-queue.ts';
 import type { Pace } from '../base/pace.ts';
 import type { FuzzyFileSearchResult, ServerNotifications } from '../protocol/generated/types.ts';
-import { emptySearchField, searchSessionNotFound, tooManyRoots, tooManySearchSessions } from '../protocol/search-errors.ts';
+import {
+  emptySearchField,
+  searchFailed,
+  searchSessionNotFound,
+  searchUnavailable,
+  tooManyRoots,
+  tooManySearchSessions,
+} from '../protocol/search-errors.ts';
 import { FileSearch, type FileSearchDeps } from './file-search.ts';
 import type { PathIndex } from './path-index.ts';
+import { ripgrepPath } from './ripgrep-path.ts';
 
 const SESSIONS_MAX = 32;
 const ROOTS_MAX = 64;
@@ -14,7 +22,7 @@ const PARTIAL_MS = 200;
 /** The thread of the indexes ends when there was no search for so long. */
 const IDLE_MS = 30_000;
 
-type SearchNotification = 'fuzzyFileSearch/sessionUpdated' | 'fuzzyFileSearch/sessionCompleted';
+type SearchNotification = 'fuzzyFileSearch/sessionUpdated' | 'fuzzyFileSearch/sessionCompleted' | 'warning';
 
 /** Makes indexes of paths. */
 interface Indexes {
@@ -23,7 +31,7 @@ interface Indexes {
   close(): Promise<void>;
 }
 
-export interface FileSearchesDeps extends Omit<FileSearchDeps, 'index'> {
+export interface FileSearchesDeps extends Omit<FileSearchDeps, 'index' | 'program' | 'onIncomplete'> {
   clock: Clock;
   pace: Pace;
   /** Folders that are relative are relative to this one. Absolute. */
@@ -33,12 +41,16 @@ export interface FileSearchesDeps extends Omit<FileSearchDeps, 'index'> {
   notify<Method extends SearchNotification>(connection: number, method: Method, params: ServerNotifications[Method]): void;
   /** Null while the client keeps up with its notifications; else resolves once it has caught up. */
   drained: (connection: number) => Promise<void> | null;
+  /** Returns the path of ripgrep; null: it is not installed. By default `ripgrepPath`. */
+  program?: () => string | null;
 }
 
 /** The file searches of all connections. A session belongs to its connection and ends with it. */
 export class FileSearches {
   readonly #deps: FileSearchesDeps;
   readonly #sessions = new Map<number, Map<string, SearchSession>>();
+  /** The warnings that a connection has got. Each is sent once. */
+  readonly #warned = new Map<number, Set<string>>();
   /** Aborts when the connection ends. */
   readonly #gone = new Map<number, AbortController>();
   /** What ends the searches for one query that a client can end, by connection and token. */
@@ -57,6 +69,7 @@ export class FileSearches {
   /** Must be called before a connection can search. */
   open(connection: number): void {
     this.#sessions.set(connection, new Map());
+    this.#warned.set(connection, new Set());
     this.#gone.set(connection, new AbortController());
   }
 
@@ -73,7 +86,7 @@ export class FileSearches {
     }
     try {
       return await this.#queue.run(`${connection}`, () =>
-        this.#find(query, roots, AbortSignal.any([cancel.signal, ...(gone === undefined ? [] : [gone])])),
+        this.#find({ query, roots, connection }, AbortSignal.any([cancel.signal, ...(gone === undefined ? [] : [gone])])),
       );
     } finally {
       if (this.#cancels.get(key) === cancel) this.#cancels.delete(key);
@@ -91,7 +104,8 @@ export class FileSearches {
     sessions.get(sessionId)?.end();
     sessions.delete(sessionId);
     if (sessions.size >= SESSIONS_MAX) throw tooManySearchSessions(SESSIONS_MAX);
-    const session = new SearchSession({ ...this.#deps, connection, sessionId, search: this.#search(roots) });
+    const search = this.#search(roots, connection);
+    const session = new SearchSession({ ...this.#deps, connection, sessionId, search, onLost: (error) => this.#lose(session, error) });
     sessions.set(sessionId, session);
     // Tells the client when the files are listed, even before its first query.
     return () => session.query('');
@@ -115,6 +129,7 @@ export class FileSearches {
   endConnection(connection: number): void {
     for (const session of this.#sessions.get(connection)?.values() ?? []) session.end();
     this.#sessions.delete(connection);
+    this.#warned.delete(connection);
     this.#gone.get(connection)?.abort();
     this.#gone.delete(connection);
     this.#closeWhenIdle();
@@ -127,15 +142,21 @@ export class FileSearches {
     await this.#closeIndexes();
   }
 
-  async #find(query: string, roots: string[], signal: AbortSignal): Promise<FuzzyFileSearchResult[]> {
+  async #find(
+    { query, roots, connection }: { query: string; roots: string[]; connection: number },
+    signal: AbortSignal,
+  ): Promise<FuzzyFileSearchResult[]> {
     if (signal.aborted) return [];
-    const search = this.#search(roots);
+    const search = this.#search(roots, connection);
     this.#running.add(search);
     signal.addEventListener('abort', () => search.end(), { once: true });
     try {
       await this.#deps.pace.during(search.listed);
       const files = await this.#deps.pace.during(search.rank(query));
       return search.hasEnded ? [] : (files ?? []);
+    } catch (error) {
+      this.#deps.log.error({ err: error }, LOST);
+      throw searchFailed();
     } finally {
       search.end();
       this.#running.delete(search);
@@ -143,13 +164,40 @@ export class FileSearches {
     }
   }
 
-  #search(roots: string[]): FileSearch {
+  /** Throws an RpcError if ripgrep is not installed. */
+  #search(roots: string[], connection: number): FileSearch {
+    const { cwd, program: find = ripgrepPath } = this.#deps;
+    const program = find();
+    if (program === null) throw searchUnavailable();
     this.#idle?.clear();
-    const { cwd } = this.#deps;
     this.#indexes ??= createIndexes(this.#deps.script);
     const indexes = this.#indexes;
     const folders = roots.map((root) => (isAbsolute(root) ? root : resolve(cwd, root)));
-    return new FileSearch(folders, { ...this.#deps, index: async (all) => (await indexes).open(all) });
+    return new FileSearch(folders, {
+      ...this.#deps,
+      program,
+      index: async (all) => (await indexes).open(all),
+      onIncomplete: (folder, reason) => this.#warn(connection, `Searches know only a part of the files in ${folder}: ${reason}.`),
+    });
+  }
+
+  /** Ends a session whose index is lost, so that the client's next request about it is refused. */
+  #lose(session: SearchSession, error: unknown): void {
+    const { connection, sessionId } = session;
+    this.#deps.log.error({ err: error }, LOST);
+    if (this.#sessions.get(connection)?.get(sessionId) !== session) return;
+    this.stop(connection, sessionId);
+    this.#warn(connection, `The file search ${sessionId} has ended, because searches needed too much memory. Start it again.`);
+  }
+
+  /** Sends a warning for the user, once to each connection. */
+  #warn(connection: number, message: string): void {
+    const { log, notify } = this.#deps;
+    const warned = this.#warned.get(connection);
+    if (warned === undefined || warned.has(message)) return;
+    warned.add(message);
+    log.warn({ message }, 'a file search is not complete');
+    notify(connection, 'warning', { threadId: null, message });
   }
 
   #closeWhenIdle(): void {
@@ -165,6 +213,8 @@ export class FileSearches {
     await (await indexes)?.close();
   }
 }
+
+const LOST = 'the index of a file search is lost';
 
 function checkRoots(roots: readonly string[]): void {
   if (roots.length > ROOTS_MAX) throw tooManyRoots(ROOTS_MAX);
@@ -184,21 +234,27 @@ interface SessionOptions extends Pick<FileSearchesDeps, 'clock' | 'pace' | 'noti
   connection: number;
   sessionId: string;
   search: FileSearch;
+  /** The index of the search is lost, so that no query can be answered. */
+  onLost: (error: unknown) => void;
 }
 
 class SearchSession {
+  readonly connection: number;
+  readonly sessionId: string;
   readonly #options: SessionOptions;
   /** Ends the work for the current query. */
   #current = new AbortController();
 
   constructor(options: SessionOptions) {
+    this.connection = options.connection;
+    this.sessionId = options.sessionId;
     this.#options = options;
   }
 
   query(query: string): void {
     this.#current.abort();
     this.#current = new AbortController();
-    void this.#options.pace.during(this.#answer(query, this.#current.signal));
+    void this.#options.pace.during(this.#answer(query, this.#current.signal).catch(this.#options.onLost));
   }
 
   end(): void {

@@ -1,13 +1,15 @@
-import { createRequire } from 'node:module';
-import { arch, platform } from 'node:os';
-import type { Clock, Timer } from '../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
 import type { Env } from '../base/env.ts';
 import type { Processes } from '../sandbox/processes/processes.ts';
 
-/** A listing ends when it has written so much, about half a million paths: nobody searches the whole disk with a few letters. */
-const LISTING_BYTES_MAX = 32 * 1024 * 1024;
 /** A listing that finds nothing for so long waits for something, such as a file system that does not answer, and ends. */
-const SILENT_MS_MAX = 10_000;
+const SILENT_MS_MAX = 5_000;
+/** How often that is looked at before a listing that still finds files ends. */
+const LOOKS_MAX = 12;
+/** Ripgrep keeps each line of an ignore file in memory: one without an end, such as a link to a device, must not take all of it. */
+const MEMORY_BYTES_MAX = 512 * 1024 * 1024;
+/** The exit codes of a ripgrep that has looked everywhere: it found files, none, or some that it could not read. */
+const FINISHED = [0, 1, 2];
 /** The folders in which version control keeps its own files. */
 const VERSION_CONTROL = ['.git', '.hg', '.svn', '.jj'];
 
@@ -19,71 +21,79 @@ export interface ListFilesDeps {
 }
 
 export interface Listing {
+  /** The absolute path of ripgrep. */
+  program: string;
   /** The absolute path of the folder. */
   folder: string;
-  /** Gets the paths of the files, relative to the folder, each with a NUL behind it. The bytes are valid only until it returns. */
-  onPaths: (bytes: Buffer) => void;
+  /**
+   * Gets the paths of the files, relative to the folder, each with a line feed behind it. The bytes are valid only until it returns.
+   * Returns whether more are wanted.
+   */
+  onPaths: (bytes: Buffer) => boolean;
   /** Ends the listing. */
   signal: AbortSignal;
 }
 
 /**
- * Lists the files below a folder that git does not ignore, hidden ones too, with ripgrep. Follows links. Resolves with whether all were
- * listed. Rejects with a `ProcessStartError` if there is no such folder.
+ * Lists the files below a folder that git does not ignore, hidden ones too, with ripgrep. Follows links. Files with a line feed in their
+ * path are left out. Resolves with null if all were listed, else with the reason why not. Rejects with a `ProcessStartError` if there is
+ * no such folder.
  */
-export async function listFiles({ processes, clock, env }: ListFilesDeps, { folder, onPaths, signal }: Listing): Promise<boolean> {
-  if (signal.aborted) return false;
-  let bytesLeft = LISTING_BYTES_MAX;
-  let timer: Timer | null = null;
-  let onBytes = () => {};
-  const full = new AbortController();
+export async function listFiles({ processes, clock, env }: ListFilesDeps, { program, folder, onPaths, signal }: Listing) {
+  if (signal.aborted) return ENDED;
+  const ending = new AbortController();
+  let hasFound = false;
   const ripgrep = await processes.start(
     {
-      argv: [program(), ...ARGUMENTS],
+      argv: [program, ...ARGUMENTS],
       cwd: folder,
       env: Object.fromEntries(['HOME', 'XDG_CONFIG_HOME'].flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]))),
       bounds: null,
+      memoryBytesMax: MEMORY_BYTES_MAX,
       owner: ['file-search'],
       input: false,
       terminal: null,
     },
     (stream, bytes) => {
-      if (stream !== 'stdout' || bytesLeft === 0) return;
-      onBytes();
-      onPaths(bytes.subarray(0, bytesLeft));
-      bytesLeft -= Math.min(bytesLeft, bytes.length);
-      if (bytesLeft === 0) full.abort();
+      if (stream !== 'stdout' || ending.signal.aborted) return;
+      hasFound = true;
+      if (!onPaths(bytes)) ending.abort(TOO_MANY);
     },
   );
-  const silent = new AbortController();
-  const looksAgain = () => clock.setTimer(() => silent.abort(), SILENT_MS_MAX);
-  timer = looksAgain();
-  onBytes = () => {
-    timer?.clear();
-    timer = looksAgain();
+  let looks = 0;
+  const look = () => {
+    if (!hasFound) return ending.abort(SILENT);
+    if (++looks === LOOKS_MAX) return ending.abort(TOO_SLOW);
+    hasFound = false;
+    timer = clock.setTimer(look, SILENT_MS_MAX);
   };
-  const ending = AbortSignal.any([signal, full.signal, silent.signal]);
+  let timer = clock.setTimer(look, SILENT_MS_MAX);
   const kill = () => void ripgrep.kill();
-  ending.addEventListener('abort', kill, { once: true });
-  if (ending.aborted) kill();
-  await ripgrep.ended;
+  const end = () => ending.abort(ENDED);
+  ending.signal.addEventListener('abort', kill, { once: true });
+  signal.addEventListener('abort', end, { once: true });
+  if (ending.signal.aborted) kill();
+  if (signal.aborted) end();
+  const { exitCode } = await ripgrep.ended;
   timer.clear();
-  ending.removeEventListener('abort', kill);
-  return !ending.aborted;
+  signal.removeEventListener('abort', end);
+  if (ending.signal.aborted) return String(ending.signal.reason);
+  return FINISHED.includes(exitCode) ? null : `ripgrep, which lists them, ended with the exit code ${exitCode}: ${SUSPECT}`;
 }
+
+const SUSPECT = 'perhaps a .gitignore, .ignore or .rgignore there is no regular file, or a very large one';
+const ENDED = 'the search was ended';
+const TOO_MANY = 'there are too many';
+const TOO_SLOW = `listing them took longer than ${(LOOKS_MAX * SILENT_MS_MAX) / 1000} seconds`;
+const SILENT = `no file was found for ${SILENT_MS_MAX / 1000} seconds: ${SUSPECT}, or a disk does not answer`;
 
 const ARGUMENTS = [
   '--no-config',
   '--files',
-  '--null',
+  // Each path is written as it is found, also if ripgrep is killed later. It does not do so with NUL behind the paths.
+  '--line-buffered',
   '--hidden',
   '--follow',
   '--no-messages',
-  ...VERSION_CONTROL.flatMap((name) => ['--glob', `!${name}`]),
+  ...[...VERSION_CONTROL, '*\n*'].flatMap((name) => ['--glob', `!${name}`]),
 ];
-
-/** The program that npm has installed for this platform. The package's own module cannot be loaded with `require` by all Nodes. */
-function program(): string {
-  const { resolve } = createRequire(createRequire(import.meta.url).resolve('@vscode/ripgrep'));
-  return resolve(`@vscode/ripgrep-${platform()}-${arch()}/bin/rg`);
-}

@@ -6,6 +6,7 @@ import type { FuzzyFileSearchResult } from '../protocol/generated/types.ts';
 export const MATCHES_MAX = 50;
 /** Paths are ranked in blocks of this size. A newer query takes over after a block, which takes some milliseconds. */
 const BLOCK_PATHS = 1000;
+const LINE_FEED = 0x0a;
 /** Matches within the last part of a path come before all others, and a last part that equals the query comes first. */
 const NAME_BONUS = 0x1_00_00;
 const WHOLE_NAME_BONUS = 0x2_00_00;
@@ -32,7 +33,7 @@ const { Fzf, extendedMatch } = fzf as unknown as Library;
 
 /** The paths below some roots, and the search for those that match a query. */
 export interface PathIndex {
-  /** Adds the files of a root: paths that are relative to it, each with a NUL behind it. A path may continue in the next bytes. */
+  /** Adds the files of a root: paths that are relative to it, each with a line feed behind it. A path may continue in the next bytes. */
   add(root: number, bytes: Uint8Array): void;
   /**
    * Returns the best matches among the paths that were added so far, best first, 50 at most. A later call ends earlier ones, which
@@ -64,9 +65,9 @@ export class LocalPathIndex implements PathIndex {
 
   add(root: number, bytes: Uint8Array): void {
     const all = Buffer.concat([this.#unfinished.get(root) ?? Buffer.alloc(0), bytes]);
-    const end = all.lastIndexOf(0) + 1;
+    const end = all.lastIndexOf(LINE_FEED) + 1;
     this.#unfinished.set(root, all.subarray(end));
-    for (const path of all.toString('utf8', 0, end).split('\0')) if (path !== '') this.#addFile(root, path);
+    for (const path of all.toString('utf8', 0, end).split('\n')) if (path !== '') this.#addFile(root, path);
   }
 
   async rank(query: string): Promise<FuzzyFileSearchResult[] | null> {

@@ -81,9 +81,9 @@ export class Clients implements ClientChannel {
     else followers.add(connection);
   }
 
-  /** From now on a follower of a thread runs the tools that clients provide for it, unless another one does. */
-  provideTools(threadId: string, connectionId: number): void {
-    this.#providers.offer(threadId, connectionId);
+  /** From now on a follower of a thread runs the tools that clients provide for it, unless another one does (`ToolProviders.offer`). */
+  provideTools(threadId: string, connectionId: number, options: { isDeclarer: boolean }): void {
+    this.#providers.offer(threadId, connectionId, options);
   }
 
   /** From now on a follower of a thread gets its raw events, too. */

@@ -6,6 +6,8 @@ const ABSENCE_MS_MAX = 30_000;
 interface Provider {
   /** The number of its connection; null: it has left. */
   connectionId: number | null;
+  /** Whether it is the client that declared the tools. */
+  isDeclarer: boolean;
   /** Runs while the provider has left and calls still wait for another client. */
   absence: Timer | null;
 }
@@ -17,8 +19,8 @@ interface ToolProvidersDeps {
 }
 
 /**
- * The connections that run the tools of clients, by thread: the one that declared them, by starting or forking the thread, until it
- * leaves. The next one that resumes the thread takes its place.
+ * The connections that run the tools of clients, by thread: the one that declared them, until it leaves. Then it is the next connection
+ * of the same client. Other clients, which may only observe the thread, run them only while that client is not expected.
  */
 export class ToolProviders {
   readonly #deps: ToolProvidersDeps;
@@ -39,12 +41,15 @@ export class ToolProviders {
     return provider !== undefined && (provider.connectionId !== null || provider.absence !== null);
   }
 
-  /** Makes a connection the provider of a thread's tools, unless another one is. */
-  offer(threadId: string, connectionId: number): void {
+  /**
+   * Makes a connection the provider of a thread's tools. That of the client that declared them takes the place of one that has left or
+   * belongs to another client. Others take only a place that nobody has.
+   */
+  offer(threadId: string, connectionId: number, { isDeclarer }: { isDeclarer: boolean }): void {
     const provider = this.#providers.get(threadId);
-    if (provider !== undefined && provider.connectionId !== null) return;
+    if (provider !== undefined && (!isDeclarer || (provider.isDeclarer && provider.connectionId !== null))) return;
     provider?.absence?.clear();
-    this.#providers.set(threadId, { connectionId, absence: null });
+    this.#providers.set(threadId, { connectionId, isDeclarer, absence: null });
   }
 
   /** A connection does not follow the thread any more. */

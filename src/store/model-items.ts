@@ -11,6 +11,8 @@ export interface AuthoredItem {
 /** An item that the model reads, and the turn that it came in; null: none. */
 export interface ReadItem extends AuthoredItem {
   turnId: string | null;
+  /** An output that takes the place of the one before it with the same call id. */
+  replaces?: true;
 }
 
 interface ModelItemsOptions {
@@ -41,7 +43,7 @@ export class ModelItems {
     if (entry.kind !== 'model') return;
     const { item, author = null, turnId } = entry;
     if (entry.deferred) this.#deferred.items.push({ item, author });
-    else this.#options.take({ item, author, turnId });
+    else this.#options.take({ item, author, turnId, ...(entry.replaces && { replaces: true }) });
   }
 
   /** The deferred items so far. At the end of a history they come last. */

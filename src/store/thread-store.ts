@@ -145,7 +145,8 @@ export type ThreadChange = ThreadPatch & { gitFields?: Partial<GitInfo> };
  * - `item` is an item as clients saw it completed, or with `partial`, as it was last saved. With `running` the item runs on
  *   after its turn, and a later `lateItem` has its end: readers show that at the position of the first.
  * - `model` is an item that the model reads. The prompt is made of these, in their order. A `deferred` one came while the
- *   model was responding. The model reads it at the next `deferredRead`, or else after all other items of its turn.
+ *   model was responding. The model reads it at the next `deferredRead`, or else after all other items of its turn. One that `replaces`
+ *   is an output that takes the place of the output before it with the same call id.
  * - `compacted` replaces all entries before it that are for the model, deferred ones too: from then on it reads `items` instead. What
  *   clients see of the history stays.
  */
@@ -163,7 +164,7 @@ export type LogEntry =
     }
   | { kind: 'item'; turnId: string; item: ThreadItem; startedAtMs: number; completedAtMs: number; partial?: boolean; running?: boolean }
   | { kind: 'lateItem'; turnId: string; item: ThreadItem; startedAtMs: number; completedAtMs: number }
-  | { kind: 'model'; turnId: string | null; item: ResponseItem; deferred?: boolean; author?: Author }
+  | { kind: 'model'; turnId: string | null; item: ResponseItem; deferred?: boolean; replaces?: true; author?: Author }
   | { kind: 'deferredRead'; turnId: string }
   | { kind: 'compacted'; turnId: string | null; items: ResponseItem[]; authors?: (Author | null)[] };
 

@@ -46,8 +46,11 @@ export interface Action {
   close?(): Promise<void>;
 }
 
-/** The decision of policy about an action. The reason of a refusal is for the model. */
-export type Judgement = { run: Permit } | { ask: Ask } | { refuse: string };
+/**
+ * The decision of policy about an action. The reason of a refusal is for the model. `demand`: why a check of the action demands an approval,
+ * even if policy needs none.
+ */
+export type Judgement = { run: Permit; demand?: string } | { ask: Ask } | { refuse: string };
 
 /** A question that must be answered before something may be done. */
 export interface Ask {

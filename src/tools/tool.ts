@@ -1,4 +1,5 @@
 import type { JsonValue } from '../base/json-value.ts';
+import type { HookForm } from '../hooks/hook-call.ts';
 import type { ToolSpec } from '../model/model.ts';
 import type { Grants } from '../policy/permissions/grants.ts';
 import type { ThreadSettings } from '../store/thread-store.ts';
@@ -29,6 +30,8 @@ export interface Tool {
   readonly offered?: false;
   /** The model finds the tool only by search, and is not offered it before. It works if the model calls it by name. */
   readonly isDeferred?: true;
+  /** How hooks see its calls. Absent: by its name. A tool of a client in the place of a built-in one has none. */
+  readonly hookForm?: HookForm;
   /** The tool only changes records, such as the goal. A turn that calls only such tools counts as a turn without work. */
   readonly onlyRecords?: true;
   /**

@@ -57,7 +57,8 @@ test('experimentalRawEvents shows everything that the model reads and says, in i
     { content: [{ type: 'output_text', text: 'done' }] },
   ]);
   expect(client.notifications('rawResponse/completed')).toEqual([
-    { ...ids, responseId: null, usage: USAGE },
+    // The provider gives none.
+    { ...ids, responseId: expect.any(String), usage: USAGE },
     { ...ids, responseId: 'resp_2', usage: USAGE },
   ]);
   const all = methods(client);
@@ -109,4 +110,18 @@ test('input that joins a turn, and an interrupt, are shown too', async () => {
   const texts = JSON.stringify(client.notifications('rawResponseItem/completed'));
   expect(texts).toContain('"two"');
   expect(texts).toContain('interrupted');
+});
+
+test('items that are added while no turn runs come with the next turn, before its own', async () => {
+  const { client } = await startServer({ model: new TestModel(response(message('ok'))) });
+  await client.request('thread/start', { experimentalRawEvents: true });
+  const item = { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'added' }] };
+  await client.request('thread/inject_items', { threadId: idOf(1), items: [item] });
+  await client.request('thread/name/set', { threadId: idOf(1), name: 'n' });
+  await client.waitFor('thread/name/updated');
+  expect(brief(client)).toEqual([]);
+  const { id } = await client.turn(idOf(1), 'one');
+  const [first, ...others] = client.notifications('rawResponseItem/completed');
+  expect(first).toMatchObject({ turnId: id, item });
+  expect(others.every(({ turnId }) => turnId === id)).toBe(true);
 });

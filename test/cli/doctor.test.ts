@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { checkSandbox } from '../../src/cli/doctor/check-sandbox.ts';
+import { checkSearch } from '../../src/cli/doctor/check-search.ts';
 import type { DoctorCheck } from '../../src/cli/doctor/doctor-check.ts';
 import { type DoctorOptions, runDoctor } from '../../src/cli/doctor/run-doctor.ts';
 import { bubblewrapProblem } from '../../src/sandbox/linux/bubblewrap-problem.ts';
@@ -218,4 +219,10 @@ command = 5
     const table = await doctor({ 'config.toml': 'model_provider = "scripted"\n[mcp_servers.a]\ncommand = 5\nrequired = true\n' });
     expect([table.isWell, table.check('configuration')?.problems[0]?.severity]).toEqual([false, 'error']);
   });
+});
+
+test('heddle doctor says whether ripgrep is installed', async () => {
+  const { check } = await doctor({});
+  expect(check('search')).toMatchObject({ facts: { path: expect.stringMatching(/\/bin\/rg$/) }, problems: [] });
+  expect(checkSearch(null)).toMatchObject({ summary: 'not found', problems: [{ severity: 'warning' }] });
 });

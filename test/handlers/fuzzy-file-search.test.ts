@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readlinkSync, symlinkSync } from 'n
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { writeFiles } from '../config/temp-folder.ts';
+import type { TestClient } from '../support/test-client.ts';
 import { startServer } from '../support/test-server.ts';
 
 async function serverWith(files: Record<string, string>) {
@@ -88,18 +89,54 @@ describe('fuzzyFileSearch', () => {
   });
 });
 
-test('a listing that waits for something ends after ten seconds without a file, and other searches go on', async () => {
-  const { client, clock, cwd } = await serverWith({ 'a/needle': '', 'b/needle': '' });
-  execFileSync('mkfifo', [join(cwd, 'a', '.gitignore')]);
-  mkdirSync(join(cwd, 'a', '.git'));
-  const search = client.request('fuzzyFileSearch', { query: 'needle', roots: [join(cwd, 'a')] });
-  await expect.poll(() => listings(cwd).length, { timeout: 5000, interval: 5 }).toBe(1);
-  clock.advance(10_000);
-  expect((await search).files.length).toBeLessThanOrEqual(1);
-  expect(await client.request('fuzzyFileSearch', { query: 'needle', roots: [join(cwd, 'b')] })).toMatchObject({
-    files: [{ path: 'needle' }],
+describe('a listing that does not come to its end', () => {
+  const LISTS = test.runIf(existsSync('/proc/self/exe'));
+
+  /** The warnings about the files below a folder. */
+  const warnings = (client: TestClient, folder: string) =>
+    client
+      .notifications('warning')
+      .flatMap(({ threadId, message }) => (threadId === null && message.includes(`in ${folder}: `) ? [message] : []));
+
+  LISTS('because it waits, ends some seconds after its last file, and other searches go on', async () => {
+    const { client, clock, cwd } = await serverWith({ 'a/needle': '', 'b/needle': '' });
+    execFileSync('mkfifo', [join(cwd, 'a', '.gitignore')]);
+    const folder = join(cwd, 'a');
+    mkdirSync(join(folder, '.git'));
+    const search = client.request('fuzzyFileSearch', { query: 'needle', roots: [folder] });
+    await expect.poll(() => listings(cwd).length, { timeout: 5000, interval: 5 }).toBe(1);
+    clock.advance(10_000);
+    expect((await search).files).toEqual([]);
+    expect(warnings(client, folder)).toEqual([expect.stringContaining('no file was found for 5 seconds')]);
+    const { files } = await client.request('fuzzyFileSearch', { query: 'needle', roots: [join(cwd, 'b')] });
+    expect(files).toMatchObject([{ path: 'needle' }]);
+    expect(listings(cwd)).toEqual([]);
   });
-  expect(listings(cwd)).toEqual([]);
+
+  LISTS('because it waits in one folder, has found the files of the others', async () => {
+    const { client, clock, cwd } = await serverWith({ 'a/needle': '', 'b/hay': '' });
+    mkdirSync(join(cwd, '.git'));
+    execFileSync('mkfifo', [join(cwd, 'b', '.gitignore')]);
+    await client.request('fuzzyFileSearch/sessionStart', { sessionId: 's', roots: [cwd] });
+    await client.request('fuzzyFileSearch/sessionUpdate', { sessionId: 's', query: 'needle' });
+    const found = () => {
+      clock.advance(200);
+      return client.notifications('fuzzyFileSearch/sessionUpdated').at(-1)?.files;
+    };
+    await expect.poll(found).toMatchObject([{ path: 'a/needle' }]);
+    await client.request('fuzzyFileSearch/sessionStop', { sessionId: 's' });
+  });
+
+  LISTS.each(['.gitignore', '.ignore', '.rgignore'])(
+    'because %s is a device, ends by its limit of memory, and that is told once',
+    async (name) => {
+      const { client, cwd } = await serverWith({ 'hay/x': '' });
+      mkdirSync(join(cwd, '.git'));
+      symlinkSync('/dev/zero', join(cwd, name));
+      for (let times = 0; times < 2; times++) await client.request('fuzzyFileSearch', { query: 'needle', roots: [cwd] });
+      expect(warnings(client, cwd)).toEqual([expect.stringContaining('exit code 134: perhaps a .gitignore')]);
+    },
+  );
 });
 
 test('a search has at most 64 roots', async () => {

@@ -92,6 +92,25 @@ describe('skills/list', () => {
   });
 });
 
+test.each([
+  ['of the home', (home: string) => join(home, 'config.toml')],
+  ['of a trusted project', (_home: string, cwd: string) => join(cwd, '.codex', 'config.toml')],
+])('skills/list tells that the config.toml %s cannot be parsed, and lists the skills', async (_, fileIn) => {
+  const { client, home, cwd } = await serverWith({ 'work/.git/HEAD': '', 'work/.agents/skills/local/SKILL.md': skillFile('local') });
+  const file = fileIn(home, cwd);
+  const config = join(home, 'config.toml');
+  writeFileSync(config, `${readFileSync(config, 'utf8')}\n[projects."${cwd}"]\ntrust_level = "trusted"\n`);
+  mkdirSync(join(cwd, '.codex'));
+  writeFileSync(file, 'model = \n');
+  const { data } = await client.request('skills/list', { cwds: [cwd, '/nowhere'] });
+  const problem = { path: file, message: expect.stringContaining(`${file}:1:`) };
+  const isHome = file === config;
+  expect(data.map(({ skills, errors }) => [skills.map(({ name }) => name), errors])).toEqual([
+    [['local', 'mine'], [problem]],
+    [['mine'], isHome ? [problem] : []],
+  ]);
+});
+
 describe('skills/config/write', () => {
   test('switches a skill off and on by its path: config.toml, the list, the model, and $name', async () => {
     const server = await serverWith();
@@ -188,6 +207,17 @@ describe('skills/changed', () => {
     expect(await skills()).toEqual(['renamed']);
     await changed(server, () => mkdirSync(join(cwd, '.agents', 'skills', 'local'), { recursive: true }));
   });
+});
+
+test('skills beyond the limit are told by skills/list and by a thread', async () => {
+  const many = Object.fromEntries(Array.from({ length: 501 }, (_, n) => [`home/skills/s${n}/SKILL.md`, skillFile(`s${n}`)]));
+  const { client, home } = await startServer({ files: many, model: new TestModel() });
+  const path = join(home, 'skills');
+  const message = '1 skills are left out, because there are more than 500';
+  const { data } = await client.request('skills/list', {});
+  expect(data.map(({ errors }) => errors)).toEqual([[{ path, message }]]);
+  await client.request('thread/start', {});
+  await client.waitFor('warning', ({ message: text }) => text === `Skills in ${path}: ${message}.`);
 });
 
 test('a thread whose list of skills is too long says which skills the model gets no description of', async () => {

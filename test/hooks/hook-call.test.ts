@@ -1,7 +1,13 @@
 import { expect, test } from 'vitest';
-import { hookCall, withInput } from '../../src/hooks/hook-call.ts';
+import { hookCall, type ToolUse, withInput } from '../../src/hooks/hook-call.ts';
 
-const use = (tool: string, args: Parameters<typeof hookCall>[0]['args'], namespace: string | null = null) => ({ tool, namespace, args });
+const COMMANDS = ['exec_command', 'shell_command', 'shell', 'local_shell'];
+
+/** A call of a built-in tool. */
+function use(tool: string, args: ToolUse['args']): ToolUse {
+  const form = COMMANDS.includes(tool) ? 'command' : tool === 'apply_patch' ? 'patch' : null;
+  return { tool, namespace: null, args, ...(form && { hookForm: form }) };
+}
 
 test.each([
   ['exec_command', { cmd: 'ls', tty: true }, 'Bash', { command: 'ls' }],
@@ -19,9 +25,24 @@ test.each([
   expect(hookCall(use(tool, args))).toMatchObject({ name, input });
 });
 
-test('the tool of an MCP server has the name of its server', () => {
-  expect(hookCall(use('read', {}, 'mcp__files'))).toMatchObject({ name: 'mcp__files__read', names: ['mcp__files__read'] });
-  expect(hookCall(use('look', {}, 'mine'))).toMatchObject({ name: 'look' });
+test('a tool in a namespace has that in its name, and an MCP tool also the name of its server', () => {
+  const hookForm = { otherName: 'mcp__my-files__read.it' };
+  expect(hookCall({ tool: 'read_it', namespace: 'mcp__my_files', args: {}, hookForm })).toMatchObject({
+    name: 'mcp__my_files__read_it',
+    names: ['mcp__my_files__read_it', 'mcp__my-files__read.it'],
+  });
+  expect(hookCall({ tool: 'delete', namespace: 'crm', args: {} })).toMatchObject({ name: 'crm__delete', names: ['crm__delete'] });
+});
+
+test('a tool of a client in the place of a built-in one keeps its own form', () => {
+  const args = { path: 'a', diff: 'b' };
+  const call = { tool: 'apply_patch', namespace: null, args };
+  expect(hookCall(call)).toEqual({ name: 'apply_patch', names: ['apply_patch'], input: args });
+  expect(withInput(call, { path: 'c' })).toEqual({ args: { path: 'c' } });
+  expect(hookCall({ tool: 'exec_command', namespace: null, args: { cmd: 'ls' } })).toMatchObject({
+    name: 'exec_command',
+    input: { cmd: 'ls' },
+  });
 });
 
 test.each([

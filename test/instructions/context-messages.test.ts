@@ -19,6 +19,7 @@ const INPUT: ContextInput = {
   environment: { cwd: '/project/a', shell: 'bash', date: '2026-01-31' },
 };
 const SKILL = { name: 's', description: 'SKILL-MARK', path: '/s/SKILL.md', scope: 'user' as const };
+const OF_PROJECT = { ...SKILL, description: 'PROJECT-SKILL-MARK', scope: 'repo' as const };
 const DOCS = { folder: '/project', sources: ['/project/AGENTS.md'], text: 'From /project/AGENTS.md:\n\nDOC-MARK' };
 
 /** `role: text` of each part. */
@@ -48,7 +49,7 @@ test('a thread without anything special is told its limits and its surroundings'
 test('everything has its place', () => {
   const all = {
     ...INPUT,
-    skills: [SKILL],
+    skills: [SKILL, OF_PROJECT],
     developerInstructions: 'DEV-MARK',
     collaborationMode: mode('plan'),
     personality: 'friendly' as const,
@@ -56,10 +57,12 @@ test('everything has its place', () => {
   };
   expect(partsOf(contextMessages(all))).toEqual([
     expect.stringMatching(/^developer: Permissions\n/),
-    expect.stringMatching(/^developer: Skills\n[\s\S]*SKILL-MARK/),
+    expect.stringMatching(/^developer: Skills\n[\s\S]*: SKILL-MARK \(file: \/s\/SKILL\.md\)\n\nThe skills of the project are listed/),
     'developer: DEV-MARK',
     expect.stringMatching(/^developer: Plan mode\n[\s\S]*<proposed_plan>[\s\S]*<\/proposed_plan>/),
     expect.stringMatching(/^developer: Tone: be warm/),
+    // Its authors have written it, and not the user.
+    expect.stringMatching(/^user: <project_skills>\n[\s\S]*\n- s: PROJECT-SKILL-MARK \(file: \/s\/SKILL\.md\)\n<\/project_skills>$/),
     expect.stringMatching(/^user: # AGENTS\.md instructions for \/project\n[\s\S]*DOC-MARK$/),
     expect.stringMatching(/^user: <environment_context>\n/),
   ]);
@@ -67,10 +70,10 @@ test('everything has its place', () => {
 
 test('every user text begins as clients expect of context: with a tag or a heading', () => {
   const texts = partsOf([
-    ...contextMessages({ ...INPUT, agentsMd: DOCS }),
-    ...contextChanges({ ...INPUT, agentsMd: DOCS }, { ...INPUT, environment: { ...INPUT.environment, cwd: '/x' } }),
+    ...contextMessages({ ...INPUT, agentsMd: DOCS, skills: [OF_PROJECT] }),
+    ...contextChanges({ ...INPUT, agentsMd: DOCS, skills: [OF_PROJECT] }, { ...INPUT, environment: { ...INPUT.environment, cwd: '/x' } }),
   ]).filter((text) => text.startsWith('user: '));
-  expect(texts).toHaveLength(4);
+  expect(texts).toHaveLength(6);
   for (const text of texts) expect(text).toMatch(/^user: [<#]/);
 });
 
@@ -121,6 +124,12 @@ describe('a later turn is told what has changed, and only that', () => {
     ['new developer instructions', { developerInstructions: 'OLD' }, { developerInstructions: 'NEW' }, ['developer: NEW']],
     ['no developer instructions', { developerInstructions: 'OLD' }, {}, ['developer: The earlier developer instructions no longer apply.']],
     ['a skill', {}, { skills: [SKILL] }, [expect.stringMatching(/^developer: Skills\n/)]],
+    [
+      'no skill of the project',
+      { skills: [SKILL, OF_PROJECT] },
+      { skills: [SKILL] },
+      [expect.stringMatching(/^developer: Skills\n/), expect.stringMatching(/^user: <project_skills>\nThe skills .* no longer available/)],
+    ],
     ['no skill', { skills: [SKILL] }, {}, ['developer: The skills listed earlier are no longer available.']],
     ['plan mode', {}, { collaborationMode: mode('plan') }, [expect.stringMatching(/^developer: Plan mode\n/)]],
     [

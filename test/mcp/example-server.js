@@ -1,15 +1,22 @@
 // An MCP server on stdio for tests. Its tools are named after what they do. Environment: MCP_LOG, a file that gets a line with the pid when
-// the server starts, and a line for each message; MCP_MODE, `dies` at once, `mute` never answers.
+// the server starts, and a line for each message; MCP_MODE, `dies` at once, `diesInParts` with a long message, `mute` never answers, `talks`
+// says 2 MiB about itself.
 import { appendFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 const { MCP_LOG, MCP_MODE } = process.env;
+const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const note = (line) => MCP_LOG && appendFileSync(MCP_LOG, `${line}\n`);
 const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
 const text = (value) => ({ content: [{ type: 'text', text: value }] });
 const schema = (properties = {}, required = []) => ({ type: 'object', properties, required });
 
 note(`pid ${process.pid}`);
+if (MCP_MODE === 'diesInParts') {
+  const bytes = Buffer.from(`${'😀'.repeat(2_000)} ünten\n`);
+  const write = (at) => (at < bytes.length ? process.stderr.write(bytes.subarray(at, at + 101), () => write(at + 101)) : process.exit(3));
+  write(0);
+}
 if (MCP_MODE === 'dies') {
   process.stderr.write('cannot work like this: password=hunter2hunter2\n');
   process.exit(3);
@@ -28,20 +35,31 @@ let tools = [
   { name: 'hang', inputSchema: schema(), annotations: reads },
   { name: 'die', inputSchema: schema(), annotations: reads },
   { name: 'flood', inputSchema: schema({ bytes: { type: 'number' } }), annotations: reads },
+  { name: 'blocks', inputSchema: schema({ count: { type: 'number' } }), annotations: reads },
+  { name: 'rows', inputSchema: schema({ count: { type: 'number' } }), annotations: reads },
+  { name: 'errPage', inputSchema: schema({ chars: { type: 'number' } }), annotations: reads },
+  { name: 'noise', inputSchema: schema({ lines: { type: 'number' } }), annotations: reads },
+  { name: 'pings', inputSchema: schema(), annotations: reads },
+  { name: 'changes', inputSchema: schema({ count: { type: 'number' } }), annotations: reads },
   { name: 'ask', inputSchema: schema({ request: { type: 'object' }, method: { type: 'string' } }), annotations: reads },
   { name: 'askAndDie', inputSchema: schema(), annotations: reads },
   { name: 'grow', inputSchema: schema(), annotations: reads },
 ];
 
+// MCP_TOOLS: further tools, as JSON.
+tools.push(...JSON.parse(process.env.MCP_TOOLS ?? '[]'));
+
 class Refusal extends Error {
-  constructor(code, message) {
+  constructor(code, message, data) {
     super(message);
     this.code = code;
+    this.data = data;
   }
 }
 
 const waiting = new Map();
 let serial = 0;
+let refusals = 0;
 
 function ask(method, params) {
   const id = `q${++serial}`;
@@ -51,18 +69,25 @@ function ask(method, params) {
   });
 }
 
+function writeOn(make) {
+  while (process.stdout.write(make()));
+  process.stdout.once('drain', () => writeOn(make));
+}
+
 const calls = {
   echo: ({ message }) => text(`echo: ${message}`),
   where: () => text(JSON.stringify({ cwd: process.cwd(), env: process.env })),
   write: ({ path = 'nothing' }) => text(`wrote ${path}`),
   fail: () => ({ ...text('it went wrong'), isError: true }),
-  refuse: () => {
-    throw new Refusal(-32001, 'refused outright');
+  refuse: ({ elicitations }) => {
+    if (elicitations === undefined) throw new Refusal(-32001, 'refused outright');
+    if (refusals++ > 0) return text('as you wish');
+    throw new Refusal(-32042, 'go there first', { elicitations });
   },
   picture: () => ({
     content: [
       { type: 'text', text: 'see' },
-      { type: 'image', data: 'iVBORw0KGgo=', mimeType: 'image/png' },
+      { type: 'image', data: PNG, mimeType: 'image/png' },
     ],
   }),
   structured: () => ({ ...text('plain'), structuredContent: { answer: 42 }, _meta: { from: 'example' } }),
@@ -73,7 +98,34 @@ const calls = {
   hang: () => new Promise(() => {}),
   die: () => process.exit(7),
   flood: ({ bytes }) => text('x'.repeat(bytes)),
-  ask: async ({ method, request }) => text(JSON.stringify(await ask(method, request))),
+  ask: async ({ method, request, times = 1 }) => {
+    const answers = await Promise.all(Array.from({ length: times }, () => ask(method, request)));
+    return text(JSON.stringify(times === 1 ? answers[0] : answers));
+  },
+  blocks: ({ count }) => ({ content: Array.from({ length: count }, () => ({ type: 'text', text: '' })) }),
+  rows: ({ count }) => ({ ...text('see the rows'), structuredContent: { rows: Array.from({ length: count }, (_, id) => ({ id })) } }),
+  errPage: ({ chars }) => {
+    throw new Refusal(-32001, `begin ${'x'.repeat(chars)} end`);
+  },
+  // `lines`: how many; absent: without end, at the pace of whoever reads.
+  noise: ({ lines }) => {
+    if (lines !== undefined) process.stdout.write('debug: one more line\n'.repeat(lines));
+    else writeOn(() => 'y\n'.repeat(10_000));
+    return text('made noise');
+  },
+  // Reads nothing more, and asks without end.
+  pings: () => {
+    process.stdin.pause();
+    writeOn(() => Array.from({ length: 1_000 }, () => `${JSON.stringify({ jsonrpc: '2.0', id: ++serial, method: 'ping' })}\n`).join(''));
+    return new Promise(() => {});
+  },
+  changes: async ({ count }) => {
+    for (let i = 0; i < count; i++) {
+      send({ method: 'notifications/tools/list_changed' });
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    return text('changed');
+  },
   askAndDie: () => {
     void ask('elicitation/create', { message: 'Still there?', requestedSchema: schema() });
     return new Promise(() => waiting.set('die', () => process.exit(5)));
@@ -90,7 +142,7 @@ const methods = {
     protocolVersion,
     capabilities: { tools: { listChanged: true }, resources: {} },
     serverInfo: { name: 'example', title: 'An example', version: '1.2.3' },
-    instructions: 'Use it with care.',
+    instructions: MCP_MODE === 'talks' ? 'x'.repeat(2 * 1024 * 1024) : 'Use it with care.',
   }),
   ping: () => ({}),
   'tools/list': () => ({ tools }),
@@ -105,6 +157,7 @@ const methods = {
   },
   'resources/list': () => ({ resources: [{ uri: 'example://one', name: 'one', mimeType: 'text/plain' }] }),
   'resources/read': ({ uri }) => {
+    if (uri === 'example://long') return { contents: Array.from({ length: 100_000 }, () => ({ uri, text: 'long' })) };
     if (uri !== 'example://one') throw new Refusal(-32002, `no resource ${uri}`);
     return { contents: [{ uri, mimeType: 'text/plain', text: 'the text of one' }] };
   },
@@ -114,8 +167,8 @@ async function answer({ id, method, params = {} }) {
   try {
     if (!Object.hasOwn(methods, method)) throw new Refusal(-32601, `no method ${method}`);
     send({ id, result: await methods[method](params) });
-  } catch ({ code = -32603, message }) {
-    send({ id, error: { code, message } });
+  } catch ({ code = -32603, message, data }) {
+    send({ id, error: { code, message, data } });
   }
 }
 

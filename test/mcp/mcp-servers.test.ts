@@ -147,6 +147,48 @@ test('a server that never worked is not started again by itself, but by the next
   expect(pids()).toHaveLength(2);
 });
 
+test('the waits between starts grow whoever asks for the server; a person does not wait', async () => {
+  const { servers, config, root, clock, pids } = setUp();
+  const dying = config({ MCP_MODE: 'dies' });
+  const { server } = servers.use(dying, user(root));
+  const askedAt = async (ms: number) => {
+    clock.advance(ms);
+    for (const lease of [servers.use(dying, user(root)), servers.use(dying, user(root))]) lease.release();
+    await server.settled(NEVER);
+    return pids().length;
+  };
+  await server.settled(NEVER);
+  const starts: number[] = [];
+  for (const ms of [0, 999, 1, 1_000, 1_000, 0]) starts.push(await askedAt(ms));
+  expect(starts).toEqual([1, 1, 2, 2, 3, 3]);
+  servers.startFailed();
+  await server.settled(NEVER);
+  expect(pids()).toHaveLength(4);
+});
+
+test('the end of a long error output is whole text', async () => {
+  const { servers, config, root } = setUp();
+  const { server } = servers.use(config({ MCP_MODE: 'diesInParts' }), user(root));
+  await server.settled(NEVER);
+  const { error } = server.state as { error: string };
+  expect(error).toMatch(/^it ended with exit code 3: (😀)+ ünten$/u);
+});
+
+test('a server whose tools change all the time is asked for them once a second', async () => {
+  const { servers, config, root, clock, file } = setUp();
+  const own = user(root);
+  const { server } = servers.use(config(), own);
+  await server.settled(NEVER);
+  const lists = () => readFileSync(file, 'utf8').match(/"tools\/list"/g)?.length;
+  const call = { op: 'callTool' as const, name: 'changes', arguments: { count: 5 }, meta: null };
+  await server.request(call, { timeoutMs: 60_000, signal: NEVER, user: own });
+  await clock.timerOf(1_000);
+  expect(lists()).toBe(2);
+  clock.advance(1_000);
+  await server.request({ ...call, arguments: { count: 0 } }, { timeoutMs: 60_000, signal: NEVER, user: own });
+  expect(lists()).toBe(3);
+});
+
 test('a server that hangs while it starts does not hold up others', async () => {
   const { servers, config, root } = setUp();
   servers.use(config({ MCP_MODE: 'mute' }, { name: 'mute' }), user(root));

@@ -6,6 +6,8 @@ import { idOf } from '../support/counting-ids.ts';
 import { functionCall, message, response, TestModel } from '../support/test-model.ts';
 import { startServer, type TestServer, type TestServerOptions } from '../support/test-server.ts';
 
+/** A picture of one pixel, as the example server sends it. */
+export const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 export const EXAMPLE_SERVER = join(import.meta.dirname, 'example-server.js');
 const BASE = `model = "test-model"
 model_provider = "test"

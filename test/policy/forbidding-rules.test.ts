@@ -33,6 +33,7 @@ async function judge(script: string, asked: Asked = {}): Promise<CommandVerdict>
     grants: new Grants(),
     trustsNames: () => trustsNames,
     hasFixedProgram: true,
+    skillFile: null,
     leaving: null,
     project: '/w',
   });

@@ -95,6 +95,7 @@ interface Asked extends Partial<Omit<CommandRequest, 'command'>> {
   grants?: Grants;
   trustsNames?: boolean;
   hasFixedProgram?: boolean;
+  skillFile?: string | null;
   project?: string;
   leaving?: LeavingFacts | null;
 }
@@ -116,6 +117,7 @@ async function judge(script: string, asked: Asked = {}): Promise<CommandVerdict>
     grants = new Grants(),
     trustsNames = true,
     hasFixedProgram = true,
+    skillFile = null,
     project = '/w',
     leaving = LEAVING,
     ...request
@@ -130,6 +132,7 @@ async function judge(script: string, asked: Asked = {}): Promise<CommandVerdict>
     grants,
     trustsNames: () => trustsNames,
     hasFixedProgram,
+    skillFile,
     project,
     leaving,
   });
@@ -141,6 +144,26 @@ const judgeAll = (asked: Asked) => Promise.all(COMMANDS.map(async (script) => wo
 const rows = (Object.keys(RULES) as (keyof typeof RULES)[]).flatMap((kind) =>
   Object.entries(TABLE[kind]).map(([policy, row]) => ({ kind, policy, row })),
 );
+
+describe('a command that may run a file of a skill', () => {
+  const kinds = (skill_approval: boolean, others: boolean): AskForApproval => ({
+    granular: { sandbox_approval: others, rules: others, mcp_elicitations: others, request_permissions: others, skill_approval },
+  });
+  const skillFile = '/s/go.sh';
+
+  test.each<[string, Asked, Word]>([
+    ['is asked about', { approvalPolicy: kinds(true, false) }, 'ask'],
+    ['is refused if its kind is', { approvalPolicy: kinds(false, true) }, 'no'],
+    ['is refused beyond the sandbox if that is', { approvalPolicy: kinds(true, false), escalates: true }, 'no'],
+    ['is asked about once beyond the sandbox', { approvalPolicy: kinds(true, true), escalates: true }, 'out'],
+    ['is asked about without a sandbox', { approvalPolicy: kinds(true, false), sandboxPolicy: { type: 'dangerFullAccess' } }, 'out'],
+    ['runs if a rule allows it', { approvalPolicy: kinds(false, false), rules: RULES.allow }, 'run'],
+    ['is like others under a named policy', { approvalPolicy: 'on-request' }, 'run'],
+    ['is like others under never', { approvalPolicy: 'never' }, 'run'],
+  ])('%s', async (_case, asked, word) => {
+    expect(wordFor(await judge('touch x', { skillFile, ...asked }))).toBe(word);
+  });
+});
 
 describe.each(rows)('rules: $kind, policy $policy', ({ kind, policy, row }) => {
   const [inside, outside, unbounded] = row.split('|').map((words) => words.trim().split(/\s+/));

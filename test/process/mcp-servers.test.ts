@@ -35,16 +35,16 @@ function isAlive(pid: number): boolean {
   }
 }
 
-test('threads with the same servers share their processes, and a kill of heddle leaves none', async () => {
-  const { where, pids } = withServers(3);
+test('50 threads with the same 10 servers run 10 processes, and a kill of heddle leaves none', async () => {
+  const { where, pids } = withServers(10);
   const heddle = await startHeddle(where);
-  const threads = await Promise.all(Array.from({ length: 12 }, () => heddle.request('thread/start', {})));
+  const threads = await Promise.all(Array.from({ length: 50 }, () => heddle.request('thread/start', {})));
   for (const { thread } of threads) {
     const { data } = await heddle.request('mcpServerStatus/list', { threadId: thread.id });
-    expect(data.map(({ runtimeStatus }) => runtimeStatus)).toEqual(['connected', 'connected', 'connected']);
+    expect(data.map(({ runtimeStatus }) => runtimeStatus)).toEqual(Array.from({ length: 10 }, () => 'connected'));
   }
   const { servers, children } = pids();
-  expect([servers.length, children.length, [...servers, ...children].every(isAlive)]).toEqual([3, 3, true]);
+  expect([servers.length, children.length, [...servers, ...children].every(isAlive)]).toEqual([10, 10, true]);
   await heddle.kill();
   await vi.waitFor(() => expect([...servers, ...children].filter(isAlive)).toEqual([]), { timeout: 3_000, interval: 50 });
 });

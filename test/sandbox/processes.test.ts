@@ -160,6 +160,15 @@ describe('input and output', () => {
   });
 });
 
+test.each([
+  ['linux', 1],
+  ['darwin', 137],
+] as const)('a process that takes more memory than it may, ends: %s', async (platform, exitCode) => {
+  // Without line ends, tail keeps everything.
+  const running = await run(systemProcesses({ platform }), ['tail', '/dev/zero'], { memoryBytesMax: 100 * 1024 * 1024 });
+  expect(await running.ended).toMatchObject({ exitCode });
+});
+
 describe('output', () => {
   test('waits while it is paused, and is complete at the end', async () => {
     const running = await run(systemProcesses(), 'head -c 3000000 /dev/zero; echo END');

@@ -4,7 +4,7 @@ import { LocalPathIndex, MATCHES_MAX } from '../../src/search/path-index.ts';
 
 function indexOf(paths: readonly string[], cuts: readonly number[] = []): LocalPathIndex {
   const index = new LocalPathIndex(['/r']);
-  const bytes = Buffer.from(paths.map((path) => `${path}\0`).join(''));
+  const bytes = Buffer.from(paths.map((path) => `${path}\n`).join(''));
   let from = 0;
   for (const cut of [...cuts].sort((a, b) => a - b).filter((at) => at < bytes.length)) {
     index.add(0, bytes.subarray(from, cut));

@@ -64,8 +64,12 @@ function fitRequired({ method, params }: Record<string, unknown>): string | null
 
 function hasNewerInput(params: unknown): boolean {
   const item = isObject(params) ? params.item : null;
-  const content = isObject(item) && item.type === 'userMessage' && Array.isArray(item.content) ? item.content : [];
-  return content.some((part) => ['audio', 'localAudio'].includes(part.type) || (part.type === 'image' && part.url === undefined));
+  if (!isObject(item)) return false;
+  const parts = item.type === 'userMessage' ? item.content : item.type === 'dynamicToolCall' ? item.contentItems : [];
+  const content = Array.isArray(parts) ? parts : [];
+  return content.some(
+    (part) => ['audio', 'localAudio', 'inputAudio'].includes(part.type) || (part.type === 'image' && part.url === undefined),
+  );
 }
 
 function errorProblem(error: unknown): string | null {

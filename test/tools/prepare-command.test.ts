@@ -62,6 +62,7 @@ async function prepared() {
     unixSockets: () => false,
     network: () => null,
     proxies: { open: () => Promise.reject(new Error('no command connects')), close: async () => {} },
+    skillFolders: () => [],
     preparePatch: async () => null,
   };
   const how = {

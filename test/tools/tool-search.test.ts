@@ -1,6 +1,7 @@
-import { describe, expect, test } from 'vitest';
-import type { DynamicToolSpec } from '../../src/protocol/generated/types.ts';
-import { rankTools } from '../../src/tools/tool-search/rank-tools.ts';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { describe, expect, test, vi } from 'vitest';
+import type { DynamicToolSpec, ResponseItem } from '../../src/protocol/generated/types.ts';
+import { rankTools, type ToolWords } from '../../src/tools/tool-search/rank-tools.ts';
 import { chatStream, DONE, delta, finish } from '../model/chat-stream.ts';
 import { ProviderServer, streaming } from '../model/provider-server.ts';
 import { answer, question } from '../support/asking.ts';
@@ -159,12 +160,96 @@ test('an API without namespaces gets flat names', async () => {
   expect(second?.messages.at(-1)).toEqual({ role: 'tool', tool_call_id: 'c1', content: 'found' });
 });
 
-test('rankTools: names count more than descriptions, and rare words more than frequent ones', () => {
+test('rankTools: names count more than descriptions, and rare words more than frequent ones', async () => {
   const tool = (name: string, description: string) => ({ spec: { type: 'function' as const, name, description, parameters: {} } });
   const tools = [tool('readFile', 'Reads a file.'), tool('notes', 'Reads notes about files.'), tool('sendMail', 'Sends a file by mail.')];
-  const names = (query: string, limit = 10) => rankTools(tools, query, limit).map(({ spec }) => spec.name);
-  expect(names('read files')[0]).toBe('readFile');
-  expect(names('mail')).toEqual(['sendMail']);
-  expect(names('file', 2)).toHaveLength(2);
-  expect(names('Ünïcode 東京')).toEqual([]);
+  const words: ToolWords = new WeakMap();
+  const names = async (query: string, limit = 10) => (await rankTools(tools, query, { limit, words })).map(({ spec }) => spec.name);
+  expect((await names('read files'))[0]).toBe('readFile');
+  expect(await names('mail')).toEqual(['sendMail']);
+  expect(await names('file', 2)).toHaveLength(2);
+  expect(await names('Ünïcode 東京')).toEqual([]);
+});
+
+test('rankTools: a query of 1 MB over 2,000 tools does not hold up the main thread, and the words of tools are read once', async () => {
+  const tools = Array.from({ length: 2_000 }, (_, number) => {
+    const description = Array.from({ length: 40 }, (__, word) => `word${(number * 7 + word * 13) % 5_000}`).join(' ');
+    return { spec: { type: 'function' as const, name: `tool_${number}`, description, parameters: {} } };
+  });
+  const query = Array.from({ length: 100_000 }, (_, number) => `word${number}`).join(' ');
+  const delay = monitorEventLoopDelay({ resolution: 1 });
+  delay.enable();
+  const words: ToolWords = new WeakMap();
+  const found = await rankTools(tools, query, { limit: 8, words });
+  delay.disable();
+  expect(found).toHaveLength(8);
+  expect(delay.max / 1e6).toBeLessThan(250);
+  const read = vi.spyOn(String.prototype, 'toLowerCase');
+  await rankTools(tools, 'word1 word2', { limit: 8, words });
+  expect(read).toHaveBeenCalledTimes(1);
+  read.mockRestore();
+});
+
+describe('what a search has found', () => {
+  const searching = () => response(functionCall('tool_search', { query: 'find a ticket', limit: 1 }, { callId: 'c1' }));
+
+  test('is offered after a restart, and in a fork', async () => {
+    const server = await startServer({ model: new TestModel(searching(), response(message('done'))) });
+    await server.client.request('thread/start', { dynamicTools: TOOLS });
+    await server.client.turn(idOf(1), 'go');
+    const again = await server.restart();
+    await again.client.request('thread/resume', { threadId: idOf(1) });
+    again.model.push(response(message('resumed')), response(message('forked')));
+    await again.client.turn(idOf(1), 'and now?');
+    expect(offered(again, 3)).toEqual(['find_ticket', 'lookup', 'tool_search']);
+    const fork = (await again.client.request('thread/fork', { threadId: idOf(1) })).thread.id;
+    await again.client.turn(fork, 'and here?');
+    expect(offered(again, 4)).toEqual(['find_ticket', 'lookup', 'tool_search']);
+  });
+
+  const SEARCHED: ResponseItem[] = [
+    { type: 'tool_search_call', call_id: 'c1', execution: 'client', status: 'completed', arguments: { query: 'forecast' } },
+    {
+      type: 'tool_search_output',
+      call_id: 'c1',
+      execution: 'client',
+      status: 'completed',
+      tools: [
+        {
+          type: 'namespace',
+          name: 'weather',
+          description: 'Weather.',
+          tools: [{ type: 'function', name: 'forecast', description: 'Does forecast.', parameters: SCHEMA }],
+        },
+      ],
+    },
+    { type: 'tool_search_call', execution: 'server', arguments: {} },
+    { type: 'tool_search_output', execution: 'server', status: 'completed', tools: [] },
+  ];
+  const OUTPUT = 'You can call these tools from now on:\n[\n {\n  "name": "weather__forecast",\n  "description": "Does forecast."\n }\n]';
+
+  test('goes to a model that does not search itself as a call of a function, and its tools are offered', async () => {
+    await using provider = await ProviderServer.start(streaming(done(said), completed));
+    const { client } = await startServer({ config: config(provider, 'other-model', 'responses'), model: null });
+    await client.request('thread/start', { dynamicTools: TOOLS });
+    await client.request('thread/inject_items', { threadId: idOf(1), items: SEARCHED });
+    expect((await client.turn(idOf(1), 'go')).status).toBe('completed');
+    const body = provider.requests[0]?.body as { tools: { type: string; name: string }[]; input: { type: string; call_id?: string }[] };
+    expect(body.input.filter(({ type }) => /search|function/.test(type))).toEqual([
+      { type: 'function_call', call_id: 'c1', name: 'tool_search', arguments: '{"query":"forecast"}' },
+      { type: 'function_call_output', call_id: 'c1', output: OUTPUT },
+    ]);
+    expect(body.tools.find(({ name }) => name === 'weather')).toMatchObject({ tools: [{ name: 'forecast' }] });
+  });
+
+  test('goes to Chat Completions as a call, too', async () => {
+    await using provider = await ProviderServer.start(chatStream(delta({ content: 'ok' }), finish('stop'), DONE));
+    const { client } = await startServer({ config: config(provider, 'gpt-5.5', 'chat'), model: null });
+    await client.request('thread/start', { dynamicTools: TOOLS });
+    await client.request('thread/inject_items', { threadId: idOf(1), items: SEARCHED });
+    expect((await client.turn(idOf(1), 'go')).status).toBe('completed');
+    const body = provider.requests[0]?.body as { tools: { function: { name: string } }[]; messages: { role: string; content: string }[] };
+    expect(body.messages.find(({ role }) => role === 'tool')).toEqual({ role: 'tool', tool_call_id: 'c1', content: OUTPUT });
+    expect(body.tools.map((tool) => tool.function.name)).toContain('weather__forecast');
+  });
 });

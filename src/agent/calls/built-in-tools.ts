@@ -89,7 +89,8 @@ export class BuiltInTools implements TurnPart {
   /** The collaborators and limits of the thread's commands, by its current configuration. */
   commandDeps(): CommandDeps {
     const { clock, processes, home, env, proxies } = this.#deps;
-    const { environment, limits, unixSockets, network, unprotected, profileFiles } = this.#deps.configuration().commands;
+    const { commands, instructions } = this.#deps.configuration();
+    const { environment, limits, unixSockets, network, unprotected, profileFiles } = commands;
     return {
       clock,
       waits: this.waits,
@@ -104,6 +105,7 @@ export class BuiltInTools implements TurnPart {
       proxies,
       unprotected,
       profileFiles,
+      skillFolders: () => instructions.skillFolders,
       preparePatch: (call, context) => this.#preparePatch(call, context),
     };
   }

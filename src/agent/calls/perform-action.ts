@@ -1,8 +1,9 @@
 import type { Log } from '../../base/log.ts';
 import type { Grants } from '../../policy/permissions/grants.ts';
+import { type ApprovalKind, whyNotAsked } from '../../policy/permissions/may-ask.ts';
 import type { Permit } from '../../policy/permissions/permit.ts';
 import { settleItem } from '../../store/settle-item.ts';
-import type { Action, ActionHost, ActionOutcome, Ask, OpenItem, Verdict } from '../../tools/action.ts';
+import type { Action, ActionHost, ActionOutcome, Ask, Judgement, OpenItem, Verdict } from '../../tools/action.ts';
 import type { Denial, InterruptCause } from '../../tools/denial.ts';
 import type { ThreadItems } from '../items/thread-items.ts';
 import type { Outbox } from '../outbox.ts';
@@ -39,7 +40,7 @@ export async function performAction(action: Action, turn: ActiveTurn, deps: Acti
     if (refusal !== null) return run.refuseUnasked({ by: 'part', reason: refusal });
     const judged = await action.judge(turn.settings, deps.grants);
     if ('refuse' in judged) return run.refuseUnasked({ by: 'policy', reason: judged.refuse });
-    const verdict = 'ask' in judged ? await run.review(judged.ask) : await run.reviewAllowed(judged.run);
+    const verdict = await run.decide(judged);
     return 'allow' in verdict ? run.perform(verdict.allow) : run.refuse(verdict.deny);
   });
   return { outcome, isPerformed: run.isPerformed };
@@ -82,11 +83,23 @@ class ActionRun {
     }
   }
 
-  /** Asks the parts and then the reviewer, and keeps what the verdict allows beyond this action. */
-  async review(ask: Ask): Promise<Verdict> {
+  /** Asks if policy does, or if a check of the action or of its call demands that. Nobody is asked against the approval policy. */
+  async decide(judged: Exclude<Judgement, { refuse: string }>): Promise<Verdict> {
+    const demand = ('demand' in judged ? judged.demand : undefined) ?? this.#deps.called?.ask ?? null;
+    if ('ask' in judged) return this.#review(judged.ask, demand);
+    if (demand === null) return this.#reviewStrictly(judged.run);
+    const ask = this.#action.approval?.(judged.run, demand);
+    if (ask === undefined) return refusedUnasked(demand, 'nobody can be asked about calls of this kind');
+    const why = whyNotAsked(this.#turn.settings.approvalPolicy, approvalKindOf(this.#action));
+    return why === null ? this.#review(ask, demand) : refusedUnasked(demand, why);
+  }
+
+  /** Asks the parts and then the reviewer, and keeps what the verdict allows beyond this action. Parts cannot allow what a check demands. */
+  async #review(ask: Ask, demand: string | null): Promise<Verdict> {
     const { settings } = this.#turn;
     const isForGuardian = settings.approvalsReviewer !== 'user' || this.#isReviewedStrictly;
-    const ofParts = await this.#deps.parts.approvalAsked({ ask, call: this.#deps.called?.call ?? null }, this.#turn);
+    const answered = await this.#deps.parts.approvalAsked({ ask, call: this.#deps.called?.call ?? null, demand }, this.#turn);
+    const ofParts = answered !== null && 'allow' in answered && demand !== null ? null : answered;
     const verdict = this.#settled(ofParts ?? (await (isForGuardian ? this.#askGuardian(ask) : this.#askPerson(ask))), ask);
     if ('allow' in verdict) await ask.keep?.(verdict, this.#host());
     return verdict;
@@ -98,16 +111,6 @@ class ActionRun {
     this.#turn.refuseInput();
     if (signal === undefined) this.#endsTurn ??= cause;
     else this.#turn.interrupt(cause);
-  }
-
-  /** Asks about an action that policy allows, if a part or a client demands that. */
-  async reviewAllowed(permit: Permit): Promise<Verdict> {
-    const reason = this.#deps.called?.ask ?? null;
-    if (reason === null) return this.#reviewStrictly(permit);
-    const { approvalPolicy, approvalsReviewer } = this.#turn.settings;
-    if (approvalPolicy === 'never' && approvalsReviewer === 'user') return refusedByPart(reason, 'the approval policy is "never"');
-    const ask = this.#action.approval?.(permit, reason);
-    return ask === undefined ? refusedByPart(reason, 'calls of this kind cannot be put to the user') : this.review(ask);
   }
 
   /** Asks the guardian about an action that policy allows, if a client has demanded that for the rest of the turn. */
@@ -125,7 +128,9 @@ class ActionRun {
   }
 
   async refuse(denial: Denial): Promise<ActionOutcome> {
-    this.#deps.log.info({ turnId: this.#turn.id, kind: this.#action.kind, ...denial }, 'an action was not allowed');
+    // Without the reason: it may be the output of a hook.
+    const endsTurn = 'endsTurn' in denial && denial.endsTurn === true;
+    this.#deps.log.info({ turnId: this.#turn.id, kind: this.#action.kind, by: denial.by, endsTurn }, 'an action was not allowed');
     return this.#finish(this.#action.refused(denial), await this.show());
   }
 
@@ -180,7 +185,7 @@ class ActionRun {
     const turn = this.#turn;
     const { signal } = turn;
     return {
-      requestMore: (ask) => this.review(ask),
+      requestMore: (ask) => this.#review(ask, null),
       askUser: (request, withdrawn) => {
         const until = withdrawn === undefined ? signal : AbortSignal.any([signal, withdrawn]);
         return questions.whileWaiting('waitingOnUserInput', () => questions.ask(request, until));
@@ -200,9 +205,15 @@ class ActionRun {
   }
 }
 
-/** A part demands an approval that nobody can give. */
-function refusedByPart(reason: string, why: string): Verdict {
-  return { deny: { by: 'part', reason: `This call needs the approval of the user, who was not asked, because ${why}. ${reason}` } };
+/** A check demands an approval that nobody can give. */
+function refusedUnasked(demand: string, why: string): Verdict {
+  return { deny: { by: 'part', reason: `This call needs approval, but ${why}, so it was not performed. ${demand}` } };
+}
+
+/** The kind of approval that policy allows or refuses for an action. */
+function approvalKindOf({ kind }: Action): ApprovalKind {
+  if (kind === 'mcpTool') return 'mcp_elicitations';
+  return kind === 'permissions' ? 'request_permissions' : 'sandbox_approval';
 }
 
 /** The cause with which a denial interrupts the turn; null: the turn goes on. */

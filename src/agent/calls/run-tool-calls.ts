@@ -5,12 +5,12 @@ import type { Pace } from '../../base/pace.ts';
 import { Places } from '../../base/places.ts';
 import { contextMessage } from '../../instructions/context-message.ts';
 import { flatSpecName } from '../../model/flat-tool-name.ts';
+import { TOOL_SEARCH_NAME } from '../../model/found-tools.ts';
 import type { ToolSpec } from '../../model/model.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
 import type { LogEntry } from '../../store/thread-store.ts';
 import type { Action, ActionOutcome } from '../../tools/action.ts';
 import { type CallContext, offeredSpecs, type Tool } from '../../tools/tool.ts';
-import { TOOL_SEARCH_NAME } from '../../tools/tool-search/tool-search.ts';
 import type { CallDecision, PendingCall } from '../turn/turn-part.ts';
 import type { CallOutput, PerformedAction, PerformedCall } from './performed-call.ts';
 
@@ -116,21 +116,18 @@ async function runCall(call: ToolCall, deps: ToolCallDeps, signal: AbortSignal):
 
 function callOutput(call: ToolCall, { turnId, withoutOwn }: Pick<ToolCallDeps, 'turnId' | 'withoutOwn'>): CallOutput {
   let isMade = false;
+  const made = (outcome: ActionOutcome, replaces: { replaces?: true }) => {
+    const author = outcome.author && { author: outcome.author };
+    const output: LogEntry = { kind: 'model', turnId, item: outputItem(call, outcome), ...replaces, ...author };
+    return withoutOwn([output, ...searchText(call, outcome).map((item): LogEntry => ({ kind: 'model', turnId, item, author: 'server' }))]);
+  };
   return {
     entries(outcome) {
       if (isMade) return [];
       isMade = true;
-      const output: LogEntry = {
-        kind: 'model',
-        turnId,
-        item: outputItem(call, outcome),
-        ...(outcome.author && { author: outcome.author }),
-      };
-      return withoutOwn([
-        output,
-        ...searchText(call, outcome).map((item): LogEntry => ({ kind: 'model', turnId, item, author: 'server' })),
-      ]);
+      return made(outcome, {});
     },
+    replacement: (outcome) => made(outcome, { replaces: true }),
   };
 }
 
@@ -153,7 +150,7 @@ async function outcomeOf(
   callOutput: CallOutput,
   { deps, signal }: { deps: ToolCallDeps; signal: AbortSignal },
 ): Promise<ActionOutcome> {
-  const { tools, context, perform, pace, log } = deps;
+  const { tools, context, pace, log } = deps;
   const name = toolName(call);
   const tool = findTool(tools, call);
   if (tool === undefined) return { output: noTool(call, tools), success: false };
@@ -161,7 +158,7 @@ async function outcomeOf(
   if (args === undefined) return { output: `The arguments of ${name} are not valid JSON.`, success: false };
   try {
     if (signal.aborted) return NOT_BEGUN;
-    const asked: PendingCall = { callId: call.call_id, tool: tool.spec.name, namespace: namespaceName(tool.spec), args };
+    const asked = pendingCall(call, tool, args);
     const decision = await deps.before(asked);
     if (decision === null) return NOT_BEGUN;
     await tell(decision.tell ?? [], deps);
@@ -169,20 +166,29 @@ async function outcomeOf(
     const pending = decision.args === undefined ? asked : { ...asked, args: decision.args };
     const prepared = await pace.during(tool.prepare(pending.args, context(call)));
     if (!('perform' in prepared)) return prepared;
-    const isWatched = deps.watches(pending);
-    const { outcome, isPerformed } = await perform(prepared, {
-      call: pending,
-      output: isWatched ? null : callOutput,
-      ask: decision.ask ?? null,
-    });
-    if (!isWatched || !isPerformed) return outcome;
-    const after = await deps.after(pending, outcome);
-    await tell(after.tell, deps);
-    return after.outcome;
+    return await performed(prepared, { call: pending, output: callOutput, ask: decision.ask ?? null }, deps);
   } catch (error) {
     log.error({ err: error, tool: name }, 'a tool failed');
     return { output: `${name} failed inside the server: ${error instanceof Error ? error.message : String(error)}`, success: false };
   }
+}
+
+function pendingCall(call: ToolCall, { spec, hookForm }: Tool, args: JsonValue): PendingCall {
+  return { callId: call.call_id, tool: spec.name, namespace: namespaceName(spec), args, ...(hookForm && { hookForm }) };
+}
+
+/** Performs the action of a call. Parts that watch the call may change its output. */
+async function performed(action: Action, performedCall: PerformedCall, deps: ToolCallDeps): Promise<ActionOutcome> {
+  const { call, output } = performedCall;
+  const { outcome, isPerformed } = await deps.perform(action, performedCall);
+  if (!isPerformed || !deps.watches(call)) return outcome;
+  // A kill must not lose it while the parts look at it.
+  const entries = output.entries(outcome);
+  if (entries.length > 0) await deps.store(entries);
+  const after = await deps.after(call, outcome);
+  await tell(after.tell, deps);
+  if (after.outcome !== outcome) await deps.store(output.replacement(after.outcome));
+  return after.outcome;
 }
 
 function noTool(call: ToolCall, tools: readonly Tool[]): string {

@@ -14,9 +14,9 @@ import { inertRedactor, jsonRedactor, settingsRedactor } from '../../secrets/jso
 import type { AuthoredItem } from '../../store/model-items.ts';
 import { StoreError } from '../../store/store-error.ts';
 import { READ_FILE } from '../../tools/read-file.ts';
+import { type Answered, type AnswerMasks, JudgeAnswers } from '../aside/judge-answers.ts';
 import type { TurnContext } from '../turn/turn-part.ts';
 import { type Assessment, readAssessment } from './assessment.ts';
-import { type Answered, type AnswerMasks, GuardianAnswers } from './guardian-answers.ts';
 import { type GuardianModel, guardianModel } from './guardian-model.ts';
 import { REPAIR_MESSAGE, reviewRequest } from './review-request.ts';
 import { type KnownLines, transcript, visibleJson } from './transcript.ts';
@@ -82,12 +82,12 @@ export class Judge {
   readonly #deps: JudgeDeps;
   readonly #breaks = new EventLoopYield();
   readonly #known: KnownLines = new WeakMap();
-  readonly #answers: GuardianAnswers;
+  readonly #answers: JudgeAnswers;
   #masks: Masks | null = null;
 
   constructor(deps: JudgeDeps) {
     this.#deps = deps;
-    this.#answers = new GuardianAnswers({ ...deps, mask: () => this.#mask(), breaks: this.#breaks });
+    this.#answers = new JudgeAnswers({ ...deps, mask: () => this.#mask(), breaks: this.#breaks });
   }
 
   /**
@@ -168,7 +168,7 @@ export class Judge {
   async #attempts(
     request: ReturnType<typeof reviewRequest>,
     { model }: { model: Model },
-    reading: Parameters<GuardianAnswers['answer']>[2],
+    reading: Parameters<JudgeAnswers['answer']>[2],
   ): Promise<Judged | 'tooLong'> {
     let next = request;
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {

@@ -1,27 +1,29 @@
-import { isObject, type JsonObject, type JsonValue } from '../../base/json-value.ts';
+import { setVariables } from '../../base/env.ts';
+import { EventLoopYield } from '../../base/event-loop-yield.ts';
+import { type JsonText, jsonText } from '../../base/json-text.ts';
+import type { JsonObject } from '../../base/json-value.ts';
 import { orAborted } from '../../base/or-aborted.ts';
 import { Places } from '../../base/places.ts';
-import { cutMiddle } from '../../base/text/cut-middle.ts';
 import type { HookDefinition } from '../../config/hooks/hook-definition.ts';
 import { type HookEvent, hookEvent, separatedName } from '../../config/hooks/hook-events.ts';
-import { failedHook, type HookResult } from '../../hooks/hook-result.ts';
+import { filledIn } from '../../hooks/filled-in.ts';
+import { boundedEffect, failedHook, type HookEffect, type HookResult } from '../../hooks/hook-result.ts';
 import { type MergedEffects, mergedEffects, NO_EFFECTS } from '../../hooks/merged-effects.ts';
 import { readOutput, readText } from '../../hooks/read-output.ts';
-import { runCommand } from '../../hooks/run-command.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { HookRunSummary } from '../../protocol/generated/types.ts';
 import { killed } from '../../sandbox/processes/killed.ts';
+import { outOfTime, runProgram, STOPPED_EARLY } from '../../sandbox/processes/run-program.ts';
 import { StoreError } from '../../store/store-error.ts';
 import { shellArgv, userShell } from '../../tools/command/call/user-shell.ts';
 import type { TurnContext, TurnPartDeps } from '../turn/turn-part.ts';
 import { seconds } from '../turn/turn-view.ts';
-import { runModelHook } from './run-model-hook.ts';
+import { ModelHooks } from './model-hooks.ts';
 
 /** How many hooks of a thread run at a time that somebody waits for. The others wait. */
 const PARALLEL_MAX = 16;
 /** How many asynchronous hooks of a thread may run. */
 const ASYNC_MAX = 32;
-const CONTEXT_TOKENS_DEFAULT = 2_500;
 const CHARS_PER_TOKEN = 4;
 /** The owner of all processes of hooks, below the thread. */
 const OWNER = 'hooks';
@@ -34,7 +36,7 @@ export interface Occasion {
   hooks: readonly HookDefinition[];
   /** Null: no turn runs. */
   turn: TurnContext | null;
-  /** The working directory of the hooks. Absolute. */
+  /** The working directory of hooks that are not a project's. Absolute. */
   cwd: string;
   /** The call that the event is about; null: none. */
   callId: string | null;
@@ -42,6 +44,8 @@ export interface Occasion {
   secondsMax: number | null;
   signal: AbortSignal;
 }
+
+type McpHandler = Extract<HookDefinition['handler'], { type: 'mcpTool' }>;
 
 interface Run {
   hook: HookDefinition;
@@ -51,6 +55,8 @@ interface Run {
   startedMs: number;
   /** How long it took; null: it has not ended. */
   durationMs: number | null;
+  /** Ends the run. */
+  signal: AbortSignal;
 }
 
 /** Runs the hooks of a thread: those of one event side by side. Tells clients of each run. */
@@ -58,6 +64,8 @@ export class HookRunner {
   readonly #deps: TurnPartDeps;
   readonly #places = new Places(PARALLEL_MAX);
   readonly #late: (context: string) => void;
+  readonly #models: ModelHooks;
+  readonly #breaks = new EventLoopYield();
   #closed = new AbortController();
   /** The runs of asynchronous hooks. */
   readonly #aside = new Set<Promise<void>>();
@@ -67,25 +75,28 @@ export class HookRunner {
   constructor(deps: TurnPartDeps, late: (context: string) => void) {
     this.#deps = deps;
     this.#late = late;
+    this.#models = new ModelHooks(deps, this.#breaks);
   }
 
   /** Runs the hooks, and returns what they decide. Does not wait for asynchronous ones. Rejects only with the store's error. */
   async run(occasion: Occasion): Promise<MergedEffects> {
     if (occasion.signal.aborted) return NO_EFFECTS;
+    // Once for all hooks: it may be long.
+    const input = await jsonText(occasion.input, this.#breaks);
     const waited = occasion.hooks.filter((hook) => !isAsync(hook)).map((hook) => this.#begun(hook, occasion));
     for (const hook of occasion.hooks.filter(isAsync)) {
-      const aside = this.#runAside(this.#begun(hook, occasion)).finally(() => this.#aside.delete(aside));
+      const aside = this.#runAside(this.#begun(hook, occasion), input).finally(() => this.#aside.delete(aside));
       this.#aside.add(aside);
     }
     await this.#announce(waited.map((run) => this.#startedRun(run)));
-    const results = waited.map((run) => this.#result(run));
+    const results = waited.map((run) => this.#result(run, input));
     // They are awaited one after another, and a later one may reject before.
     for (const result of results) result.catch(() => {});
-    const ended: { runId: string; effect: HookResult['effect'] }[] = [];
+    const ended: { runId: string; effect: HookEffect }[] = [];
     for (const [index, run] of waited.entries()) {
       const result = (await results[index]) ?? failedHook('it failed inside the server');
       await this.#announce([this.#completed(run, result)]);
-      ended.push({ runId: run.id, effect: { ...result.effect, ...this.#cutContext(run.hook, result) } });
+      ended.push({ runId: run.id, effect: boundedOf(run, result) });
     }
     return mergedEffects(ended);
   }
@@ -100,13 +111,13 @@ export class HookRunner {
   }
 
   /** Runs a hook that nobody waits for. Never rejects. */
-  async #runAside(run: Run): Promise<void> {
+  async #runAside(run: Run, input: JsonText): Promise<void> {
     const isTooMany = this.#aside.size >= ASYNC_MAX;
     try {
       await this.#announce([this.#startedRun(run)]);
-      const result = isTooMany ? failedHook(`${ASYNC_MAX} asynchronous hooks of the thread run already`) : await this.#result(run);
+      const result = isTooMany ? failedHook(`${ASYNC_MAX} asynchronous hooks of the thread run already`) : await this.#result(run, input);
       await this.#announce([this.#completed(run, result)]);
-      const { context } = this.#cutContext(run.hook, result);
+      const { context } = boundedOf(run, result);
       if (context !== undefined) this.#late(context);
     } catch (error) {
       this.#deps.log.error({ err: error, threadId: this.#deps.threadId }, 'an asynchronous hook failed inside the server');
@@ -114,14 +125,13 @@ export class HookRunner {
   }
 
   /** Never rejects, except with the store's error. */
-  async #result(run: Run): Promise<HookResult> {
-    const { hook, occasion } = run;
+  async #result(run: Run, input: JsonText): Promise<HookResult> {
+    const { hook, signal } = run;
     const { log, threadId } = this.#deps;
     const isWaitedFor = !isAsync(hook);
-    const signal = isWaitedFor ? AbortSignal.any([occasion.signal, this.#closed.signal]) : this.#closed.signal;
-    if (isWaitedFor && !(await this.#places.take(signal))) return failedHook(INTERRUPTED);
+    if (isWaitedFor && !(await this.#places.take(signal))) return failedHook(STOPPED_EARLY);
     try {
-      const result = await this.#handled(run, signal);
+      const result = await this.#handled(run, input);
       run.durationMs = this.#elapsedMs(run);
       log.info({ threadId, key: hook.key, status: result.status, ms: run.durationMs }, 'a hook ended');
       return result;
@@ -134,75 +144,72 @@ export class HookRunner {
     }
   }
 
-  async #handled(run: Run, signal: AbortSignal): Promise<HookResult> {
-    const { hook, occasion } = run;
-    const { event, input, turn } = occasion;
-    const { handler } = hook;
+  async #handled(run: Run, input: JsonText): Promise<HookResult> {
+    const { handler } = run.hook;
+    const { event, turn } = run.occasion;
     switch (handler.type) {
       case 'command':
-        return readOutput(event, await this.#command(run, handler.command, signal));
-      case 'mcpTool': {
-        const call = { server: handler.server, tool: handler.tool, input: filledIn(handler.input, input) as JsonObject };
-        return this.#within(run, signal, async (within) => {
-          const answer = this.#deps.callMcpTool(call, within);
-          if (answer === null) return failedHook(`there is no MCP server named ${handler.server}`);
-          const outcome = await answer.then(
-            (text) => ({ text }),
-            (error: unknown) => ({ problem: error instanceof Error ? error.message : String(error) }),
-          );
-          if ('problem' in outcome) return failedHook(`the call of the tool ${handler.tool} failed: ${outcome.problem}`);
-          return readText(event, outcome.text);
-        });
-      }
+        return readOutput(event, await this.#command(run, handler.command, input));
+      case 'mcpTool':
+        return this.#within(run, (signal) => this.#mcpTool(run, handler, signal));
       case 'prompt':
       case 'agent':
         if (turn === null) return failedHook('no turn runs whose model could be asked');
-        return this.#within(run, signal, (within) => runModelHook({ event, handler, input, turn }, this.#deps, within));
+        return this.#within(run, (signal) => this.#models.run({ event, handler, input, turn }, signal));
       default:
         return handler satisfies never;
     }
   }
 
-  #command(run: Run, command: string, signal: AbortSignal) {
-    const { occasion } = run;
+  #command(run: Run, command: string, input: JsonText) {
+    const { hook, occasion, signal } = run;
     const { env, threadId, processes, clock } = this.#deps;
-    const variables = Object.fromEntries(Object.entries(env).filter((each): each is [string, string] => each[1] !== undefined));
-    const spec = {
+    const program = {
       argv: shellArgv(userShell(env), command, { login: false }),
-      cwd: occasion.cwd,
-      env: variables,
-      input: JSON.stringify(occasion.input),
+      cwd: hook.projectFolder ?? occasion.cwd,
+      env: setVariables(env),
+      input: input.parts,
       timeoutSec: secondsOf(run),
       owner: [threadId, OWNER, String(++this.#started)],
     };
-    return runCommand(spec, { processes, clock }, signal);
+    return runProgram(program, { processes, clock }, signal);
   }
 
-  /** Does work that ends at the time limit of the hook, or when the signal aborts. */
-  async #within(run: Run, signal: AbortSignal, work: (signal: AbortSignal) => Promise<HookResult>): Promise<HookResult> {
+  async #mcpTool({ occasion }: Run, { server, tool, input }: McpHandler, signal: AbortSignal): Promise<HookResult> {
+    const { event, input: facts } = occasion;
+    const filled = filledIn(input, facts);
+    if ('missing' in filled) return failedHook(`the event has no field ${filled.missing.join(', ')}, which its input names`);
+    const answer = this.#deps.callMcpTool({ server, tool, input: filled.input }, signal);
+    if (answer === null) return failedHook(`there is no MCP server named ${server}`);
+    const outcome = await answer.then(
+      (text) => ({ text }),
+      (error: unknown) => ({ problem: error instanceof Error ? error.message : String(error) }),
+    );
+    return 'problem' in outcome ? failedHook(`the call of the tool ${tool} failed: ${outcome.problem}`) : readText(event, outcome.text);
+  }
+
+  /** Does work that ends at the time limit of the hook, or with its run. */
+  async #within(run: Run, work: (signal: AbortSignal) => Promise<HookResult>): Promise<HookResult> {
     const timeout = new AbortController();
     const timeoutSec = secondsOf(run);
     const timer = this.#deps.clock.setTimer(() => timeout.abort(), timeoutSec * 1000);
-    const over = AbortSignal.any([signal, timeout.signal]);
+    const over = AbortSignal.any([run.signal, timeout.signal]);
     try {
       const result = await orAborted(work(over), over);
-      if (timeout.signal.aborted) return failedHook(`it did not end within ${timeoutSec} s, and was stopped`);
-      return result ?? failedHook(INTERRUPTED);
+      if (timeout.signal.aborted) return failedHook(outOfTime(timeoutSec));
+      return result ?? failedHook(STOPPED_EARLY);
     } finally {
       timer.clear();
     }
   }
 
-  /** The context for the model, no longer than the hook may give. */
-  #cutContext({ contextTokensMax }: HookDefinition, { effect: { context } }: HookResult): { context?: string } {
-    if (context === undefined) return {};
-    return { context: cutMiddle(context, (contextTokensMax ?? CONTEXT_TOKENS_DEFAULT) * CHARS_PER_TOKEN) };
-  }
-
   #begun(hook: HookDefinition, occasion: Occasion): Run {
     const suffix = occasion.callId === null ? '' : `:${occasion.callId}`;
     const id = `${separatedName(hook.event, '-')}:${hook.displayOrder}:${hook.sourcePath}${suffix}`;
-    return { hook, occasion, id, startedAtMs: this.#deps.clock.now(), startedMs: this.#deps.clock.monotonic(), durationMs: null };
+    const { clock } = this.#deps;
+    // Taken now: a run that begins before the thread is closed must not outlive that.
+    const signal = isAsync(hook) ? this.#closed.signal : AbortSignal.any([occasion.signal, this.#closed.signal]);
+    return { hook, occasion, id, startedAtMs: clock.now(), startedMs: clock.monotonic(), durationMs: null, signal };
   }
 
   #startedRun(run: Run): Announcement {
@@ -244,8 +251,6 @@ export class HookRunner {
   }
 }
 
-const INTERRUPTED = 'it was stopped, because nobody waits for it any more';
-
 function isAsync({ handler }: HookDefinition): boolean {
   return handler.type === 'command' && handler.isAsync;
 }
@@ -254,15 +259,7 @@ function secondsOf({ hook, occasion }: Run): number {
   return Math.min(hook.timeoutSec, occasion.secondsMax ?? Number.POSITIVE_INFINITY);
 }
 
-/** The value with each `${name.of.field}` in its strings replaced by that field of the event. */
-function filledIn(value: JsonValue, event: JsonObject): JsonValue {
-  if (typeof value === 'string') {
-    return value.replace(/\$\{([\w.]+)\}/g, (_, path: string) => {
-      const found = path.split('.').reduce<JsonValue | undefined>((at, key) => (isObject(at) ? (at as JsonObject)[key] : undefined), event);
-      return typeof found === 'string' ? found : JSON.stringify(found ?? null);
-    });
-  }
-  if (Array.isArray(value)) return value.map((each) => filledIn(each, event));
-  if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value as JsonObject).map(([key, each]) => [key, filledIn(each, event)]));
+/** The effect of a run, whose context is no longer than the hook may give. */
+function boundedOf({ hook: { contextTokensMax } }: Run, { effect }: HookResult): HookEffect {
+  return boundedEffect(effect, contextTokensMax === null ? null : contextTokensMax * CHARS_PER_TOKEN);
 }

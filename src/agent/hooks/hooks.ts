@@ -1,16 +1,17 @@
 import type { JsonObject } from '../../base/json-value.ts';
-import { type HookDefinition, runs } from '../../config/hooks/hook-definition.ts';
+import { type HookDefinition, isFor, runs } from '../../config/hooks/hook-definition.ts';
 import { hookEvent } from '../../config/hooks/hook-events.ts';
-import { hookCall, justificationOf, withInput } from '../../hooks/hook-call.ts';
+import { hookCall, withInput } from '../../hooks/hook-call.ts';
 import { type MergedEffects, NO_EFFECTS } from '../../hooks/merged-effects.ts';
 import { contextMessage } from '../../instructions/context-message.ts';
 import type { HookEventName, ResponseItem, TurnError } from '../../protocol/generated/types.ts';
 import type { ActionOutcome, Verdict } from '../../tools/action.ts';
-import { type InterruptCause, isDecided } from '../../tools/denial.ts';
+import { isDecided } from '../../tools/denial.ts';
 import type {
   AskedApproval,
   CallDecision,
   CompactionTrigger,
+  EndBeforeRequest,
   EndedResponse,
   PendingCall,
   TurnContext,
@@ -18,6 +19,7 @@ import type {
   TurnPart,
   TurnPartDeps,
 } from '../turn/turn-part.ts';
+import { approvalFacts } from './approval-facts.ts';
 import { continuation } from './continuation.ts';
 import { agentType, hookInput } from './hook-input.ts';
 import type { HookRunner, Occasion } from './hook-runner.ts';
@@ -29,10 +31,10 @@ const WRITE_STDIN = 'write_stdin';
 const BACKGROUND_MAX = 100;
 /** How often hooks may go on with one turn that would end. */
 const CONTINUATIONS_MAX = 100;
-/** The longest time that the end of a turn waits for hooks, and that of a server. */
-const INTERRUPT_SEC_MAX = 60;
+/** The longest time that the end of a turn waits for its Interrupt hooks. */
+const INTERRUPT_SEC_MAX = 10;
+/** The longest time that the end of a thread waits for its SessionEnd hooks. The end of the server leaves them less. */
 const CLOSE_SEC_MAX = 60;
-const SHUTDOWN_SEC_MAX = 5;
 
 interface Happening {
   /** Null: no turn runs. */
@@ -79,21 +81,22 @@ export class Hooks implements TurnPart {
     return { tell: messages([...this.#late.splice(0), ...contexts]), ...(stop === null ? {} : { end: true }) };
   }
 
-  async checkInput({ item }: TurnInput, turn: TurnContext): Promise<{ refuse?: true; tell?: ResponseItem[] }> {
+  async checkInput({ item }: TurnInput, turn: TurnContext): Promise<{ refuse?: true; end?: true; tell?: ResponseItem[] }> {
     const content = item.type === 'userMessage' ? item.content : [];
     const prompt = content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
     const { refusals, stop, contexts } = await this.#run('userPromptSubmit', { turn, facts: { prompt } });
-    return refusals.length > 0 || stop !== null ? { refuse: true } : { tell: messages(contexts) };
+    if (stop !== null) return { refuse: true, end: true };
+    return refusals.length > 0 ? { refuse: true } : { tell: messages(contexts) };
   }
 
-  async beforeRequest(turn: TurnContext): Promise<{ tell?: ResponseItem[]; end?: TurnError }> {
+  async beforeRequest(turn: TurnContext): Promise<{ tell?: ResponseItem[]; end?: EndBeforeRequest }> {
     // The compaction that is part of this moment begins a session, too.
     const { stop: stopsSession, contexts } = await this.#start(turn);
     const tell = messages([...this.#late.splice(0), ...contexts]);
-    if (stopsSession !== null) return { tell, end: denied(stopsSession) };
+    if (stopsSession !== null) return { tell, end: { error: null } };
     const { refusals, stop } = await this.#run('preModelRequest', { turn });
     const reason = stop ?? refusals[0]?.reason ?? null;
-    return { tell, ...(reason === null ? {} : { end: denied(reason) }) };
+    return { tell, ...(reason === null ? {} : { end: { error: denied(reason) } }) };
   }
 
   async afterRequest({ status, error, usage }: EndedResponse, turn: TurnContext): Promise<void> {
@@ -154,12 +157,9 @@ export class Hooks implements TurnPart {
     return this.#run('postToolUse', { turn, facts, names, callId: call.callId });
   }
 
-  async approvalAsked({ ask, call }: AskedApproval, turn: TurnContext): Promise<Verdict | null> {
+  async approvalAsked({ ask, call, demand }: AskedApproval, turn: TurnContext): Promise<Verdict | null> {
     if (call === null || !this.#has('permissionRequest')) return null;
-    const { name, names, input } = hookCall(call);
-    const { shown } = await ask.describe();
-    const description = shown.type === 'networkAccess' ? `network access to ${shown.host}` : (ask.beyondCall ?? justificationOf(call));
-    const facts = { tool_name: name, tool_input: { ...input, ...(description === null ? {} : { description }) } };
+    const { facts, names } = await approvalFacts({ ask, call, demand }, turn);
     const signal = ask.signal === undefined ? turn.signal : AbortSignal.any([turn.signal, ask.signal]);
     const merged = await this.#run('permissionRequest', { turn, facts, names, callId: call.callId, signal });
     const [refusal] = merged.refusals;
@@ -198,24 +198,24 @@ export class Hooks implements TurnPart {
   async cleanUp(turn: TurnContext): Promise<void> {
     await Promise.allSettled(this.#open);
     if (!turn.signal.aborted || !isDecided(turn.interruptCause)) return;
-    await this.#run('interrupt', { turn, signal: new AbortController().signal, secondsMax: INTERRUPT_SEC_MAX });
+    await this.#run('interrupt', { turn, signal: this.#deps.lastPrograms.over, secondsMax: INTERRUPT_SEC_MAX });
   }
 
-  async closed(cause: InterruptCause): Promise<void> {
+  async closed(): Promise<void> {
     const isDue = this.#hasBegun && this.#role === null && this.#of('sessionEnd', [END_REASON]).length > 0;
     if (!isDue) return;
-    const secondsMax = cause === 'shutdown' || cause === 'clientGone' ? SHUTDOWN_SEC_MAX : CLOSE_SEC_MAX;
-    const { clock, closingPlaces, log, threadId } = this.#deps;
+    const { clock, lastPrograms, log, threadId } = this.#deps;
     const deadline = new AbortController();
-    const timer = clock.setTimer(() => deadline.abort(), secondsMax * 1000);
-    const hasPlace = await closingPlaces.take(deadline.signal);
+    const timer = clock.setTimer(() => deadline.abort(), CLOSE_SEC_MAX * 1000);
+    const signal = AbortSignal.any([deadline.signal, lastPrograms.over]);
+    const hasPlace = await lastPrograms.places.take(signal);
     try {
-      const end = { turn: null, facts: { reason: END_REASON }, names: [END_REASON], signal: deadline.signal };
+      const end = { turn: null, facts: { reason: END_REASON }, names: [END_REASON], signal };
       if (hasPlace) await this.#run('sessionEnd', end);
       else log.warn({ threadId }, 'the SessionEnd hooks of a thread did not run, because too many threads were closed at once');
     } finally {
       timer.clear();
-      if (hasPlace) closingPlaces.release();
+      if (hasPlace) lastPrograms.places.release();
     }
   }
 
@@ -249,7 +249,8 @@ export class Hooks implements TurnPart {
   }
 
   #has(event: HookEventName): boolean {
-    return this.#deps.configuration().config.hooks.hooks.some((hook) => hook.event === event && runs(hook));
+    const { hooks } = this.#deps.configuration().config.hooks;
+    return hooks.some((hook) => hook.event === event && runs(hook));
   }
 
   #of(event: HookEventName, names: readonly string[]): HookDefinition[] {
@@ -259,10 +260,10 @@ export class Hooks implements TurnPart {
 
   /** Runs the hooks of an event. Hooks of an event without matchers match any names. */
   async #run(event: HookEventName, { turn, facts = {}, names = [], callId, signal, secondsMax }: Happening): Promise<MergedEffects> {
-    const hooks = this.#of(event, names);
-    if (hooks.length === 0) return NO_EFFECTS;
     const record = this.#deps.record();
     const { settings } = turn ?? record;
+    const hooks = this.#of(event, names).filter((hook) => isFor(hook, settings.cwd));
+    if (hooks.length === 0) return NO_EFFECTS;
     const runner = await this.#load();
     return this.#opened(runner, {
       event: hookEvent(event),

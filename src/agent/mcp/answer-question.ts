@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../../base/json-value.ts';
+import { isObject, type JsonObject, type JsonValue } from '../../base/json-value.ts';
 import { contextMessage } from '../../instructions/context-message.ts';
 import type { AskedQuestion } from '../../mcp/mcp-user.ts';
 import type { McpAnswer } from '../../mcp/to-host.ts';
@@ -28,8 +28,6 @@ type ElicitationParams = ServerRequests['mcpServer/elicitation/request']['params
 const INVALID_PARAMS = -32602;
 const REFUSED = -1;
 const INTERNAL = -32603;
-/** The longest prompt of a server. */
-const SAMPLING_CHARS_MAX = 200_000;
 
 /** Answers a question of a server, for the thread whose call it is. `tag` is its `AskingCall`. */
 export async function answerQuestion(question: AskedQuestion, tag: unknown, deps: TurnPartDeps, signal: AbortSignal): Promise<McpAnswer> {
@@ -42,7 +40,7 @@ export async function answerQuestion(question: AskedQuestion, tag: unknown, deps
 async function elicit(params: JsonObject, call: AskingCall, withdrawn: AbortSignal): Promise<McpAnswer> {
   if (!mayAsk(call.settings.approvalPolicy, 'mcp_elicitations')) return { result: { action: 'decline' } };
   const asked = elicitationParams(params, call);
-  if (asked === null) return { error: { code: INVALID_PARAMS, message: 'the requested schema is not one of an elicitation form' } };
+  if (typeof asked === 'string') return { error: { code: INVALID_PARAMS, message: asked } };
   const answer = await call.host.askUser({ method: 'mcpServer/elicitation/request', params: asked }, withdrawn);
   if (answer.type !== 'result') return { result: { action: answer.type === 'aborted' ? 'cancel' : 'decline' } };
   return { result: elicitationResult(answer.result, asked.mode) };
@@ -53,19 +51,28 @@ function elicitationResult({ action, content, _meta }: McpServerElicitationReque
   return { action, ...given, ...(isObject(_meta) ? { _meta: _meta as JsonObject } : {}) };
 }
 
-/** Null: the form is none that clients can show. */
-function elicitationParams(params: JsonObject, { threadId, turnId, server }: AskingCall): ElicitationParams | null {
+/** The question as clients get it, or why they cannot. */
+function elicitationParams(params: JsonObject, { threadId, turnId, server }: AskingCall): ElicitationParams | string {
   const { mode, message, requestedSchema, url, elicitationId, _meta } = params;
-  const common = { threadId, turnId, serverName: server, _meta: (_meta ?? null) as JsonObject | null, message: String(message ?? '') };
-  if (mode === 'url') return { ...common, mode: 'url', url: String(url ?? ''), elicitationId: String(elicitationId ?? '') };
+  const common = { threadId, turnId, serverName: server, _meta: metaOfServer(_meta), message: String(message ?? '') };
+  if (mode === 'url') {
+    const address = String(url ?? '');
+    if (!/^https?:\/\//i.test(address) || !URL.canParse(address)) return 'the url is not an http or https URL';
+    return { ...common, mode: 'url', url: address, elicitationId: String(elicitationId ?? '') };
+  }
   const form = elicitationForm(requestedSchema);
-  return form && { ...common, mode: 'form', requestedSchema: form };
+  return form === null ? 'the requested schema is not one of an elicitation form' : { ...common, mode: 'form', requestedSchema: form };
+}
+
+/** Without the keys by which clients recognize the server's own questions about approvals. */
+function metaOfServer(meta: JsonValue | undefined): JsonObject | null {
+  if (!isObject(meta)) return null;
+  return Object.fromEntries(Object.entries(meta as JsonObject).filter(([key]) => !key.startsWith('codex_') && key !== 'persist'));
 }
 
 /** The server wants the model to answer a prompt: the reviewer of the thread has to allow it. */
 async function sample(params: JsonObject, call: AskingCall, deps: TurnPartDeps, signal: AbortSignal): Promise<McpAnswer> {
   const messages = Array.isArray(params.messages) ? (params.messages as JsonObject[]) : [];
-  if (JSON.stringify(params).length > SAMPLING_CHARS_MAX) return refusal('the prompt is too long');
   if (params.tools !== undefined) return refusal('tools are not offered to the model in the course of sampling');
   if (!mayAsk(call.settings.approvalPolicy, 'mcp_elicitations')) return refusal('the approval policy does not allow it');
   const verdict = await call.host.requestMore({ ...samplingAsk(params, call), signal });

@@ -1,8 +1,8 @@
 import { isObject } from '../../base/json-value.ts';
 import { isToolEnabled } from '../../config/mcp/mcp-server-config.ts';
+import { type CallResult, callResult } from '../../mcp/call-result.ts';
 import { McpError } from '../../mcp/mcp-error.ts';
 import type { McpCall } from '../turn/turn-part.ts';
-import { type CallResult, callResult } from './call-result.ts';
 import type { ThreadServer } from './thread-servers.ts';
 
 /**

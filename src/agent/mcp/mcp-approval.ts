@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../base/json-value.ts';
 import { isObject } from '../../base/json-value.ts';
-import { isHomeServer, storeToolApproval } from '../../config/mcp/store-tool-approval.ts';
+import { approvalModeOf, serverKey } from '../../config/mcp/mcp-server-config.ts';
 import type { McpTool } from '../../mcp/to-host.ts';
 import type { McpServerElicitationRequestResponse } from '../../protocol/generated/types.ts';
 import { type Ask, type PlannedAction, UNCONFINED, type Verdict } from '../../tools/action.ts';
@@ -15,14 +15,14 @@ interface ApprovalOptions {
 
 /** The question whether a tool may be called. People are asked by an elicitation; their answer may hold for the session, or always. */
 export function mcpApproval({ used, tool, context, deps }: McpCall, args: JsonObject, { reason, describe }: ApprovalOptions): Ask {
-  const { name, toolApprovals } = used.config;
+  const { name } = used.config;
   const { threadId, turnId, grants } = context;
-  const mayLast = reason === null && (toolApprovals[tool.name] ?? used.config.approvalMode) === 'auto';
+  const mayLast = reason === null && approvalModeOf(used.config, tool.name) === 'auto';
   return {
     permit: UNCONFINED,
     describe,
     async askPerson(ask) {
-      const lasting = mayLast ? ['session', ...((await isHomeServer(deps.home, name)) ? ['always'] : [])] : [];
+      const lasting = mayLast ? ['session', ...((await deps.toolApprovals.mayStore(used.config, tool.name)) ? ['always'] : [])] : [];
       const question = `Allow the MCP server ${name} to run the tool "${tool.name}"?`;
       const answer = await ask({
         method: 'mcpServer/elicitation/request',
@@ -39,9 +39,9 @@ export function mcpApproval({ used, tool, context, deps }: McpCall, args: JsonOb
       return answer.type === 'result' ? verdict(answer.result, lasting) : unanswered(answer);
     },
     async keep({ scope }, host) {
-      if (scope === 'session' || scope === 'always') grants.allowMcpTool(name, tool.name);
+      if (scope === 'session' || scope === 'always') grants.allowMcpTool(serverKey(used.config), tool.name);
       if (scope !== 'always') return;
-      const problem = await storeToolApproval(deps.home, { server: name, tool: tool.name });
+      const problem = await deps.toolApprovals.store(used.config, tool.name);
       if (problem === null) return;
       const message = `${problem} The tool ${tool.name} is allowed in this session only.`;
       await host.emit({ method: 'warning', params: { threadId, message } });

@@ -1,6 +1,8 @@
 import { isObject, type JsonObject, type JsonValue } from '../../base/json-value.ts';
+import { approvalModeOf, serverKey } from '../../config/mcp/mcp-server-config.ts';
 import { McpError } from '../../mcp/mcp-error.ts';
 import type { Progress } from '../../mcp/mcp-host-client.ts';
+import type { McpCallOutcome } from '../../mcp/to-host.ts';
 import { judgeMcpCall } from '../../policy/mcp/judge-mcp-call.ts';
 import type { Grants } from '../../policy/permissions/grants.ts';
 import type { Permit } from '../../policy/permissions/permit.ts';
@@ -18,10 +20,11 @@ import {
   UNCONFINED,
 } from '../../tools/action.ts';
 import { type Denial, refusalText } from '../../tools/denial.ts';
-import { callResult, failureFor, outputFor, shownResult } from './call-result.ts';
+import { CHARS_PER_TOKEN } from '../prompt/item-size.ts';
 import { mcpApproval } from './mcp-approval.ts';
 import type { McpCall } from './mcp-call.ts';
 import { runSafetyCheck } from './run-safety-check.ts';
+import { failureFor, timedOutput } from './timed-output.ts';
 
 /** The least time between two notifications of progress. */
 const PROGRESS_MS_MIN = 50;
@@ -66,16 +69,15 @@ export class McpCallAction implements Action {
 
   async judge(settings: ThreadSettings, grants: Grants): Promise<Judgement> {
     const { used, tool } = this.#call;
-    const { approvalMode, toolApprovals, name } = used.config;
-    const mode = (Object.hasOwn(toolApprovals, tool.name) ? toolApprovals[tool.name] : undefined) ?? approvalMode;
-    const judged = judgeMcpCall({ mode, annotations: tool.annotations, isGranted: grants.allowsMcpTool(name, tool.name) }, settings);
+    const mode = approvalModeOf(used.config, tool.name);
+    const isGranted = grants.allowsMcpTool(serverKey(used.config), tool.name);
+    const judged = judgeMcpCall({ mode, annotations: tool.annotations, isGranted }, settings);
     if (typeof judged === 'object') return judged;
     const checked = await this.#check();
     if (checked?.verdict === 'block') return { refuse: `A safety check blocked this call. ${checked.reason ?? 'It gave no reason.'}` };
-    const reason = checked?.verdict === 'ask' ? (checked.reason ?? 'A safety check wants this call to be reviewed.') : null;
-    if (judged === 'run' && reason === null) return { run: UNCONFINED };
-    const claims = reason === null ? {} : { safetyCheck: reason };
-    return { ask: mcpApproval(this.#call, this.#args, { reason, describe: () => this.describe(UNCONFINED, claims) }) };
+    if (checked?.verdict === 'ask') return { run: UNCONFINED, demand: checked.reason ?? 'A safety check wants this call to be reviewed.' };
+    if (judged === 'run') return { run: UNCONFINED };
+    return { ask: mcpApproval(this.#call, this.#args, { reason: null, describe: () => this.describe(UNCONFINED) }) };
   }
 
   approval(permit: Permit, reason: string): Ask {
@@ -110,7 +112,8 @@ export class McpCallAction implements Action {
     const startedMs = deps.clock.monotonic();
     const wallMs = () => deps.clock.monotonic() - startedMs;
     try {
-      const request = { op: 'callTool' as const, name: tool.name, arguments: this.#args, meta: { threadId } };
+      const charsMax = deps.configuration().config.get('tool_output_token_limit') * CHARS_PER_TOKEN;
+      const request = { op: 'callTool' as const, name: tool.name, arguments: this.#args, meta: { threadId }, charsMax };
       const value = await used.server.request(request, {
         timeoutMs: used.config.toolTimeoutMs,
         signal: host.signal,
@@ -118,12 +121,11 @@ export class McpCallAction implements Action {
         tag: { threadId, turnId, itemId, host, server: used.config.name, settings: context.settings },
         onProgress: this.#progress(host),
       });
-      const result = callResult(value);
-      const tokensMax = deps.configuration().config.get('tool_output_token_limit');
+      const { isError, output, result } = value as unknown as McpCallOutcome;
       return {
-        output: outputFor(result, wallMs(), tokensMax),
-        success: !result.isError,
-        item: this.#ended(result.isError ? 'failed' : 'completed', { result: shownResult(result), durationMs: wallMs() }),
+        output: timedOutput(output, wallMs()),
+        success: !isError,
+        item: this.#ended(isError ? 'failed' : 'completed', { result, durationMs: wallMs() }),
       };
     } catch (error) {
       if (!(error instanceof McpError)) throw error;
@@ -169,7 +171,7 @@ export class McpCallAction implements Action {
       if (nowMs - lastMs < PROGRESS_MS_MIN) return;
       lastMs = nowMs;
       const text = message ?? (total === null ? String(progress) : `${progress}/${total}`);
-      const params = { threadId, turnId, itemId, message: text.slice(0, 2_000) };
+      const params = { threadId, turnId, itemId, message: text };
       void host.emit({ method: 'item/mcpToolCall/progress', params }).catch(() => {});
     };
   }

@@ -1,4 +1,3 @@
-import type { JsonObject } from '../../base/json-value.ts';
 import { cutText } from '../../base/text/cut-text.ts';
 import { isToolEnabled } from '../../config/mcp/mcp-server-config.ts';
 import type { McpSettings } from '../../config/mcp/mcp-settings.ts';
@@ -12,6 +11,7 @@ import { McpCallAction } from './mcp-call-action.ts';
 import { mcpNamespaces, mcpToolNames } from './mcp-tool-names.ts';
 import { resourceTools } from './resource-tools.ts';
 import { type ThreadServer, ThreadServers } from './thread-servers.ts';
+import { toolWarning } from './tool-warning.ts';
 
 /** The longest texts of servers that models read with each request. */
 const DESCRIPTION_CHARS_MAX = 10_000;
@@ -21,9 +21,11 @@ const INSTRUCTIONS_CHARS_MAX = 4_000;
 export class McpTools implements TurnPart {
   readonly #deps: TurnPartDeps;
   readonly servers: ThreadServers;
-  /** Read anew by `reload`. Null: those of the thread's configuration. */
-  #settings: McpSettings | null = null;
-  #isOpen = false;
+  #isClosing = false;
+  /** Nothing releases servers any more. */
+  #isClosed = false;
+  /** The warnings about tools that are not offered, by server. Each is announced once. */
+  readonly #warnings = new Map<string, string | null>();
 
   constructor(deps: TurnPartDeps) {
     this.#deps = deps;
@@ -31,36 +33,40 @@ export class McpTools implements TurnPart {
     this.servers = new ThreadServers({
       threadId,
       servers: deps.mcp,
+      root: () => deps.record().settings.cwd,
       announce: (announcements) => void outbox.announce(announcements),
       onQuestion: (question, tag, signal) => answerQuestion(question, tag, deps, signal),
     });
   }
 
   get settings(): McpSettings {
-    return this.#settings ?? this.#deps.configuration().mcp.settings;
+    return this.#deps.configuration().mcp.settings;
   }
 
-  /** Starts the servers, unless that has been done. To be called when a client has been told of the thread. Returns at once. */
+  /**
+   * Starts the servers that the configuration names now, unless they are in use. To be called when a client has been told of the thread.
+   * Returns at once.
+   */
   opened(): void {
-    if (this.#isOpen) return;
-    this.#isOpen = true;
-    this.servers.use(this.settings, this.#deps.record().settings.cwd);
+    if (!this.#isClosed) this.servers.use(this.settings);
   }
 
-  /** Reads the configuration again. From then on the thread has its servers. Rejects with a ConfigError. */
-  async reload(): Promise<void> {
-    this.#settings = await this.#deps.configuration().mcp.readAgain();
-    if (this.#isOpen) this.servers.use(this.#settings, this.#deps.record().settings.cwd);
+  /** The thread has another configuration. If servers are in use, it uses those of that configuration. */
+  reconfigured(): void {
+    if (this.servers.isInUse) this.opened();
   }
 
-  /** Waits for servers that are starting for the first time. Those that start again are offered as they were. */
+  /** Waits for servers that are starting for the first time. Those that start again are offered as they were; nothing waits for them. */
   async tools(signal: AbortSignal): Promise<Tool[]> {
     this.opened();
     const used = this.servers.all;
     if (used.length === 0) return [];
-    await Promise.all(used.filter(({ server }) => server.connected === null).map(({ server }) => server.settled(signal)));
+    await Promise.all(
+      used.filter(({ server }) => server.connected === null && !server.hasFailed).map(({ server }) => server.settled(signal)),
+    );
     const known = used.filter(({ server }) => server.connected !== null);
     if (known.length === 0) return [];
+    for (const each of known) this.#warn(each);
     const namespaces = mcpNamespaces(used.map(({ config }) => config.name));
     const offered = known.flatMap((each) => this.#toolsOf(each, namespaces.get(each.config.name) ?? each.config.name));
     const hasResources = known.some(({ server }) => server.connected?.capabilities.resources !== undefined);
@@ -73,10 +79,22 @@ export class McpTools implements TurnPart {
     return used && callAside(used, call, signal);
   }
 
+  async closed(): Promise<void> {
+    this.#isClosing = true;
+  }
+
   /** The thread is closed or reverted. The servers end a moment later, unless other threads use them. */
   async endWork(): Promise<void> {
-    this.#isOpen = false;
+    this.#isClosed = this.#isClosing;
     this.servers.release();
+  }
+
+  #warn({ config, server }: ThreadServer): void {
+    const message = toolWarning(config.name, server.leftOut);
+    const isNew = message !== (this.#warnings.get(config.name) ?? null);
+    this.#warnings.set(config.name, message);
+    const { threadId, outbox } = this.#deps;
+    if (isNew && message !== null) void outbox.announce([{ method: 'warning', params: { threadId, message } }]);
   }
 
   #toolsOf(used: ThreadServer, name: string): Tool[] {
@@ -100,15 +118,12 @@ export class McpTools implements TurnPart {
         name,
         namespace,
         description: cutText(tool.description ?? tool.title ?? '', DESCRIPTION_CHARS_MAX),
-        parameters: parametersOf(tool),
+        parameters: tool.inputSchema,
       },
+      // The model's name for it may be another one.
+      hookForm: { otherName: `mcp__${used.config.name}__${tool.name}` },
       ...(onlyReads || used.config.callsInParallel ? {} : { isExclusive: true as const }),
       prepare: async (args, context) => McpCallAction.prepare(args, { used, tool, context, settings: this.settings, deps: this.#deps }),
     };
   }
-}
-
-/** Some providers refuse schemas of objects without properties. */
-function parametersOf({ inputSchema }: McpTool): JsonObject {
-  return { type: 'object', ...inputSchema, properties: (inputSchema.properties as JsonObject | undefined) ?? {} };
 }

@@ -1,5 +1,6 @@
 import type { McpSettings } from '../../config/mcp/mcp-settings.ts';
 import type { McpServers } from '../../mcp/mcp-servers.ts';
+import { unattended } from '../../mcp/mcp-user.ts';
 import { requiredServersFailed } from '../../protocol/mcp-errors.ts';
 
 /**
@@ -11,8 +12,7 @@ export async function requireServers({ servers, problems }: McpSettings, mcp: Mc
   const needed = servers.filter(({ enabled, required }) => enabled && required);
   await Promise.all(
     needed.map(async (config) => {
-      const nobody = { root, onState: () => {}, onQuestion: async () => ({ error: { code: -32600, message: 'nobody can be asked' } }) };
-      const { server, release } = mcp.use(config, nobody);
+      const { server, release } = mcp.use(config, unattended(root));
       try {
         await server.settled(new AbortController().signal);
         if (server.state.status === 'failed') failures.push(`${config.name}: ${server.state.error}`);

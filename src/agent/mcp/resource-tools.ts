@@ -1,15 +1,15 @@
 import { isObject, type JsonObject, type JsonValue } from '../../base/json-value.ts';
 import { cutText } from '../../base/text/cut-text.ts';
 import { McpError } from '../../mcp/mcp-error.ts';
-import type { McpRequest } from '../../mcp/to-host.ts';
+import type { CutResult, McpRequest } from '../../mcp/to-host.ts';
 import type { ThreadItem } from '../../protocol/generated/types.ts';
 import { type Action, type ActionHost, type ActionOutcome, failed, UNCONFINED } from '../../tools/action.ts';
 import { refusalText } from '../../tools/denial.ts';
 import type { CallContext, Tool } from '../../tools/tool.ts';
+import { CHARS_PER_TOKEN } from '../prompt/item-size.ts';
 import type { TurnPartDeps } from '../turn/turn-part.ts';
 import type { ThreadServer, ThreadServers } from './thread-servers.ts';
 
-const CHARS_PER_TOKEN = 4;
 /** The server that an item names if the call is about all of them. */
 const ALL_SERVERS = 'heddle';
 
@@ -27,12 +27,12 @@ interface ResourceTool {
   read(args: ReadArguments, reader: Reader): Promise<JsonValue>;
 }
 
-/** Asks one server. Rejects with an McpError. */
-type Ask = (server: ThreadServer, request: McpRequest) => Promise<JsonValue>;
+type ResourceRequest = Extract<McpRequest, { op: 'listResources' | 'listResourceTemplates' | 'readResource' }>;
 
 interface Reader {
   servers: ThreadServers;
-  ask: Ask;
+  /** Asks one server. Rejects with an McpError. */
+  ask(server: ThreadServer, request: ResourceRequest): Promise<JsonValue>;
 }
 
 const SERVER = { type: 'string', description: 'The name of the MCP server. Absent: all servers.' };
@@ -92,11 +92,18 @@ function prepare(
   const perform = async (_permit: unknown, _shown: unknown, host: ActionHost): Promise<ActionOutcome> => {
     const startedMs = deps.clock.monotonic();
     const ended = () => Math.round(deps.clock.monotonic() - startedMs);
-    const ask: Ask = ({ server, config, user }, request) =>
-      server.request(request, { timeoutMs: config.toolTimeoutMs, signal: host.signal, user });
+    const charsMax = deps.configuration().config.get('tool_output_token_limit') * CHARS_PER_TOKEN;
+    let isCut = false;
+    const ask: Reader['ask'] = async ({ server, config, user }, request) => {
+      const options = { timeoutMs: config.toolTimeoutMs, signal: host.signal, user };
+      const cut = (await server.request({ ...request, charsMax }, options)) as unknown as CutResult;
+      isCut ||= cut.isCut;
+      return cut.value;
+    };
     try {
-      const charsMax = deps.configuration().config.get('tool_output_token_limit') * CHARS_PER_TOKEN;
-      const output = limited(JSON.stringify(await tool.read(read, { servers, ask })), charsMax);
+      const text = JSON.stringify(await tool.read(read, { servers, ask }));
+      isCut ||= text.length > charsMax;
+      const output = isCut ? `${cutText(text, charsMax)}\n[… The rest was left out: it is too long.]` : text;
       const result = { content: [{ type: 'text', text: output }], structuredContent: null, _meta: null };
       return { output, success: true, item: { ...item, status: 'completed', result, durationMs: ended() } };
     } catch (error) {
@@ -180,9 +187,4 @@ function require(servers: ThreadServers, name: string): ThreadServer {
   if (found !== null) return found;
   const names = servers.all.map(({ config }) => config.name);
   throw new McpError('other', `unknown MCP server '${name}'. The servers are: ${names.join(', ') || 'none'}.`);
-}
-
-function limited(text: string, charsMax: number): string {
-  if (text.length <= charsMax) return text;
-  return `${cutText(text, charsMax)}\n[… ${text.length - charsMax} characters left out …]`;
 }

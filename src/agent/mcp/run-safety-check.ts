@@ -1,10 +1,11 @@
 import type { Clock } from '../../base/clock.ts';
-import type { Env } from '../../base/env.ts';
+import { type Env, setVariables } from '../../base/env.ts';
 import { isObject, type JsonObject, parsedJson } from '../../base/json-value.ts';
 import { makeFolder } from '../../base/paths/make-folder.ts';
 import { cutText } from '../../base/text/cut-text.ts';
 import type { McpSettings } from '../../config/mcp/mcp-settings.ts';
 import type { Processes } from '../../sandbox/processes/processes.ts';
+import { outOfTime, runProgram, STOPPED_EARLY } from '../../sandbox/processes/run-program.ts';
 import { redact } from '../../secrets/redact.ts';
 import { redactLikelySecrets } from '../../secrets/redact-likely-secrets.ts';
 
@@ -20,7 +21,7 @@ interface CheckDeps {
 
 type Check = NonNullable<McpSettings['check']>;
 
-/** The longest answer that is read. */
+/** The longest answer by HTTP that is read. */
 const ANSWER_CHARS_MAX = 64 * 1024;
 const REASON_CHARS_MAX = 2_000;
 
@@ -35,16 +36,10 @@ export async function runSafetyCheck(
   signal: AbortSignal,
 ): Promise<CheckAnswer> {
   if (check.type === 'invalid') return failed(check.error.message);
-  const timeout = new AbortController();
-  const timer = deps.clock.setTimer(() => timeout.abort(), check.timeoutMs);
-  const ending = AbortSignal.any([signal, timeout.signal]);
   try {
-    const text = check.type === 'command' ? await runCommand(check, call, deps, ending) : await post(check, call, ending);
-    return text === null ? failed(`it did not answer within ${check.timeoutMs / 1000} seconds`) : readAnswer(text);
+    return readAnswer(check.type === 'command' ? await runCommand(check, call, deps, signal) : await post(check, call, deps, signal));
   } catch (error) {
     return failed(error instanceof Error ? error.message : String(error), check.secrets);
-  } finally {
-    timer.clear();
   }
 }
 
@@ -61,52 +56,45 @@ function readAnswer(text: string): CheckAnswer {
   return { verdict: decision, reason: typeof reason === 'string' && reason.trim() !== '' ? cutText(reason, REASON_CHARS_MAX) : null };
 }
 
-/** Null: the signal aborted first. */
+/** Returns what the command prints. Rejects if it fails. */
 async function runCommand(
-  { command, args, env, cwd }: Extract<Check, { type: 'command' }>,
+  { command, args, env, cwd, timeoutMs }: Extract<Check, { type: 'command' }>,
   call: JsonObject & { cwd: string },
-  { processes, env: own }: CheckDeps,
+  { processes, clock, env: own }: CheckDeps,
   signal: AbortSignal,
-): Promise<string | null> {
-  let text = '';
-  const variables = Object.entries(own).filter((entry): entry is [string, string] => entry[1] !== undefined);
+): Promise<string> {
   await makeFolder(cwd);
-  const running = await processes.start(
-    {
-      argv: [command, ...args],
-      cwd,
-      env: { ...Object.fromEntries(variables), ...env },
-      bounds: null,
-      owner: ['mcp-check'],
-      input: true,
-      terminal: null,
-    },
-    (stream, bytes) => {
-      if (stream === 'stdout' && text.length < ANSWER_CHARS_MAX) text += bytes.toString('utf8');
-    },
-  );
-  const kill = () => void running.kill();
-  signal.addEventListener('abort', kill);
-  const unattend = running.attend(60_000);
-  try {
-    if (signal.aborted) kill();
-    void running.write(Buffer.from(`${JSON.stringify(call)}\n`)).then(() => running.endInput());
-    const { exitCode } = await running.ended;
-    await running.kill();
-    if (signal.aborted) return null;
-    if (exitCode !== 0) throw new Error(`it ended with exit code ${exitCode}`);
-    return text;
-  } finally {
-    unattend();
-    signal.removeEventListener('abort', kill);
-  }
+  const program = {
+    argv: [command, ...args],
+    cwd,
+    env: { ...setVariables(own), ...env },
+    input: [Buffer.from(`${JSON.stringify(call)}\n`)],
+    timeoutSec: timeoutMs / 1000,
+    owner: ['mcp-check'],
+  };
+  const result = await runProgram(program, { processes, clock }, signal);
+  if ('failure' in result) throw new Error(result.failure);
+  if (result.exitCode !== 0) throw new Error(`it ended with exit code ${result.exitCode}`);
+  return result.stdout;
 }
 
-/** Null: the signal aborted first. */
-async function post({ url, headers }: Extract<Check, { type: 'http' }>, call: JsonObject, signal: AbortSignal): Promise<string | null> {
+/** Returns the body of the response. Rejects if the request fails. */
+async function post(
+  { url, headers, timeoutMs }: Extract<Check, { type: 'http' }>,
+  call: JsonObject,
+  { clock }: CheckDeps,
+  signal: AbortSignal,
+): Promise<string> {
   const { postJson } = await import('./post-json.ts');
-  const answer = await postJson({ url, headers, body: JSON.stringify(call), charsMax: ANSWER_CHARS_MAX }, signal);
-  if (answer === null) return null;
-  if (answer.status < 200 || answer.status > 299) throw new Error(`it answered with HTTP status ${answer.status}`);
-  return answer.text;
+  const timeout = new AbortController();
+  const timer = clock.setTimer(() => timeout.abort(), timeoutMs);
+  try {
+    const request = { url, headers, body: JSON.stringify(call), charsMax: ANSWER_CHARS_MAX };
+    const answer = await postJson(request, AbortSignal.any([signal, timeout.signal]));
+    if (answer === null) throw new Error(timeout.signal.aborted ? outOfTime(timeoutMs / 1000) : STOPPED_EARLY);
+    if (answer.status < 200 || answer.status > 299) throw new Error(`it answered with HTTP status ${answer.status}`);
+    return answer.text;
+  } finally {
+    timer.clear();
+  }
 }

@@ -20,6 +20,8 @@ interface Used extends ThreadServer {
 interface ThreadServersDeps {
   threadId: string;
   servers: McpServers;
+  /** The working directory of the thread, as it is now. */
+  root(): string;
   announce(announcements: Announcement[]): void;
   onQuestion: McpUser['onQuestion'];
 }
@@ -28,6 +30,10 @@ interface ThreadServersDeps {
 export class ThreadServers {
   readonly #deps: ThreadServersDeps;
   readonly #used = new Map<string, Used>();
+  /** Null: no servers are in use. */
+  #settings: McpSettings | null = null;
+  /** The working directory that the servers were told last. */
+  #root: string | null = null;
 
   constructor(deps: ThreadServersDeps) {
     this.#deps = deps;
@@ -42,8 +48,28 @@ export class ThreadServers {
     return this.#used.get(name) ?? null;
   }
 
-  /** Uses exactly the enabled servers of the settings. Those that stay as they are go on. `root`: the thread's working directory. */
-  use({ servers, problems }: McpSettings, root: string): void {
+  /** Whether `use` was called since the last `release`. */
+  get isInUse(): boolean {
+    return this.#settings !== null;
+  }
+
+  /** Uses exactly the enabled servers of the settings. Those that stay as they are go on, and hear of another working directory. */
+  use(settings: McpSettings): void {
+    const root = this.#deps.root();
+    if (root !== this.#root) for (const { server } of this.all) server.rootsChanged();
+    this.#root = root;
+    if (settings === this.#settings) return;
+    this.#settings = settings;
+    this.#change(settings);
+  }
+
+  release(): void {
+    for (const { lease } of this.#used.values()) lease.release();
+    this.#used.clear();
+    this.#settings = null;
+  }
+
+  #change({ servers, problems }: McpSettings): void {
     const wanted = new Map(servers.filter(({ enabled }) => enabled).map((config) => [config.name, config]));
     for (const [name, { config, lease }] of this.#used) {
       if (isDeepStrictEqual(wanted.get(name), config)) continue;
@@ -55,19 +81,16 @@ export class ThreadServers {
       this.#announce(name, 'starting');
       this.#announce(name, 'failed', error.message);
     }
-    for (const [name, config] of wanted) if (!this.#used.has(name)) this.#begin(config, root);
+    for (const [name, config] of wanted) if (!this.#used.has(name)) this.#begin(config);
   }
 
-  release(): void {
-    for (const { lease } of this.#used.values()) lease.release();
-    this.#used.clear();
-  }
-
-  #begin(config: McpServerConfig, root: string): void {
-    const { servers, onQuestion } = this.#deps;
+  #begin(config: McpServerConfig): void {
+    const { servers, root, onQuestion } = this.#deps;
     let isHeard = false;
     const user: McpUser = {
-      root,
+      get root() {
+        return root();
+      },
       onQuestion,
       onState: (state) => {
         if (isHeard) this.#tell(config.name, state);

@@ -1,5 +1,5 @@
 import { type Clock, sleep } from '../../base/clock.ts';
-import type { Env } from '../../base/env.ts';
+import { type Env, setVariables } from '../../base/env.ts';
 import type { Log } from '../../base/log.ts';
 import { cutText } from '../../base/text/cut-text.ts';
 import { readOr } from '../../config/config-error.ts';
@@ -83,13 +83,12 @@ export class TurnNotifier {
     const { data } = await store.listTurns(id, { direction: 'desc', limit: TURNS_READ, view: 'summary' });
     const turn = data.find((one) => one.id === turnId);
     if (turn?.status !== 'completed') return;
-    const variables = Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined));
     try {
       const running = await processes.start(
         {
           argv: [...argv, JSON.stringify(description(turn, record))],
           cwd,
-          env: variables,
+          env: setVariables(env),
           bounds: null,
           owner: ['notify', id, turnId],
           input: false,

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { isObject, type JsonValue } from '../../base/json-value.ts';
 import { isBelow } from '../../base/paths/is-within.ts';
 import { mayStartAgents } from '../../config/agents/may-start-agents.ts';
@@ -11,7 +12,7 @@ import { type ContextInput, contextChanges, contextMessages } from '../../instru
 import { describeEnvironment } from '../../instructions/environment-text.ts';
 import { linksOut } from '../../instructions/links-out.ts';
 import type { ManagedNetwork } from '../../instructions/permissions-text.ts';
-import { findSkills, type Skill } from '../../instructions/skills/find-skills.ts';
+import { findSkills, type Skill, type SkillError } from '../../instructions/skills/find-skills.ts';
 import { skillBody, skillsUsed } from '../../instructions/skills/skill-body.ts';
 import { skillList } from '../../instructions/skills/skill-list.ts';
 import { skillSearch } from '../../instructions/skills/skill-search.ts';
@@ -28,6 +29,8 @@ interface FolderInstructions {
   agentsMd: AgentsMd;
   /** Those that the user has not switched off. */
   skills: Skill[];
+  /** The folders in which skills are left out, and why. */
+  leftOutSkills: SkillError[];
   /** Absolute paths of links that lead out of the project. They are not followed. */
   leftOut: string[];
 }
@@ -66,6 +69,16 @@ export class Instructions {
   /** The names of the skills that the list for the model does not describe, because it would be too long. */
   get undescribedSkills(): string[] {
     return skillList(this.#folder.skills).leftOut;
+  }
+
+  /** The folders in which skills are left out, because there are too many, and why. */
+  get leftOutSkills(): SkillError[] {
+    return this.#folder.leftOutSkills;
+  }
+
+  /** The absolute paths of the folders of the skills that the model knows. */
+  get skillFolders(): string[] {
+    return this.#folder.skills.map(({ path }) => dirname(path));
   }
 
   /** The absolute paths of the instruction files that are in the prompt. */
@@ -178,8 +191,13 @@ async function readFolder({ config, extraRoots }: InstructionsDeps, cwd: string)
     projectBytesMax: config.get('project_doc_max_bytes'),
     fallbackFileNames,
   });
-  const { skills } = await findSkills(await skillSearch(config, { cwd, extraRoots: extraRoots() }));
-  return { agentsMd, skills: skills.filter(({ enabled }) => enabled), leftOut: await linksOut(cwd, fallbackFileNames) };
+  const { skills, leftOut } = await findSkills(await skillSearch(config, { cwd, extraRoots: extraRoots() }));
+  return {
+    agentsMd,
+    skills: skills.filter(({ enabled }) => enabled),
+    leftOutSkills: leftOut,
+    leftOut: await linksOut(cwd, fallbackFileNames),
+  };
 }
 
 function isContext(told: JsonValue): told is ContextInput & JsonValue {

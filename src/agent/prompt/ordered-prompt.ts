@@ -1,7 +1,7 @@
 import type { ResponseItem } from '../../protocol/generated/types.ts';
 import { type AuthoredItem, ModelItems, type ReadItem } from '../../store/model-items.ts';
 import { itemSize } from './item-size.ts';
-import { PromptItems } from './prompt-items.ts';
+import { outputCallId, PromptItems } from './prompt-items.ts';
 import { withoutBulk } from './without-bulk.ts';
 
 /** A prompt, and its approximate size. */
@@ -54,13 +54,24 @@ export class OrderedPrompt {
     return { items: all.list(), bytes, tokens, tokensOfModel, tokensOfPrefix, isShrunk, isPart };
   }
 
-  #take(read: ReadItem): void {
+  #take({ replaces, ...read }: ReadItem): void {
+    if (replaces && this.#putInPlace(read)) return;
     const isNewTurn = read.turnId !== this.read.at(-1)?.turnId;
     this.read.push(read);
     this.items.add(read.item);
     if (this.#shrunkBytes === null) return;
     if (isNewTurn) this.#shrinkAt = 2 * this.#shrunkBytes;
     if (this.items.bytes > this.#shrinkAt) this.shrink(this.#shrunkBytes);
+  }
+
+  /** Puts an output in the place of the last one of its call. False: there is none. */
+  #putInPlace(read: ReadItem): boolean {
+    const callId = outputCallId(read.item);
+    const at = this.read.findLastIndex(({ item }) => callId !== null && outputCallId(item) === callId);
+    if (at === -1) return false;
+    this.read[at] = read;
+    this.items.replace(read.item);
+    return true;
   }
 
   #restart(items: readonly AuthoredItem[]): void {

@@ -16,6 +16,8 @@ export class PromptItems {
    * response the outputs belong to the calls in their order.
    */
   readonly #indexes = new Map<string, number[]>();
+  /** The index of the last output that has come, by call id. */
+  readonly #lastOutputs = new Map<string, number>();
   #awaited: MissingOutput[] = [];
   readonly #madeTogether = new Set<string>();
   /** Reasoning at the end, which stays if another item of the model follows: providers refuse it otherwise. */
@@ -60,9 +62,15 @@ export class PromptItems {
     if (missing === null || this.#awaited.some(({ call_id }) => call_id === missing.call_id)) this.#addMissing();
     if (missing !== null) this.#awaited.push(missing);
     else this.#madeTogether.clear();
-    if (isOutput(item)) this.#replace(item);
+    if (isOutput(item)) this.#fill(item);
     else if (item.type === 'reasoning') this.#reasoning.push(forModel(item));
     else this.#push(forModel(item));
+  }
+
+  /** Puts an output in the place of the last one that has come for its call. */
+  replace(item: ResponseItem): void {
+    const index = this.#lastOutputs.get(outputCallId(item) ?? '');
+    if (index !== undefined) this.#put(index, item);
   }
 
   /** The prompt so far. */
@@ -75,6 +83,7 @@ export class PromptItems {
     const copy = new PromptItems();
     copy.#prompt = [...this.#prompt];
     for (const [id, indexes] of this.#indexes) copy.#indexes.set(id, indexes);
+    for (const [id, index] of this.#lastOutputs) copy.#lastOutputs.set(id, index);
     copy.#awaited = [...this.#awaited];
     for (const id of this.#madeTogether) copy.#madeTogether.add(id);
     copy.#reasoning = [...this.#reasoning];
@@ -108,16 +117,24 @@ export class PromptItems {
     this.#awaited = [];
   }
 
-  #replace(output: Output): void {
+  /** Puts an output in the place of its placeholder. */
+  #fill(output: Output): void {
     const callId = output.call_id ?? '';
     const [index, ...further] = this.#indexes.get(callId) ?? [];
-    const placeholder = index === undefined ? undefined : this.#prompt[index];
-    if (index === undefined || placeholder?.type !== output.type) return;
+    if (index === undefined || !this.#put(index, output)) return;
+    this.#indexes.set(callId, further);
+    this.#lastOutputs.set(callId, index);
+  }
+
+  /** False: the item at this index is not of the same type. */
+  #put(index: number, output: ResponseItem): boolean {
+    const before = this.#prompt[index];
+    if (before?.type !== output.type) return false;
     const item = forModel(output);
-    this.#count(placeholder, -1);
+    this.#count(before, -1);
     this.#count(item, 1);
     this.#prompt[index] = item;
-    this.#indexes.set(callId, further);
+    return true;
   }
 
   #count(item: ResponseItem, by: 1 | -1): void {
@@ -147,6 +164,11 @@ function missingOutput(item: ResponseItem): MissingOutput | null {
 }
 
 type Output = Extract<ResponseItem, { type: 'function_call_output' | 'custom_tool_call_output' | 'tool_search_output' }>;
+
+/** The id of the call that an output is for; null if the item is no output. */
+export function outputCallId(item: ResponseItem): string | null {
+  return isOutput(item) ? (item.call_id ?? '') : null;
+}
 
 function isOutput(item: ResponseItem): item is Output {
   if (item.type === 'tool_search_output') return item.execution === 'client';

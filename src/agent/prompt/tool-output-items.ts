@@ -1,14 +1,16 @@
 import type { Ids } from '../../base/ids.ts';
+import { type ForeignPart, foreignOutput, imageAt } from '../../instructions/foreign-output.ts';
 import type {
   DynamicToolCallOutputContentItem,
   FunctionCallOutputBody,
+  FunctionCallOutputContentItem,
   ResponseItem,
   ThreadItem,
   TurnStartParams,
   TurnToolOutput,
 } from '../../protocol/generated/types.ts';
-import { inputTooLarge, invalidParams } from '../../protocol/rpc-error.ts';
-import { INPUT_CHARS_MAX } from './check-input.ts';
+import { invalidParams } from '../../protocol/rpc-error.ts';
+import { checkTexts } from './check-input.ts';
 
 /** The longest name of a tool or a namespace. */
 const NAME_CHARS_MAX = 128;
@@ -21,12 +23,17 @@ export function checkToolOutput({ toolOutput, input }: Pick<TurnStartParams, 'to
   if (input.length > 0) throw invalidParams('`toolOutput` cannot be combined with nonempty `input`: send them in two turns');
   checkName(name, 'params.toolOutput.name');
   if (namespace) checkName(namespace, 'params.toolOutput.namespace');
-  const { length } = typeof output === 'string' ? output : JSON.stringify(output);
-  if (length > INPUT_CHARS_MAX) throw inputTooLarge(INPUT_CHARS_MAX, length);
+  checkTexts(typeof output === 'string' ? [output] : output.flatMap((part) => (part.type === 'input_text' ? [part.text] : [])));
 }
 
-/** The item that shows clients a tool output as a call of a client's tool, and the call and the output that the model reads: providers refuse an output alone. */
-export function toolOutputItems({ name, namespace = null, output }: TurnToolOutput, ids: Ids): { item: ThreadItem; model: ResponseItem[] } {
+/**
+ * The item that shows clients a tool output as a call of a client's tool, and the call and the output that the model reads: providers refuse
+ * an output alone.
+ */
+export async function toolOutputItems(
+  { name, namespace = null, output }: TurnToolOutput,
+  ids: Ids,
+): Promise<{ item: ThreadItem; model: ResponseItem[] }> {
   const id = ids.next();
   const callId = `call_${id}`;
   return {
@@ -43,7 +50,7 @@ export function toolOutputItems({ name, namespace = null, output }: TurnToolOutp
     },
     model: [
       { type: 'function_call', call_id: callId, name, ...(namespace && { namespace }), arguments: '{}' },
-      { type: 'function_call_output', call_id: callId, output },
+      { type: 'function_call_output', call_id: callId, output: typeof output === 'string' ? output : await modelOutput(output) },
     ],
   };
 }
@@ -56,6 +63,26 @@ function contentItems(output: FunctionCallOutputBody): DynamicToolCallOutputCont
     if (part.type === 'input_image' && part.image_url) return [{ type: 'inputImage', imageUrl: part.image_url }];
     return part.type === 'input_audio' && part.audio_url ? [{ type: 'inputAudio', audioUrl: part.audio_url }] : [];
   });
+}
+
+/** The output for the model, with all of its texts: they are within the limit for input. */
+function modelOutput(parts: readonly FunctionCallOutputContentItem[]): Promise<FunctionCallOutputContentItem[]> {
+  return foreignOutput(parts.map(foreignPart), Number.POSITIVE_INFINITY);
+}
+
+function foreignPart(part: FunctionCallOutputContentItem): ForeignPart {
+  switch (part.type) {
+    case 'input_text':
+      return { type: 'text', text: part.text };
+    case 'input_image':
+      return imageAt(part.image_url, part.detail ?? null);
+    case 'input_audio':
+      return { type: 'other', what: 'audio' };
+    case 'encrypted_content':
+      return { type: 'other', what: 'encrypted content' };
+    default:
+      return part satisfies never;
+  }
 }
 
 function checkName(name: string, place: string): void {

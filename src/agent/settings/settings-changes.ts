@@ -1,3 +1,4 @@
+import type { McpSettings } from '../../config/mcp/mcp-settings.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { ThreadPatch, ThreadSettings } from '../../store/thread-store.ts';
 import type { ThreadState } from '../thread-state.ts';
@@ -30,18 +31,30 @@ export class SettingsChanges {
     return withTurnOverrides(settings, overrides, { serverCwd, config: state.configuration.config });
   }
 
-  /** Replaces the settings and the configuration, unless a turn runs. Returns the announcements of the change. */
+  /**
+   * Replaces the settings and the configuration, unless a turn runs. Returns the announcements of the change; null: a turn runs, and
+   * nothing has changed.
+   */
   reconfigure(
     configure: (last: ThreadSettings) => Promise<{ settings: ThreadSettings; configuration: ThreadConfiguration }>,
-  ): Promise<Announcement[]> {
+  ): Promise<Announcement[] | null> {
     const { beginnings, state, update } = this.#deps;
     return beginnings.change(async () => {
-      if (state.turn !== null) return [];
+      if (state.turn !== null) return null;
       const { settings, configuration } = await configure(state.settings);
       const announcements = settingsChange(state.id, state.settings, settings);
       await update({ settings });
       state.configuration = configuration;
       return announcements;
+    });
+  }
+
+  /** Replaces the settings of MCP servers, also while a turn runs. */
+  reconfigureMcp(read: (last: ThreadConfiguration['mcp']) => Promise<McpSettings>): Promise<void> {
+    const { beginnings, state } = this.#deps;
+    return beginnings.change(async () => {
+      const { mcp } = state.configuration;
+      mcp.settings = await read(mcp);
     });
   }
 

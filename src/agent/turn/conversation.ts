@@ -4,6 +4,7 @@ import type { LogEntry } from '../../store/thread-store.ts';
 import type { Tool } from '../../tools/tool.ts';
 import type { StepAddition } from '../step.ts';
 import type { ActiveTurn } from './active-turn.ts';
+import type { EndBeforeRequest } from './turn-part.ts';
 import type { TurnParts } from './turn-parts.ts';
 
 /** How a turn ended. */
@@ -19,8 +20,8 @@ export interface PreparedRequest {
 export interface Conversation {
   /** The tools for the next request. */
   tools(turn: ActiveTurn): Promise<readonly Tool[]>;
-  /** Prepares the next request. `tell` stores messages that the model reads with it. Returns the error that fails the turn; null: none. */
-  beforeRequest(turn: ActiveTurn, tell: (messages: readonly ResponseItem[]) => Promise<void>): Promise<TurnError | null>;
+  /** Prepares the next request. `tell` stores messages that the model reads with it. Null: the turn goes on. */
+  beforeRequest(turn: ActiveTurn, tell: (messages: readonly ResponseItem[]) => Promise<void>): Promise<EndBeforeRequest | null>;
   /** The parts that act at the moments of its input, its responses and its end. Null: none. */
   readonly parts: TurnParts | null;
   /** Builds the next request with these tools. Returns the error if it is too large. */

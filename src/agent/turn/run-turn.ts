@@ -41,8 +41,8 @@ export async function runTurn(deps: TurnDeps, turn: ActiveTurn, beginning: TurnB
     sequence,
     response: null,
     lastMessage: null,
-    hasAsked: false,
-    unchecked: [],
+    left: 'nothing',
+    untaken: [],
     acted: false,
     runningOn: null,
   };
@@ -107,7 +107,7 @@ async function step(run: RunningTurn): Promise<Ending | null> {
   const ready = await prepare(run);
   if (ready === null || 'status' in ready) return ready;
   const { tools } = ready;
-  run.hasAsked = true;
+  run.left = 'request';
   const response = await askModel(run, tools);
   await conversation.parts?.afterRequest(endedResponse(response), turn);
   if (response.ended === 'failed' && !conversation.requestFailed(response.error, turn)) return { status: 'failed', error: response.error };
@@ -118,14 +118,17 @@ async function step(run: RunningTurn): Promise<Ending | null> {
   if (response.ended !== 'completed') await deps.outbox.commit({ dropped: run.response?.drop() ?? [] });
   else {
     showRaw(run, response);
-    if (calls.length === 0) return endUnlessMore(run);
+    if (calls.length === 0) {
+      run.left = 'stopping';
+      return endUnlessMore(run);
+    }
   }
   await Promise.all([deps.outbox.stored(run.sequence), recorded]);
   await runCalls(run, calls, tools);
   return null;
 }
 
-/** The model has called no tool. Returns how the turn ends, or null if it goes on. */
+/** The model has nothing to do. Returns how the turn ends, or null if it goes on. */
 async function endUnlessMore(run: RunningTurn): Promise<Ending | null> {
   const ending = (await goesOn(run)) ? null : await ended(run);
   if (ending === null) await run.deps.outbox.stored(run.sequence);
@@ -147,10 +150,10 @@ async function prepare(run: RunningTurn): Promise<{ tools: readonly Tool[] } | E
   if (opened?.end === true) return turn.signal.aborted ? { status: 'interrupted' } : { status: 'completed' };
   const taken = await takeInputs(run);
   if (turn.signal.aborted) return { status: 'interrupted' };
-  // The turn has nothing to answer but input that was refused.
-  if (taken === 'refused' && !run.hasAsked) return ended(run);
-  const error = await conversation.beforeRequest(turn, tell);
-  if (error !== null) return { status: 'failed', error };
+  if (taken === 'endsTurn') return { status: 'completed' };
+  if (taken === 'refused' && run.left !== 'request') return endUnlessMore(run);
+  const end = await conversation.beforeRequest(turn, tell);
+  if (end !== null) return end.error === null ? { status: 'completed' } : { status: 'failed', error: end.error };
   const tools = await conversation.tools(turn);
   return turn.signal.aborted ? { status: 'interrupted' } : { tools };
 }
@@ -158,9 +161,10 @@ async function prepare(run: RunningTurn): Promise<{ tools: readonly Tool[] } | E
 /** Asks the parts whether a turn that has nothing left to do goes on. Input that has arrived goes before. */
 async function goesOn(run: RunningTurn): Promise<boolean> {
   const { deps, turn, conversation } = run;
-  if (conversation.parts === null || (await turn.hasInput()) || turn.signal.aborted) return false;
+  if (run.left === 'nothing' || conversation.parts === null || (await turn.hasInput()) || turn.signal.aborted) return false;
   const message = run.lastMessage?.type === 'agentMessage' ? run.lastMessage.text : null;
   const reasons = await conversation.parts.stopping(turn, message);
+  run.left = reasons.length === 0 ? 'nothing' : 'request';
   if (reasons.length === 0 || turn.signal.aborted) return false;
   await deps.outbox.stored(run.sequence);
   for (const { item, tell } of reasons) await deps.outbox.commit(shownStep(run, item, tell));

@@ -6,15 +6,19 @@ import type { TurnInput } from './turn-part.ts';
 
 /**
  * Takes the input that has arrived: announces input that was stored before its request was answered, makes deferred items visible to the
- * model, and has withheld input checked. `refused`: all input that has arrived was refused.
+ * model, and has withheld input checked. `refused`: all input that has arrived was refused. `endsTurn`: a part ends the turn because of it.
  */
-export async function takeInputs(run: RunningTurn): Promise<'refused' | 'taken'> {
+export async function takeInputs(run: RunningTurn): Promise<'refused' | 'taken' | 'endsTurn'> {
   const { turn } = run;
   const inputs = await turn.takeInputs();
   let refused = 0;
-  for (const input of inputs) {
-    if (input === 'deferred' || !input.isWithheld) await announce(run, input);
-    else if ((await check(run, input)) === 'refused') refused++;
+  for (const [index, input] of inputs.entries()) {
+    const taken = input === 'deferred' || !input.isWithheld ? await announce(run, input) : await check(run, input);
+    if (taken === 'endsTurn') {
+      run.untaken.push(...inputs.slice(index + 1));
+      return taken;
+    }
+    if (taken === 'refused') refused++;
   }
   return refused > 0 && refused === inputs.length ? 'refused' : 'taken';
 }
@@ -22,34 +26,35 @@ export async function takeInputs(run: RunningTurn): Promise<'refused' | 'taken'>
 /** Announces the input of a turn that ends. The model does not read what was not checked. */
 export async function leaveInputs(run: RunningTurn): Promise<void> {
   const { deps, turn } = run;
-  const inputs: Arrival[] = [...run.unchecked.splice(0), ...(await turn.takeInputs())];
+  const inputs: Arrival[] = [...run.untaken.splice(0), ...(await turn.takeInputs())];
   for (const input of inputs) {
     if (input !== 'deferred' && input.isWithheld) {
       const { item, atMs } = input;
       const entry = { kind: 'item' as const, turnId: turn.id, item, startedAtMs: atMs, completedAtMs: atMs, partial: true };
-      await deps.outbox.commit({ entries: [entry], announce: announcements(run, input) });
+      await deps.outbox.commit({ ...deps.previewStep(input), entries: [entry], announce: announcements(run, input) });
     } else await announce(run, input);
   }
 }
 
-async function announce(run: RunningTurn, input: Arrival): Promise<void> {
+async function announce(run: RunningTurn, input: Arrival): Promise<'taken'> {
   const { deps, turn } = run;
   if (input === 'deferred') await deps.outbox.commit({ entries: [{ kind: 'deferredRead', turnId: turn.id }] });
   else await deps.outbox.commit({ announce: announcements(run, input) });
+  return 'taken';
 }
 
 /** Asks the parts whether the model reads this input. If the turn is interrupted meanwhile, the input is left for its end. */
-async function check(run: RunningTurn, input: TurnInput): Promise<'refused' | 'taken'> {
+async function check(run: RunningTurn, input: TurnInput): Promise<'refused' | 'taken' | 'endsTurn'> {
   const { deps, turn } = run;
   const checked = turn.signal.aborted ? null : await deps.parts.checkInput(input, turn);
-  if (checked === null) run.unchecked.push(input);
-  else if (checked.isRefused) await deps.outbox.commit({ dropped: [storedInput(turn.id, input)] });
+  if (checked === null) run.untaken.push(input);
+  else if (checked.decision !== 'taken') await deps.outbox.commit({ dropped: [storedInput(turn.id, input)] });
   else {
     const { isWithheld: _, ...released } = input;
     const entries = [...inputEntries(turn.id, released), ...modelEntries(turn.id, checked.tell, 'server')];
-    await deps.outbox.commit({ entries, announce: announcements(run, input) });
+    await deps.outbox.commit({ ...deps.previewStep(input), entries, announce: announcements(run, input) });
   }
-  return checked?.isRefused === true ? 'refused' : 'taken';
+  return checked?.decision ?? 'taken';
 }
 
 function announcements({ deps, turn }: RunningTurn, { item, atMs }: TurnInput): Announcement[] {

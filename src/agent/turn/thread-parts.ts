@@ -26,7 +26,7 @@ interface ThreadPartsDeps {
 
 /** Creates one part of each kind for a loaded thread. */
 export function threadParts({ state, outbox, agent, history, grants, turnBegun, origin }: ThreadPartsDeps): TurnParts {
-  const { clock, ids, log, processes, sandbox, proxies, mcp, home, env, partKinds, promptBudget, store, modelFor, agents, closingPlaces } =
+  const { clock, ids, log, processes, sandbox, proxies, mcp, home, env, partKinds, promptBudget, store, modelFor, agents, lastPrograms } =
     agent;
   const deps: TurnPartDeps = {
     threadId: state.id,
@@ -38,6 +38,7 @@ export function threadParts({ state, outbox, agent, history, grants, turnBegun, 
     promptBudget,
     proxies,
     mcp,
+    toolApprovals: agent.toolApprovals,
     processes,
     sandbox,
     home,
@@ -63,7 +64,7 @@ export function threadParts({ state, outbox, agent, history, grants, turnBegun, 
     },
     turnBegun,
     origin,
-    closingPlaces,
+    lastPrograms,
     beforeCompaction: async (turn: TurnContext, trigger: CompactionTrigger) => {
       const isStopped = await parts.beforeCompaction(turn, trigger);
       if (isStopped) state.turn?.interrupt('hook');

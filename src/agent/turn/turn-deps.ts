@@ -10,7 +10,7 @@ import type { ShownReasoning } from '../items/shown-reasoning.ts';
 import type { Outbox } from '../outbox.ts';
 import type { RawEvents } from '../raw-events.ts';
 import type { Step, StepAddition, StepSequence } from '../step.ts';
-import type { ActiveTurn } from './active-turn.ts';
+import type { ActiveTurn, Arrival } from './active-turn.ts';
 import type { Conversation, PreparedRequest } from './conversation.ts';
 import type { TurnInput } from './turn-part.ts';
 import type { TurnParts } from './turn-parts.ts';
@@ -40,6 +40,8 @@ export interface TurnDeps {
   tokensStep(turn: ActiveTurn, usage: TokenUsageBreakdown | null): StepAddition | null;
   /** Stores the context of the turn's settings for the model, as far as it was not told. Rejects with the store's error. */
   tellContext(turn: ActiveTurn): Promise<void>;
+  /** If the thread has no preview, gives it that of this input at once, and returns the step that stores it. */
+  previewStep(input: TurnInput): StepAddition;
   /** Changes the thread's status at once, and returns the step that stores and announces it. */
   statusStep(status: 'active' | 'idle' | 'systemError'): StepAddition & Required<Pick<Step, 'announce'>>;
   /** Ends the grants that were given for the turn. */
@@ -57,10 +59,10 @@ export interface RunningTurn {
   lastMessage: ThreadItem | null;
   /** Whether the model has called a tool that does more than keep records. */
   acted: boolean;
-  /** Whether the model has been asked. */
-  hasAsked: boolean;
-  /** Input that the parts have not checked, because the turn ended before. */
-  unchecked: TurnInput[];
+  /** What the turn has left to do but its new input: to ask the model, to ask the parts whether it may stop, or nothing. */
+  left: 'request' | 'stopping' | 'nothing';
+  /** Input that was not announced, because the turn ended before. */
+  untaken: Arrival[];
   /** The last response of the model; null: it was not asked. */
   response: ResponseItems | null;
   /** The steps of the responses, and of the end if the turn completes. */

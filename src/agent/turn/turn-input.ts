@@ -38,7 +38,7 @@ export async function turnInput(
 ): Promise<TurnInput | null> {
   const context = authored('server', additionalContext(params.additionalContext ?? null));
   if ('toolOutput' in params && params.toolOutput) {
-    const { item, model } = toolOutputItems(params.toolOutput, ids);
+    const { item, model } = await toolOutputItems(params.toolOutput, ids);
     return { item, model: [...context, ...authored(null, model)], atMs };
   }
   // Files that a model names must be ones that the commands of this thread could read.

@@ -3,8 +3,8 @@ import type { Env } from '../../base/env.ts';
 import type { Ids } from '../../base/ids.ts';
 import type { JsonObject, JsonValue } from '../../base/json-value.ts';
 import type { Log } from '../../base/log.ts';
-import type { Places } from '../../base/places.ts';
 import type { ProviderConfig } from '../../config/providers/provider-config.ts';
+import type { HookForm } from '../../hooks/hook-call.ts';
 import type { McpServers } from '../../mcp/mcp-servers.ts';
 import type { Model } from '../../model/model.ts';
 import type { GrantedPermissions } from '../../policy/permissions/sandbox-bounds.ts';
@@ -18,6 +18,8 @@ import type { Action, ActionOutcome, Ask, Verdict } from '../../tools/action.ts'
 import type { CommandProxies } from '../../tools/command/network/command-proxies.ts';
 import type { InterruptCause } from '../../tools/denial.ts';
 import type { Tool } from '../../tools/tool.ts';
+import type { LastPrograms } from '../last-programs.ts';
+import type { ToolApprovals } from '../mcp/tool-approvals.ts';
 import type { Outbox } from '../outbox.ts';
 import type { LastUsage } from '../prompt/check-window.ts';
 import type { PromptBudget } from '../prompt/prompt-budget.ts';
@@ -86,6 +88,8 @@ export interface PendingCall {
   /** Null: the tool is in no namespace. */
   namespace: string | null;
   args: JsonValue;
+  /** How hooks see the call. Absent: by the name of its tool. */
+  hookForm?: HookForm;
 }
 
 /** The decision of the parts about a call. */
@@ -98,6 +102,12 @@ export interface CallDecision {
   ask?: string;
   /** Messages that the model reads with the output. */
   tell?: ResponseItem[];
+}
+
+/** The end of a turn in place of a request to the model. */
+export interface EndBeforeRequest {
+  /** The error that fails the turn; null: it completes. */
+  error: TurnError | null;
 }
 
 /** A response of the model that has ended. */
@@ -113,6 +123,8 @@ export interface EndedResponse {
 export interface AskedApproval {
   ask: Ask;
   call: PendingCall | null;
+  /** Why a check of the call demands the approval: only the reviewer in force can then give it, and parts can refuse it. Null: policy asks. */
+  demand: string | null;
 }
 
 /** What begins a compaction: a client asked for it, or the prompt is too long. */
@@ -142,7 +154,7 @@ export interface TurnPart {
   /** The tools that the part offers. Called once for each model request; the calls of the response are looked up in that list. */
   tools?(signal: AbortSignal): Awaitable<readonly Tool[]>;
   /** Called with the tools that all parts offer. Returns those that take their place. */
-  arrangeTools?(tools: readonly Tool[]): readonly Tool[];
+  arrangeTools?(tools: readonly Tool[]): Awaitable<readonly Tool[]>;
   /** Called when the thread is idle. Returns the turn that the part wants to begin, or null. */
   due?(): DueTurn | null;
   /** The announcements for a client that resumes the thread. */
@@ -164,13 +176,16 @@ export interface TurnPart {
    * model reads before that input. `end`: the turn ends here.
    */
   beforeInput?(turn: TurnContext): Awaitable<{ tell?: ResponseItem[]; end?: true }>;
-  /** Before the model reads input that was withheld. `refuse`: it does not read it. `tell`: messages that it reads after the input. */
-  checkInput?(input: TurnInput, turn: TurnContext): Awaitable<{ refuse?: true; tell?: ResponseItem[] }>;
+  /**
+   * Before the model reads input that was withheld. `refuse`: it does not read it. `end`: nor does it read anything else, because the turn
+   * ends here. `tell`: messages that it reads after the input.
+   */
+  checkInput?(input: TurnInput, turn: TurnContext): Awaitable<{ refuse?: true; end?: true; tell?: ResponseItem[] }>;
   /**
    * Before each model request. `tell`: messages that the model reads with it. They are stored before the next part acts; then `told` is
-   * called. `end`: the error that fails the turn instead.
+   * called. `end`: the turn ends instead.
    */
-  beforeRequest?(turn: TurnContext): Awaitable<{ tell?: ResponseItem[]; told?(): void; end?: TurnError }>;
+  beforeRequest?(turn: TurnContext): Awaitable<{ tell?: ResponseItem[]; told?(): void; end?: EndBeforeRequest }>;
   /** A response has ended, and its calls have not begun. */
   afterRequest?(response: EndedResponse, turn: TurnContext): Awaitable<void>;
   /** The model has nothing more to do. `goOn`: an item and messages for the model, with which the turn goes on. */
@@ -181,9 +196,9 @@ export interface TurnPart {
   compacted?(turn: TurnContext): AuthoredItem[];
   /** Before a tool reads the arguments of a call. The first refusal counts. */
   beforeCall?(call: PendingCall, turn: TurnContext): Awaitable<CallDecision>;
-  /** Whether `afterCall` may change the output of this call. It is then stored after its item. */
+  /** Whether `afterCall` may change the output of this call. */
   watchesCall?(call: PendingCall): boolean;
-  /** After a watched call was performed. `output` replaces what the model reads. */
+  /** After a watched call was performed, and its output stored. `output` replaces what the model reads. */
   afterCall?(call: PendingCall, outcome: ActionOutcome, turn: TurnContext): Awaitable<{ output?: string; tell?: ResponseItem[] }>;
   /** Before a reviewer is asked. Returns a verdict in place of the reviewer's, or null. */
   approvalAsked?(asked: AskedApproval, turn: TurnContext): Awaitable<Verdict | null>;
@@ -202,7 +217,7 @@ export interface TurnPart {
   /** The turn ends. Frees what belongs to this turn only. Runs before the ending is stored. */
   cleanUp?(turn: TurnContext): Promise<void>;
   /** The thread is closed, and no turn runs any more. */
-  closed?(cause: InterruptCause): Promise<void>;
+  closed?(): Promise<void>;
   /** The thread is reverted or closed. Ends everything that still runs for it. */
   endWork?(): Promise<void>;
 }
@@ -222,6 +237,7 @@ export interface TurnPartDeps {
   readonly proxies: CommandProxies;
   /** The MCP servers that threads share. */
   readonly mcp: McpServers;
+  readonly toolApprovals: ToolApprovals;
   /** Absolute: heddle's home. */
   readonly home: string;
   /** The server's own environment. */
@@ -247,8 +263,8 @@ export interface TurnPartDeps {
   lastTurnError(): Promise<TurnError | null>;
   /** How the thread came to be loaded. */
   readonly origin: ThreadOrigin;
-  /** The places for programs that run when threads are closed, of all threads. */
-  readonly closingPlaces: Places;
+  /** The programs of the user that run at the ends of turns and threads, of all threads. */
+  readonly lastPrograms: Pick<LastPrograms, 'places' | 'over'>;
   /** Asks all parts before a compaction. Returns whether one stops it; the turn is then interrupted. */
   beforeCompaction(turn: TurnContext, trigger: CompactionTrigger): Promise<boolean>;
   /** Tells all parts of a compaction. If one stops the turn, it is interrupted. */

@@ -3,7 +3,6 @@ import type { Announcement } from '../../protocol/announcement.ts';
 import type { ResponseItem, ThreadItem, TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
 import type { Action, ActionOutcome, Verdict } from '../../tools/action.ts';
-import type { InterruptCause } from '../../tools/denial.ts';
 import type { Tool } from '../../tools/tool.ts';
 import { mergedSteps, type StepAddition } from '../step.ts';
 import { PartGuard, type PartGuardDeps, returned } from './part-guard.ts';
@@ -12,6 +11,7 @@ import type {
   CallDecision,
   CompactionTrigger,
   DueTurn,
+  EndBeforeRequest,
   EndedResponse,
   McpCall,
   PendingCall,
@@ -20,6 +20,12 @@ import type {
   TurnOutcome,
   TurnPart,
 } from './turn-part.ts';
+
+/** The decision about input. `refused`: the model does not read it. `endsTurn`: nor anything else. */
+interface CheckedInput {
+  decision: 'taken' | 'refused' | 'endsTurn';
+  tell: ResponseItem[];
+}
 
 const INTERRUPTED = 'The turn was interrupted before this was done.';
 
@@ -54,7 +60,13 @@ export class TurnParts {
         if (!tools.has(name)) tools.set(name, tool);
       }
     }
-    return this.#parts.reduce<readonly Tool[]>((arranged, part) => part.arrangeTools?.(arranged) ?? arranged, [...tools.values()]);
+    let arranged: readonly Tool[] = [...tools.values()];
+    for (const part of this.#parts) {
+      const next = await returned(part.arrangeTools?.(arranged) ?? arranged, signal);
+      if (next === null) return [];
+      arranged = next;
+    }
+    return arranged;
   }
 
   /** The first turn that a part wants to begin; null: none does. */
@@ -100,21 +112,21 @@ export class TurnParts {
   }
 
   /** Whether the model reads this input, and the messages after it. Null: the turn was interrupted meanwhile. */
-  async checkInput(input: TurnInput, turn: TurnContext): Promise<{ isRefused: boolean; tell: ResponseItem[] } | null> {
+  async checkInput(input: TurnInput, turn: TurnContext): Promise<CheckedInput | null> {
     const tell: ResponseItem[] = [];
+    const failed: { refuse: true; end?: true; tell?: ResponseItem[] } = { refuse: true };
     for (const part of this.#parts) {
-      const checked = await this.#guard.decided(async () => returned(part.checkInput?.(input, turn) ?? {}, turn.signal), {
-        refuse: true as const,
-      });
+      const checked = await this.#guard.decided(async () => returned(part.checkInput?.(input, turn) ?? {}, turn.signal), failed);
       if (checked === null) return null;
-      if (checked.refuse === true) return { isRefused: true, tell: [] };
+      if (checked.end === true) return { decision: 'endsTurn', tell: [] };
+      if (checked.refuse === true) return { decision: 'refused', tell: [] };
       tell.push(...(checked.tell ?? []));
     }
-    return { isRefused: false, tell };
+    return { decision: 'taken', tell };
   }
 
-  /** Prepares the next request. `tell` stores messages that the model reads with it. Returns the error that fails the turn; null: none. */
-  async beforeRequest(turn: TurnContext, tell: (messages: readonly ResponseItem[]) => Promise<void>): Promise<TurnError | null> {
+  /** Prepares the next request. `tell` stores messages that the model reads with it. Null: the turn goes on. */
+  async beforeRequest(turn: TurnContext, tell: (messages: readonly ResponseItem[]) => Promise<void>): Promise<EndBeforeRequest | null> {
     for (const part of this.#parts) {
       const before = (await returned(part.beforeRequest?.(turn) ?? {}, turn.signal)) ?? {};
       if (before.tell !== undefined && before.tell.length > 0) {
@@ -246,9 +258,9 @@ export class TurnParts {
   }
 
   /** Never rejects, and takes as long as the slowest part. */
-  async closed(cause: InterruptCause): Promise<void> {
+  async closed(): Promise<void> {
     const failed = (error: unknown) => this.#guard.failed('a part failed at the end of its thread', { err: error });
-    await Promise.all(this.#parts.map(async (part) => part.closed?.(cause)).map((work) => work.catch(failed)));
+    await Promise.all(this.#parts.map(async (part) => part.closed?.()).map((work) => work.catch(failed)));
   }
 
   /** Never rejects: the error of one part must not keep a thread from being closed. */

@@ -4,6 +4,7 @@ import { ThreadCalls, type ThreadCallsDeps } from '../calls/thread-calls.ts';
 import { checkWindow, promptTooLarge } from '../prompt/check-window.ts';
 import { modelRequest } from '../prompt/model-request.ts';
 import type { PromptHistory } from '../prompt/prompt-history.ts';
+import { threadPreview } from '../prompt/thread-preview.ts';
 import type { RawEvents } from '../raw-events.ts';
 import { mergedSteps } from '../step.ts';
 import type { ActiveTurn } from './active-turn.ts';
@@ -86,6 +87,12 @@ export class TurnRunner {
         return null;
       },
       tellContext: (turn) => this.#tellContext(turn),
+      previewStep: ({ item }) => {
+        if (item.type !== 'userMessage' || state.record.preview !== '') return {};
+        const patch = { preview: threadPreview(item.content) };
+        state.keep(patch);
+        return { patch };
+      },
       statusStep: (status) => state.statusStep(status, clock.now()),
       endGrants: () => grants.endTurn(),
     };

@@ -71,7 +71,8 @@ export class TurnStarter {
     const { told, messages } = await instructions.contextUpdate({ settings, granted: this.#deps.granted(), told: state.record.told, now });
     const input = this.#withheld(await turnInput({ params, author }, { settings, ...agent, instructions, atMs: now }));
     const patch: ThreadPatch = { listed: true, updatedAtMs: now, recencyAtMs: now, told, ...change.patch };
-    if (state.record.preview === '') patch.preview = threadPreview(params.input);
+    // The preview of input that may be refused is that of the first which is not.
+    if (state.record.preview === '' && input?.isWithheld !== true) patch.preview = threadPreview(params.input);
     const start: StepAddition = {
       entries: [
         { kind: 'turnStarted', turnId, startedAtMs: now, ...root },

@@ -14,6 +14,7 @@ import { checkMcpServers } from './check-mcp-servers.ts';
 import { checkProvider } from './check-provider.ts';
 import { checkProxies } from './check-proxies.ts';
 import { checkSandbox } from './check-sandbox.ts';
+import { checkSearch } from './check-search.ts';
 import { checkStore } from './check-store.ts';
 import type { DoctorCheck, DoctorProblem } from './doctor-check.ts';
 
@@ -60,7 +61,7 @@ async function allChecks({ home, homeSource, cwd, env, overrides, ...machine }: 
       checkGit(cwd, env),
       checkMcpServers(config, cwd),
     ]);
-    return [checkHome(home, homeSource), check, provider, store, bounds, git, mcpServers, checkProxies(env)];
+    return [checkHome(home, homeSource), check, provider, store, bounds, git, checkSearch(), mcpServers, checkProxies(env)];
   } finally {
     await sandbox.close();
   }
@@ -75,6 +76,7 @@ const TITLES: Record<DoctorCheck['name'], string> = {
   store: 'Threads',
   sandbox: 'Sandbox',
   git: 'Git',
+  search: 'Search of files',
   mcpServers: 'MCP servers',
   proxies: 'Proxies and certificates',
 };

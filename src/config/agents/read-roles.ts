@@ -6,7 +6,7 @@ import type { Layer } from '../layers/layer.ts';
 import { SETTING_NAMES } from '../settings.ts';
 import { suggestKey } from '../suggest-key.ts';
 import type { AgentRole, AgentRoles, RoleProblem } from './agent-role.ts';
-import { confinedRole } from './confined-role.ts';
+import { confinedRole, type DroppedKey } from './confined-role.ts';
 import { ownParts, pick, projectParts, type RolePart, type RoleSources, UNUSABLE } from './role-part.ts';
 import { ROLE_SETTINGS } from './role-settings.ts';
 
@@ -73,18 +73,18 @@ function readRole(
       nicknames: config.read(['nickname_candidates'], ROLE_SETTINGS.nickname_candidates),
       config: confined.config,
     };
-    return { role, dropped: confined.dropped.map((path) => ({ ...withoutEffect(name, path, layers), isProjects })) };
+    const told = confined.dropped.filter(({ path: [key = '', ...rest] }) => rest.length > 0 || typoOf(key) === null);
+    return { role, dropped: told.map((key) => ({ ...withoutEffect(name, key, layers), isProjects })) };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     return { problem: { role: name, summary: error.message, details: UNUSABLE, location: error.location, isProjects } };
   }
 }
 
-/** A setting with which the agents of a role could do more than the thread that starts them. */
-function withoutEffect(name: string, path: readonly string[], layers: readonly Layer[]): Omit<RoleProblem, 'isProjects'> {
+function withoutEffect(name: string, { path, allowsMore }: DroppedKey, layers: readonly Layer[]): Omit<RoleProblem, 'isProjects'> {
   const location = layers.findLast(({ config }) => valueAt(config, path) !== undefined)?.locate(path);
   const problem = new ConfigError(`${path.join('.')} has no effect in the role ${name}`, location);
-  const details = 'With it, an agent of the role could do more than the thread that starts it.';
+  const details = allowsMore ? 'With it, an agent of the role could do more than the thread that starts it.' : 'A role cannot set it.';
   return { role: null, summary: problem.message, details, location: problem.location };
 }
 
@@ -101,10 +101,14 @@ function checkModel(config: Config): void {
   if (needsModel) throw config.error(['model_provider'], 'a role that sets it has to set model, too');
 }
 
+function typoOf(key: string): string | null {
+  return suggestKey(key, KNOWN_ROLE_KEYS);
+}
+
 function likelyTypos(parts: readonly RolePart[]): RoleProblem[] {
   return parts.flatMap(({ layer, isProjects }) =>
     Object.keys(layer.config).flatMap((key) => {
-      const suggested = suggestKey(key, KNOWN_ROLE_KEYS);
+      const suggested = typoOf(key);
       if (suggested === null) return [];
       const { message, location } = new ConfigError(`${key} is not a known key`, layer.locate([key]));
       return [{ role: null, summary: message, details: `Did you mean ${suggested}?`, location, isProjects }];

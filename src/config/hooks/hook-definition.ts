@@ -1,4 +1,6 @@
 import type { JsonObject } from '../../base/json-value.ts';
+import { isWithin } from '../../base/paths/is-within.ts';
+import { realPathOrSame } from '../../base/paths/real-path.ts';
 import type { HookEventName, HookSource, HookTrustStatus } from '../../protocol/generated/types.ts';
 
 /** The part of a hook that does the work. */
@@ -25,6 +27,8 @@ export interface HookDefinition {
   source: HookSource;
   /** Absolute. */
   sourcePath: string;
+  /** The folder of the project that defines the hook, without links: it runs there, and only for work inside it. Null: it is no project's. */
+  projectFolder: string | null;
   displayOrder: number;
   isEnabled: boolean;
   hash: string;
@@ -58,4 +62,9 @@ export const NO_HOOKS: HookSet = { hooks: [], warnings: [], errors: [] };
 /** Whether a hook may run. */
 export function runs({ isEnabled, trust }: HookDefinition): boolean {
   return isEnabled && (trust === 'trusted' || trust === 'managed');
+}
+
+/** Whether a hook is for work in this folder. */
+export function isFor({ projectFolder }: HookDefinition, cwd: string): boolean {
+  return projectFolder === null || isWithin(realPathOrSame(cwd), projectFolder);
 }

@@ -8,7 +8,7 @@ import { HookFields } from './hook-fields.ts';
 import { readMatcher } from './read-matcher.ts';
 
 /** A hook without the facts that depend on its source. */
-export type ParsedHook = Omit<HookDefinition, 'source' | 'sourcePath' | 'displayOrder' | 'isEnabled' | 'trust'>;
+export type ParsedHook = Omit<HookDefinition, 'source' | 'sourcePath' | 'projectFolder' | 'displayOrder' | 'isEnabled' | 'trust'>;
 
 interface Parsed {
   hooks: ParsedHook[];
@@ -133,7 +133,7 @@ function commandHandler(
 ): ReadHandler | null {
   const command = fields.requiredText('command');
   const wantsAsync = fields.flag('async');
-  // For another system.
+  // `commandWindows` is for another system.
   const keys = ['command', 'commandWindows', 'async', 'additionalContextLimit'];
   if (command === null || wantsAsync === undefined) return null;
   if (wantsAsync && isAtEnd) problems.push(`${where}: async is ignored, because the end of a session waits for its hooks`);

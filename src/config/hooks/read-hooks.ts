@@ -1,17 +1,19 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { readRegularFileSync } from '../../base/files/read-regular-file.ts';
 import { isObject, type JsonObject, type JsonValue } from '../../base/json-value.ts';
 import type { HookSource, HookTrustStatus } from '../../protocol/generated/types.ts';
 import { NO_LOCATION } from '../config-error.ts';
 import { emptyTable, isTable, toTable, valueAt } from '../layers/config-table.ts';
 import type { Layer } from '../layers/layer.ts';
+import { isRequestLayer } from '../layers/request-layer.ts';
 import { suggestKey } from '../suggest-key.ts';
-import type { ProjectFile } from '../trust/project-files.ts';
+import { FILE_BYTES_MAX, type ProjectFile } from '../trust/project-files.ts';
 import { HOOKS_FILE, type HookDefinition, type HookProblem, type HookSet } from './hook-definition.ts';
 import { parseHooks } from './parse-hooks.ts';
 
-const FILE_BYTES_MAX = 256 * 1024;
-/** Stands for a file where a request or the command line defines hooks. */
+/** Stands for a file where the `config` of a request defines hooks. */
+const REQUEST_PATH = '/<request>/config.toml';
+/** Stands for a file where the command line defines hooks. */
 const SESSION_PATH = '/<session-flags>/config.toml';
 
 export interface HookSources {
@@ -29,9 +31,10 @@ interface Origin {
   path: string;
   /** Begins the keys of its hooks. Absent: the path. */
   keyStart?: string;
+  projectFolder?: string;
   table: JsonObject;
   /** The trust in it where `[hooks.state]` says nothing. */
-  trust: 'trusted' | 'untrusted' | 'modified';
+  trust: HookTrustStatus;
   /** Why there is no table. */
   problem?: string;
 }
@@ -43,18 +46,25 @@ interface Origin {
 export function readHooks(sources: HookSources): HookSet {
   const errors: HookProblem[] = [];
   const warnings: HookProblem[] = [];
-  const origins = [...ownOrigins(sources, errors, warnings), ...projectOrigins(sources, errors, warnings), ...sessionOrigins(sources)];
+  const origins = [
+    ...systemOrigins(sources),
+    ...ownOrigins(sources, errors, warnings),
+    ...projectOrigins(sources, errors, warnings),
+    ...sessionOrigins(sources),
+  ];
   const states = statesOf(sources.layers, warnings);
   const hooks: HookDefinition[] = [];
-  for (const { source, path, keyStart = path, table, trust, problem } of origins) {
+  for (const { source, path, keyStart = path, projectFolder = null, table, trust, problem } of origins) {
     const isProjects = source === 'project';
     const parsed = parseHooks(table, keyStart);
     const problems = problem === undefined ? parsed.problems : [problem];
     warnings.push(...problems.map((message) => ({ path, message: `${path}: ${message}`, isProjects })));
     for (const hook of parsed.hooks) {
-      const state = states.get(hook.key);
+      // Users do not decide about the hooks of the administrator.
+      const state = trust === 'managed' ? undefined : states.get(hook.key);
+      const facts = { source, sourcePath: path, projectFolder, displayOrder: hooks.length };
       const isEnabled = sources.isEnabled && state?.isEnabled !== false;
-      hooks.push({ ...hook, source, sourcePath: path, displayOrder: hooks.length, isEnabled, trust: trustOf(hook.hash, trust, state) });
+      hooks.push({ ...hook, ...facts, isEnabled, trust: trustOf(hook.hash, trust, state) });
     }
   }
   warnings.push(...notInForce(sources.files, hooks));
@@ -66,6 +76,14 @@ function trustOf(hash: string, trust: Origin['trust'], state: HookState | undefi
   const trusted = state?.trustedHash ?? null;
   if (trusted === null) return trust;
   return trusted === hash ? 'trusted' : 'modified';
+}
+
+/** The config.toml of the system, which an administrator writes. */
+function systemOrigins({ layers }: HookSources): Origin[] {
+  return layers.flatMap((layer) => {
+    const { name } = layer;
+    return name.type === 'system' ? inLayer(layer, 'system', name.file).map((origin) => ({ ...origin, trust: 'managed' as const })) : [];
+  });
 }
 
 function ownOrigins({ home, layers }: HookSources, errors: HookProblem[], warnings: HookProblem[]): Origin[] {
@@ -105,7 +123,7 @@ function hooksIn(bytes: Uint8Array, { path, isProjects }: Pick<HookProblem, 'pat
   for (const key of Object.keys(table)) {
     if (key === 'hooks' || key === 'description') continue;
     const suggested = suggestKey(key, ['description', 'hooks']);
-    const advice = suggested === null ? 'The events of hooks belong into "hooks".' : `Did you mean ${suggested}?`;
+    const advice = suggested === null ? 'Put the events under "hooks".' : `Did you mean ${suggested}?`;
     warnings.push({ path, message: `${path}: ${JSON.stringify(key)} is ignored, because it is not a known key. ${advice}`, isProjects });
   }
   const { hooks = emptyTable() } = table;
@@ -132,20 +150,27 @@ function projectOrigins({ files, layers }: HookSources, errors: HookProblem[], w
     if (bytes === undefined) return [];
     const trust = file.isInForce ? 'trusted' : file.offered?.isChanged === true ? 'modified' : 'untrusted';
     try {
-      return [{ source: 'project', path, table: hooksIn(bytes, { path, isProjects: true }, warnings), trust }];
+      const table = hooksIn(bytes, { path, isProjects: true }, warnings);
+      return [{ source: 'project', path, projectFolder: file.folder, table, trust }];
     } catch (error) {
       if (!(error instanceof Error)) throw error;
       errors.push({ path, message: `${path} cannot be used: ${error.message}`, isProjects: true });
       return [];
     }
   });
-  const ofLayers = layers.filter(({ name, disabledReason }) => name.type === 'project' && disabledReason === null);
-  return [...fromFiles, ...ofLayers.flatMap((layer) => inLayer(layer, 'project', layer.locate([]).path ?? SESSION_PATH))];
+  const fromLayers = layers.flatMap((layer) => {
+    const { name, disabledReason } = layer;
+    if (name.type !== 'project' || disabledReason !== null) return [];
+    const projectFolder = dirname(name.dotCodexFolder);
+    return inLayer(layer, 'project', join(name.dotCodexFolder, 'config.toml')).map((origin) => ({ ...origin, projectFolder }));
+  });
+  return [...fromFiles, ...fromLayers];
 }
 
 /** The user's own clients and command line define these. */
 function sessionOrigins({ layers }: HookSources): Origin[] {
-  return layers.filter(({ name }) => name.type === 'sessionFlags').flatMap((layer) => inLayer(layer, 'sessionFlags', SESSION_PATH));
+  const session = layers.filter(({ name }) => name.type === 'sessionFlags');
+  return session.flatMap((layer) => inLayer(layer, 'sessionFlags', isRequestLayer(layer) ? REQUEST_PATH : SESSION_PATH));
 }
 
 function inLayer({ config }: Layer, source: HookSource, path: string): Origin[] {
@@ -161,10 +186,10 @@ interface HookState {
   trustedHash: string | null;
 }
 
-/** `[hooks.state]` of the user's own file, and of the session. */
+/** `[hooks.state]` of the administrator's file, of the user's own, and of the session. */
 function statesOf(layers: readonly Layer[], warnings: HookProblem[]): Map<string, HookState> {
   const states = new Map<string, HookState>();
-  for (const layer of layers.filter(({ name }) => name.type === 'user' || name.type === 'sessionFlags')) {
+  for (const layer of layers.filter(({ name }) => name.type !== 'project')) {
     const table = valueAt(layer.config, ['hooks', 'state']);
     for (const [key, state] of Object.entries(isTable(table) ? table : {})) {
       const read = readState(state);

@@ -1,9 +1,12 @@
-/** A name that is compared, instead of a regular expression that is searched. */
+/** Names that are compared, instead of a regular expression that is searched. */
 const PLAIN = /^[\w |,]+$/;
+/** Other engines take flags at the beginning of an expression: `(?i)bash`. */
+const FLAGS = /^\(\?([ims]+)\)/;
+const ESCAPED = /\\(.)/gsu;
 
 /**
- * Reads a matcher: null, "" and "*" accept everything; names, with `|` between them, are compared as a whole; everything else is a regular
- * expression that has to occur in a name. Returns a problem if it is not a valid expression.
+ * Reads a matcher: null, "" and "*" accept everything; names, with `|` or `,` between them, are compared as a whole; everything else is a
+ * regular expression that has to occur in a name. Returns a problem if it is not a valid expression.
  */
 export function readMatcher(matcher: string | null): ((names: readonly string[]) => boolean) | { problem: string } {
   if (matcher === null || matcher === '' || matcher === '*') return () => true;
@@ -11,11 +14,17 @@ export function readMatcher(matcher: string | null): ((names: readonly string[])
     const accepted = matcher.split(/[|,]/).map((name) => name.trim());
     return (names) => names.some((name) => accepted.includes(name));
   }
+  const [start = '', flags = ''] = FLAGS.exec(matcher) ?? [];
   try {
-    const pattern = new RegExp(matcher, 'u');
+    const pattern = new RegExp(matcher.slice(start.length).replace(ESCAPED, escaped), `${flags}u`);
     return (names) => names.some((name) => pattern.test(name));
   } catch (error) {
     if (error instanceof SyntaxError) return { problem: error.message };
     throw error;
   }
+}
+
+/** An escaped character as JavaScript writes it. Others may also escape marks that have no meaning: `\-`. */
+function escaped(both: string, char: string): string {
+  return /[\w\s^$\\.*+?()[\]{}|/]/.test(char) ? both : `\\u{${char.codePointAt(0)?.toString(16)}}`;
 }

@@ -59,6 +59,16 @@ export interface McpServerConfig {
   secrets: readonly string[];
 }
 
+/** The same for the same program or address under the same name. An approval for a server holds for no other that has its name. */
+export function serverKey({ name, transport }: McpServerConfig): string {
+  return JSON.stringify([name, transport]);
+}
+
+/** When calls of this tool need approval. */
+export function approvalModeOf({ approvalMode, toolApprovals }: McpServerConfig, tool: string): McpApprovalMode {
+  return (Object.hasOwn(toolApprovals, tool) ? toolApprovals[tool] : undefined) ?? approvalMode;
+}
+
 /** Whether the configuration lets the model use this tool of the server. */
 export function isToolEnabled({ enabledTools, disabledTools }: McpServerConfig, tool: string): boolean {
   return (enabledTools === null || enabledTools.includes(tool)) && !disabledTools.includes(tool);

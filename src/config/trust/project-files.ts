@@ -27,7 +27,8 @@ const TRUST_BOUND_FILES: readonly { kind: ProjectFileKind; namesIn: (folder: str
 /** `settings`: a config.toml. `hooks`: a hooks.json. `role`: the role of agents. */
 type ProjectFileKind = 'settings' | 'hooks' | 'role';
 
-const FILE_BYTES_MAX = 1024 * 1024;
+/** The largest file that sets hooks, roles or settings for a project. Larger ones are not used. */
+export const FILE_BYTES_MAX = 1024 * 1024;
 
 /** A content that the user can trust, with `TrustedFiles.trust`. */
 export interface OfferedContent {

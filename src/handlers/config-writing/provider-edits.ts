@@ -1,4 +1,5 @@
 import type { Config } from '../../config/config.ts';
+import { quotedKey } from '../../config/layers/split-key.ts';
 import { BUILT_IN_PROVIDERS, knownProviders } from '../../config/providers/read-provider.ts';
 import { configWriteRefused } from '../../protocol/config-write-refused.ts';
 import type { ConfigEdit, ModelProviderConfigWriteParams } from '../../protocol/generated/types.ts';
@@ -49,8 +50,9 @@ function requireOwn(id: string, config: Config): string {
 
 /** The id as a part of a dotted key. */
 function quoted(id: string): string {
-  if (id.includes('"') && id.includes("'")) throw refused(`${id} cannot be changed here: change it in config.toml`);
-  return id.includes('"') ? `'${id}'` : `"${id}"`;
+  const key = quotedKey(id);
+  if (key === null) throw refused(`${id} cannot be changed here: change it in config.toml`);
+  return key;
 }
 
 function refused(message: string): Error {

@@ -7,7 +7,7 @@ import { invalidParams, noRolloutFound } from '../../protocol/rpc-error.ts';
 import type { MethodTable } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 
-interface HooksListDeps extends Pick<ThreadDeps, 'store'> {
+interface HooksListDeps extends Pick<ThreadDeps, 'store' | 'threads'> {
   /** The server's working directory. */
   cwd: string;
   config: (cwd?: string | null) => Promise<Config>;
@@ -16,24 +16,27 @@ interface HooksListDeps extends Pick<ThreadDeps, 'store'> {
 /** The files of each folder are read, so a request names a limited number. */
 const CWDS_MAX = 100;
 
-export function hooksListMethods({ store, cwd: serverCwd, config }: HooksListDeps) {
+export function hooksListMethods({ store, threads, cwd: serverCwd, config }: HooksListDeps) {
   return {
     'hooks/list': {
       queue: null,
       async handle({ cwds: named, threadId }) {
-        const cwds = [...(threadId ? [await cwdOf(threadId)] : []), ...(named ?? [])];
+        const cwds = named ?? [];
         if (cwds.length > CWDS_MAX) throw invalidParams(`cwds: at most ${CWDS_MAX} folders can be listed at once, found ${cwds.length}`);
-        const data: HooksListEntry[] = [];
-        for (const cwd of cwds.length === 0 ? [serverCwd] : cwds) data.push(await entry(cwd));
+        const data: HooksListEntry[] = threadId ? [await ofThread(threadId)] : [];
+        for (const cwd of cwds.length === 0 && !threadId ? [serverCwd] : cwds) data.push(await entry(cwd));
         return { data };
       },
     },
   } satisfies Partial<MethodTable>;
 
-  async function cwdOf(threadId: string): Promise<string> {
+  /** The hooks of a loaded thread are those that it was loaded with. */
+  async function ofThread(threadId: string): Promise<HooksListEntry> {
+    const loaded = threads.find(threadId);
+    if (loaded !== null) return shown(loaded.settings.cwd, loaded.configuration.config.hooks);
     const record = await store.getThread(threadId);
     if (record === null) throw noRolloutFound(threadId);
-    return record.settings.cwd;
+    return entry(record.settings.cwd);
   }
 
   async function entry(cwd: string): Promise<HooksListEntry> {
@@ -75,7 +78,7 @@ function metadata(hook: HookDefinition): HookMetadata {
     environmentId: null,
     displayOrder: hook.displayOrder,
     enabled: hook.isEnabled,
-    isManaged: false,
+    isManaged: hook.trust === 'managed',
     currentHash: hook.hash,
     trustStatus: hook.trust,
   };

@@ -1,10 +1,11 @@
 import { isObject, type JsonObject } from '../../base/json-value.ts';
 import { cutText } from '../../base/text/cut-text.ts';
 import { flatToolName } from '../../model/flat-tool-name.ts';
+import { TOOL_SEARCH_NAME } from '../../model/found-tools.ts';
+import { offeredSchema } from '../../model/offered-schema.ts';
 import type { DynamicToolSpec } from '../../protocol/generated/types.ts';
 import { invalidParams } from '../../protocol/rpc-error.ts';
 import type { ClientTool } from '../../tools/client-tools/client-tool.ts';
-import { TOOL_SEARCH_NAME } from '../../tools/tool-search/tool-search.ts';
 
 /** The limits of the Responses API, which refuses every request of a thread that has such a tool. */
 const NAME_CHARS_MAX = 128;
@@ -83,7 +84,7 @@ function clientTool(declared: Declared, namespace: ClientTool['namespace'], plac
   return { namespace, name, description, inputSchema: objectSchema(inputSchema, `${place}.inputSchema`), isDeferred };
 }
 
-/** The schema with what providers demand of it: the type `object` and a list of properties. */
+/** The schema as providers take it. */
 function objectSchema(schema: unknown, place: string): JsonObject {
   const given = schema === true ? {} : schema;
   if (!isObject(given)) throw invalidParams(`${place} must be a JSON Schema of an object, such as {"type": "object", "properties": {}}`);
@@ -93,7 +94,9 @@ function objectSchema(schema: unknown, place: string): JsonObject {
   for (const [name, property] of Object.entries(properties))
     if (!isObject(property) && typeof property !== 'boolean')
       throw invalidParams(`${place}.properties must be an object of JSON Schemas: ${shown(name)} is none`);
-  return { ...(given as JsonObject), type, properties: properties as JsonObject };
+  const offered = offeredSchema(given as JsonObject);
+  if (typeof offered === 'string') throw invalidParams(`${place} cannot be offered to a model: ${offered}`);
+  return offered;
 }
 
 function checkNamespace(name: string, place: string): void {

@@ -9,7 +9,7 @@ const NAMES_LENGTH_MAX = 300;
 /**
  * Warns the caller if the thread has another model or other settings than it was asked for, about keys of the request's configuration and
  * files of the thread's project that have no effect (settings that are ignored or that the user has not trusted, instruction files that
- * are links out of the project), and about skills that the model does not get a description of.
+ * are links out of the project), and about skills that are left out or that the model does not get a description of.
  */
 export function warnOfThread({ clients }: ThreadDeps, { id, configuration }: LoadedThread, caller: Caller): void {
   const { config, instructions, warnings } = configuration;
@@ -19,6 +19,7 @@ export function warnOfThread({ clients }: ThreadDeps, { id, configuration }: Loa
       details ? `${summary}. ${details}` : summary,
     ),
     ...instructions.leftOut.map((path) => `${path} is a link that leads out of the project: it is not read as instructions.`),
+    ...instructions.leftOutSkills.map(({ path, message }) => `Skills in ${path}: ${message}.`),
     ...undescribed(instructions.undescribedSkills),
   ];
   for (const message of messages) clients.publish({ connection: caller.id }, 'warning', { threadId: id, message });

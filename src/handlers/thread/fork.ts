@@ -7,6 +7,7 @@ import { type CallContext, type MethodTable, perThread } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 import { announceMode } from '../thread-loading/announce-mode.ts';
 import { announceTokens } from '../thread-loading/announce-tokens.ts';
+import { offerTools } from '../thread-loading/offer-tools.ts';
 import { settingsAnswer } from '../thread-loading/settings-answer.ts';
 import { threadAt } from '../thread-loading/thread-at.ts';
 import { newThreadRequest } from '../thread-loading/thread-request.ts';
@@ -23,7 +24,7 @@ export function forkMethods(deps: ThreadDeps) {
         const fork = await threads.fork(source, forkPoint(params), newThreadRequest(params, caller));
         const turns = params.excludeTurns === true ? [] : await turnsOrUndo(deps, fork, context);
         followers.subscribe(fork.id, caller.id);
-        if (fork.record.clientTools !== null) followers.provideTools(fork.id, caller.id);
+        offerTools(deps, fork, caller);
         after(() => {
           announceMode(deps, fork, caller);
           announceTokens(deps, fork, caller);

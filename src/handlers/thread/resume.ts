@@ -8,6 +8,7 @@ import { type CallContext, type Caller, type MethodTable, perThread } from '../m
 import type { ThreadDeps } from '../thread-deps.ts';
 import { announceMode } from '../thread-loading/announce-mode.ts';
 import { announceTokens } from '../thread-loading/announce-tokens.ts';
+import { offerTools } from '../thread-loading/offer-tools.ts';
 import { orAbandon } from '../thread-loading/or-abandon.ts';
 import { settingsAnswer } from '../thread-loading/settings-answer.ts';
 import { threadAt } from '../thread-loading/thread-at.ts';
@@ -80,7 +81,7 @@ async function followed(deps: ThreadDeps, resumed: Resumed): Promise<ThreadResum
     return () => {
       // The client also hears the agents that work for the thread, and is shown their open questions.
       for (const id of [thread.id, ...deps.threads.agents.loadedBelow(thread.id)]) deps.followers.subscribe(id, context.caller.id);
-      if (thread.record.clientTools !== null) deps.followers.provideTools(thread.id, context.caller.id);
+      offerTools(deps, thread, context.caller);
       return answer();
     };
   };

@@ -1,6 +1,7 @@
 import { McpTools } from '../../agent/mcp/mcp-tools.ts';
 import type { MethodTable } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
+import { offerTools } from '../thread-loading/offer-tools.ts';
 import { settingsAnswer } from '../thread-loading/settings-answer.ts';
 import { newThreadRequest } from '../thread-loading/thread-request.ts';
 import { warnOfThread } from '../thread-loading/warn-of-thread.ts';
@@ -13,7 +14,7 @@ export function startMethods(deps: ThreadDeps) {
       async handle(params, { caller, after }) {
         const thread = await threads.start(newThreadRequest(params, caller));
         followers.subscribe(thread.id, caller.id);
-        if (thread.record.clientTools !== null) followers.provideTools(thread.id, caller.id);
+        offerTools(deps, thread, caller);
         if (params.experimentalRawEvents === true) followers.sendRawEvents(thread.id, caller.id);
         const answer = { thread: threads.view(thread.record), ...settingsAnswer(thread) };
         after(() => {

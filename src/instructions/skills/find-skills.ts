@@ -1,10 +1,12 @@
+import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { readRegularFile } from '../../base/files/read-regular-file.ts';
 import { isObject } from '../../base/json-value.ts';
 import { isBelow } from '../../base/paths/is-within.ts';
 import { realPathOrSame } from '../../base/paths/real-path.ts';
+import { showText } from '../../base/text/show-text.ts';
 import type { SkillSwitch } from '../../config/skill-switches.ts';
 import { oneLine, parseYaml } from './parse-yaml.ts';
-import { skillFiles } from './skill-files.ts';
+import { SEARCH_LIMITS, skillFiles } from './skill-files.ts';
 import { type SkillPlace, type SkillSources, skillPlaces } from './skill-places.ts';
 
 const SKILLS_MAX = 500;
@@ -39,6 +41,8 @@ export interface SkillError {
 export interface FoundSkills {
   skills: Skill[];
   errors: SkillError[];
+  /** The folders in which not all skills were looked for, or from which not all are taken, and why. */
+  leftOut: SkillError[];
   /** The absolute paths of the folders that were searched. Where skills appear or change, one of them changes. */
   searched: string[];
 }
@@ -47,25 +51,54 @@ export interface SkillSearch extends SkillSources {
   switches: readonly SkillSwitch[];
 }
 
-/** Finds the skills of all places, to a limited depth. In a project, links are followed only inside the project. */
+/**
+ * Finds the skills of all places, from the least to the most specific place, to a limited depth. If there are too many, the innermost
+ * ones count. In a project, links are followed only inside the project.
+ */
 export async function findSkills({ switches, ...sources }: SkillSearch): Promise<FoundSkills> {
-  const files = new Map<string, { path: string; place: SkillPlace }>();
-  const searched: string[] = [];
-  for (const place of skillPlaces(sources)) {
-    const found = await skillFiles(place.folder, place.root);
-    searched.push(place.folder, ...found.searched.filter((folder) => folder !== place.folder));
-    for (const path of found.files) if (files.size < SKILLS_MAX) files.set(realPathOrSame(path), { path, place });
-  }
+  const { files, ...found } = await allSkillFiles(sources);
   const skills: Skill[] = [];
   const errors: SkillError[] = [];
   const isEnabled = skillSwitch(switches);
-  for (const [real, { path, place }] of files) {
+  for (const { path, real, place } of files) {
     const mayLieAt = (at: string) => place.root === null || isBelow(at, place.root);
     const read = await readSkill(path, mayLieAt);
     if (typeof read === 'string') errors.push({ path, message: read });
     else skills.push({ ...read, path, scope: place.scope, enabled: isEnabled(read.name, real) });
   }
-  return { skills, errors, searched };
+  return { skills, errors, ...found };
+}
+
+interface FoundFile {
+  path: string;
+  real: string;
+  place: SkillPlace;
+}
+
+async function allSkillFiles(sources: SkillSources): Promise<{ files: FoundFile[] } & Pick<FoundSkills, 'leftOut' | 'searched'>> {
+  const working = new EventLoopYield();
+  const files: FoundFile[] = [];
+  const seen = new Set<string>();
+  const searched: string[] = [];
+  const leftOut: SkillError[] = [];
+  for (const place of skillPlaces(sources).toReversed()) {
+    const found = await skillFiles(place, working);
+    searched.push(place.folder, ...found.searched.filter((folder) => folder !== place.folder));
+    const fresh: FoundFile[] = [];
+    for (const path of found.files) {
+      await working.worked(1);
+      const real = realPathOrSame(path);
+      if (!seen.has(real)) fresh.push({ path, real, place });
+      seen.add(real);
+    }
+    const taken = fresh.slice(0, SKILLS_MAX - files.length);
+    files.unshift(...taken);
+    const path = place.folder;
+    const missing = fresh.length - taken.length;
+    if (missing > 0) leftOut.push({ path, message: `${missing} skills are left out, because there are more than ${SKILLS_MAX}` });
+    if (found.isCut) leftOut.push({ path, message: `not all skills may be found: ${SEARCH_LIMITS}` });
+  }
+  return { files, searched, leftOut };
 }
 
 /** Returns the function that says whether the user has left a skill switched on. The last entry about it counts. */
@@ -79,6 +112,7 @@ async function readSkill(
   path: string,
   mayLieAt: (real: string) => boolean,
 ): Promise<Pick<Skill, 'name' | 'description' | 'shortDescription'> | string> {
+  if (showText(path) !== path) return 'its path has control characters or invisible ones';
   let head: string;
   try {
     head = (await readRegularFile(path, { bytesMax: FRONT_MATTER_BYTES_MAX, cut: true, mayLieAt }))?.bytes.toString('utf8') ?? '';

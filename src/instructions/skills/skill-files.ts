@@ -1,10 +1,12 @@
 import type { Dirent } from 'node:fs';
 import { join } from 'node:path';
-import { listFolder } from '../../base/files/list-folder.ts';
+import type { EventLoopYield } from '../../base/event-loop-yield.ts';
+import { type FolderEntries, listFolder } from '../../base/files/list-folder.ts';
 import { isFolder } from '../../base/paths/is-folder.ts';
 import { isBelow } from '../../base/paths/is-within.ts';
 import { realPathOrSame } from '../../base/paths/real-path.ts';
 import { statOf } from '../../base/paths/stat-of.ts';
+import type { SkillPlace } from './skill-places.ts';
 
 const SKILL_FILE = 'SKILL.md';
 const DEPTH_MAX = 6;
@@ -12,41 +14,76 @@ const FOLDERS_MAX = 2000;
 /** The maximum number of entries that are read, over all folders without a skill. */
 const ENTRIES_MAX = 20_000;
 
-/**
- * The SKILL.md files under a folder, sorted, and the folders that were searched. Hidden folders and folders inside a skill are not
- * searched. If `root` is not null, nothing outside it is searched, even through symbolic links.
- */
-export async function skillFiles(top: string, root: string | null): Promise<{ files: string[]; searched: string[] }> {
-  const found: string[] = [];
-  const searched: string[] = [];
-  const seen = new Set<string>();
-  let entriesLeft = ENTRIES_MAX;
-  let level = [top];
-  for (let depth = 0; depth < DEPTH_MAX && level.length > 0; depth++) {
-    const below: string[] = [];
-    for (const folder of level) {
-      if (!isNew(folder, root, seen)) continue;
-      searched.push(folder);
-      const file = join(folder, SKILL_FILE);
-      if (isSkill(file)) {
-        if (isAllowed(realPathOrSame(file), root)) found.push(file);
-        continue;
-      }
-      const entries = await entriesOf(folder, entriesLeft);
-      entriesLeft -= entries.length;
-      below.push(...entries.filter((entry) => isVisibleFolder(folder, entry)).map((entry) => join(folder, entry.name)));
-    }
-    level = below;
-  }
-  return { files: found.sort(), searched };
+/** Says how much of a place is searched. */
+export const SEARCH_LIMITS = `at most ${FOLDERS_MAX} folders, ${ENTRIES_MAX} entries and ${DEPTH_MAX} levels are searched`;
+
+export interface SkillFiles {
+  /** The SKILL.md files, sorted. */
+  files: string[];
+  /** The folders that were searched. */
+  searched: string[];
+  /** Whether a part of the place was not searched, because it is too large. */
+  isCut: boolean;
 }
 
-/** Whether a folder must be searched, and has not been searched under another name. */
-function isNew(folder: string, root: string | null, seen: Set<string>): boolean {
-  const real = realPathOrSame(folder);
-  if (seen.has(real) || seen.size >= FOLDERS_MAX || !isAllowed(real, root)) return false;
-  seen.add(real);
-  return true;
+/**
+ * Finds the SKILL.md files of a place. Hidden folders and folders inside a skill are not searched. If the place has a root, nothing
+ * outside it is searched, even through symbolic links.
+ */
+export async function skillFiles(place: SkillPlace, working: EventLoopYield): Promise<SkillFiles> {
+  const search = new Search(place, working);
+  let level = [place.folder];
+  for (let depth = 0; depth < DEPTH_MAX && level.length > 0; depth++) {
+    const below: string[] = [];
+    for (const folder of level) below.push(...(await search.foldersIn(folder)));
+    level = below;
+  }
+  return { files: search.files.sort(), searched: search.searched, isCut: search.isCut || level.length > 0 };
+}
+
+class Search {
+  readonly files: string[] = [];
+  readonly searched: string[] = [];
+  isCut = false;
+  readonly #root: string | null;
+  readonly #working: EventLoopYield;
+  readonly #seen = new Set<string>();
+  #entriesLeft = ENTRIES_MAX;
+
+  constructor({ root }: SkillPlace, working: EventLoopYield) {
+    this.#root = root;
+    this.#working = working;
+  }
+
+  /** Takes the skill of a folder. If it has none, returns the folders in it that must be searched. */
+  async foldersIn(folder: string): Promise<string[]> {
+    await this.#working.worked(1);
+    if (!this.#enters(folder)) return [];
+    this.searched.push(folder);
+    const file = join(folder, SKILL_FILE);
+    if (isSkill(file)) {
+      if (isAllowed(realPathOrSame(file), this.#root)) this.files.push(file);
+      return [];
+    }
+    const { entries, cut } = await entriesOf(folder, this.#entriesLeft);
+    this.#entriesLeft -= entries.length;
+    this.isCut ||= cut;
+    const below: string[] = [];
+    for (const entry of entries) {
+      await this.#working.worked(1);
+      if (isVisibleFolder(folder, entry)) below.push(join(folder, entry.name));
+    }
+    return below;
+  }
+
+  /** Whether a folder must be searched, and has not been searched under another name. */
+  #enters(folder: string): boolean {
+    const real = realPathOrSame(folder);
+    if (this.#seen.has(real) || !isAllowed(real, this.#root)) return false;
+    this.isCut ||= this.#seen.size === FOLDERS_MAX;
+    if (this.#seen.size < FOLDERS_MAX) this.#seen.add(real);
+    return this.#seen.has(real);
+  }
 }
 
 function isSkill(file: string): boolean {
@@ -63,11 +100,11 @@ function isVisibleFolder(folder: string, entry: Dirent): boolean {
   return entry.isSymbolicLink() ? isFolder(join(folder, entry.name)) : entry.isDirectory();
 }
 
-async function entriesOf(folder: string, entriesMax: number): Promise<Dirent[]> {
+async function entriesOf(folder: string, entriesMax: number): Promise<FolderEntries> {
   try {
-    return (await listFolder(folder, entriesMax)).entries;
+    return await listFolder(folder, entriesMax);
   } catch {
     // Missing, not a folder, or not readable: no skills here.
-    return [];
+    return { entries: [], cut: false };
   }
 }

@@ -1,6 +1,9 @@
+import { join } from 'node:path';
 import type { Clock, Timer } from '../../base/clock.ts';
+import type { Env } from '../../base/env.ts';
 import type { Log } from '../../base/log.ts';
 import type { Config } from '../../config/config.ts';
+import { ConfigError } from '../../config/config-error.ts';
 import { PathWatch } from '../../files/path-watch.ts';
 import { type FoundSkills, findSkills } from './find-skills.ts';
 import { skillSearch } from './skill-search.ts';
@@ -14,6 +17,10 @@ const WATCHES_MAX = 256;
 export interface SkillFoldersDeps {
   clock: Clock;
   log: Log;
+  /** The absolute path of heddle's home. */
+  home: string;
+  /** The server's own environment. */
+  env: Env;
   /** The configuration for a working folder. */
   config: (cwd: string) => Promise<Config>;
   /** Called after skills have changed. */
@@ -44,18 +51,33 @@ export class SkillFolders {
     this.#update();
   }
 
-  /** The skills that a thread in this folder has, and those that are switched off. */
+  /**
+   * The skills that a thread in this folder has, and those that are switched off. If the configuration cannot be read, none is switched
+   * off, and an error says why.
+   */
   async find(cwd: string): Promise<FoundSkills> {
-    return findSkills(await skillSearch(await this.#deps.config(cwd), { cwd, extraRoots: this.#extraRoots }));
+    const { home, env, config } = this.#deps;
+    const where = { cwd, extraRoots: this.#extraRoots };
+    try {
+      return await findSkills(await skillSearch(await config(cwd), where));
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      const found = await findSkills({ ...where, home, userHome: env.HOME || null, switches: [] });
+      const path = error.location.path ?? join(home, 'config.toml');
+      return { ...found, errors: [{ path, message: error.message }, ...found.errors] };
+    }
   }
 
-  /** Watches the skills of a working folder from now on. Resolves once no later change is missed. Never rejects. */
-  watch(cwd: string): Promise<void> {
+  /** Watches the skills of working folders from now on. Resolves once no later change is missed. Never rejects. */
+  watch(cwds: readonly string[]): Promise<void> {
     if (this.#isClosed) return Promise.resolve();
-    const isNew = !this.#cwds.delete(cwd);
-    this.#cwds.add(cwd);
+    const before = new Set(this.#cwds);
+    for (const cwd of cwds) {
+      this.#cwds.delete(cwd);
+      this.#cwds.add(cwd);
+    }
     for (const old of [...this.#cwds].slice(0, -CWDS_MAX)) this.#cwds.delete(old);
-    if (isNew) this.#update();
+    if ([...this.#cwds].some((cwd) => !before.has(cwd))) this.#update();
     return this.#updated;
   }
 

@@ -1,11 +1,14 @@
-import { jsonWeight } from '../../base/json-pieces.ts';
 import type { FromHost, McpAnswer, McpQuestion, ToHost } from '../to-host.ts';
 import { HostedClient } from './hosted-client.ts';
+import { isOfServer, questionRefusal } from './question-refusal.ts';
 import { toProblem } from './to-problem.ts';
 
-/** The longest result, in characters: a longer one would hold up the main thread. */
-const RESULT_CHARS_MAX = 16 * 1024 * 1024;
-const TOO_LONG = `the answer of the server is longer than ${RESULT_CHARS_MAX / 1024 / 1024} MiB`;
+/** A question that the main thread has not answered yet. */
+interface OpenAsk {
+  connection: number;
+  question: McpQuestion;
+  answer(answer: McpAnswer): void;
+}
 
 type Post = (message: FromHost) => void;
 
@@ -23,7 +26,7 @@ class Host implements McpHost {
   readonly #post: Post;
   readonly #clients = new Map<number, HostedClient>();
   readonly #calls = new Map<number, AbortController>();
-  readonly #asks = new Map<number, (answer: McpAnswer) => void>();
+  readonly #asks = new Map<number, OpenAsk>();
   #askCount = 0;
 
   constructor(post: Post) {
@@ -34,7 +37,7 @@ class Host implements McpHost {
     if (message.type === 'connect') this.#connect(message);
     else if (message.type === 'request') void this.#request(message);
     else if (message.type === 'cancel') this.#calls.get(message.call)?.abort();
-    else if (message.type === 'answer') this.#asks.get(message.ask)?.(message.answer);
+    else if (message.type === 'answer') this.#asks.get(message.ask)?.answer(message.answer);
     else this.#pass(message);
   }
 
@@ -59,6 +62,9 @@ class Host implements McpHost {
   }
 
   #ask(asked: { connection: number; call: number | null; question: McpQuestion }, signal: AbortSignal): Promise<McpAnswer> {
+    const open = [...this.#asks.values()].filter(({ connection, question }) => connection === asked.connection && isOfServer(question));
+    const refused = questionRefusal(asked.question, open.length);
+    if (refused !== null) return Promise.resolve(refused);
     const ask = ++this.#askCount;
     return new Promise((resolve) => {
       const withdraw = () => {
@@ -66,11 +72,12 @@ class Host implements McpHost {
         this.#post({ type: 'withdrawn', ask });
         resolve({ error: { code: -32000, message: 'the question was withdrawn' } });
       };
-      this.#asks.set(ask, (answer) => {
+      const answer = (given: McpAnswer) => {
         this.#asks.delete(ask);
         signal.removeEventListener('abort', withdraw);
-        resolve(answer);
-      });
+        resolve(given);
+      };
+      this.#asks.set(ask, { connection: asked.connection, question: asked.question, answer });
       signal.addEventListener('abort', withdraw);
       this.#post({ type: 'ask', ask, ...asked });
     });
@@ -82,9 +89,7 @@ class Host implements McpHost {
     try {
       const client = this.#clients.get(connection);
       if (client === undefined) throw new Error('the server is not connected');
-      const result = await client.request(call, request, cancel.signal);
-      if (jsonWeight(result, RESULT_CHARS_MAX) > RESULT_CHARS_MAX) throw new Error(TOO_LONG);
-      this.#post({ type: 'result', call, result });
+      this.#post({ type: 'result', call, result: await client.request(call, request, cancel.signal) });
     } catch (error) {
       this.#post({ type: 'failure', call, problem: toProblem(error) });
     } finally {

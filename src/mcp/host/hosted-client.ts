@@ -9,7 +9,8 @@ import {
   type Transport,
   UnauthorizedError,
 } from '@modelcontextprotocol/client';
-import type { JsonObject, JsonValue } from '../../base/json-value.ts';
+import { jsonWeight } from '../../base/json-pieces.ts';
+import { isObject, type JsonObject, type JsonValue } from '../../base/json-value.ts';
 import type {
   ConnectedServer,
   FromHost,
@@ -21,7 +22,9 @@ import type {
   StoredCredentials,
 } from '../to-host.ts';
 import { type CredentialsAccess, finishLogin, LoginProvider } from './login-provider.ts';
+import { Noise } from './noise.ts';
 import { PipeTransport } from './pipe-transport.ts';
+import { requiredVisits } from './required-visits.ts';
 import { NO_TIMEOUT_MS, type Progress, sendRequest } from './send-request.ts';
 import { StoredTokens } from './stored-tokens.ts';
 import { toProblem } from './to-problem.ts';
@@ -31,6 +34,9 @@ type HttpServer = Extract<HostedServer, { type: 'http' }>;
 /** How often a user is sent to an authorization server in one login. */
 const LOGINS_MAX = 2;
 const PAGES_MAX = 200;
+/** The longest description that a server gives of itself: its capabilities, its instructions and `serverInfo`. */
+const DESCRIPTION_CHARS_MAX = 1024 * 1024;
+const TOO_TALKATIVE = `the server's description of itself is longer than ${DESCRIPTION_CHARS_MAX} characters`;
 /** Changes of the tools that come together are one. */
 const CHANGES_MS = 50;
 const MODERN_VERSION = '2026-07-28';
@@ -53,10 +59,13 @@ export class HostedClient {
   readonly #calls = new AsyncLocalStorage<number>();
   #client: Client | null = null;
   #pipe: PipeTransport | null = null;
+  readonly #noise: Noise;
   #isClosed = false;
 
   constructor(deps: HostedClientDeps) {
     this.#deps = deps;
+    const { connection, post } = deps;
+    this.#noise = new Noise((message) => post({ type: 'noticed', connection, message }));
   }
 
   async connect(): Promise<void> {
@@ -69,7 +78,9 @@ export class HostedClient {
       }
       this.#client = client;
       client.onclose = () => this.#ended(null);
-      post({ type: 'connected', connection, server: describe(client) });
+      const server = describe(client);
+      if (jsonWeight(server, DESCRIPTION_CHARS_MAX) > DESCRIPTION_CHARS_MAX) throw new Error(TOO_TALKATIVE);
+      post({ type: 'connected', connection, server });
     } catch (error) {
       post({ type: 'refused', connection, problem: toProblem(error) });
     }
@@ -89,7 +100,25 @@ export class HostedClient {
     const client = this.#client;
     if (client === null) throw new Error('the server is not connected');
     const onProgress = (progress: Progress) => this.#deps.post({ type: 'progress', call, progress });
-    return this.#calls.run(call, () => sendRequest(client, request, { signal, onProgress }));
+    const send = () => sendRequest(client, request, { signal, onProgress });
+    return this.#calls.run(call, async () => {
+      try {
+        return await send();
+      } catch (error) {
+        const visits = requiredVisits(error);
+        if (visits.length === 0 || !(await this.#areAccepted(visits, { call, signal }))) throw error;
+        return send();
+      }
+    });
+  }
+
+  /** Asks the user to visit these addresses, one after another. */
+  async #areAccepted(visits: readonly JsonObject[], { call, signal }: { call: number; signal: AbortSignal }): Promise<boolean> {
+    for (const params of visits) {
+      const answer = await this.#deps.ask(call, { kind: 'elicitation', params }, signal);
+      if (!('result' in answer) || !isObject(answer.result) || answer.result.action !== 'accept') return false;
+    }
+    return true;
   }
 
   async rootsChanged(): Promise<void> {
@@ -114,6 +143,12 @@ export class HostedClient {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#deps.post({ type: 'closed', connection: this.#deps.connection, reason });
+  }
+
+  #noticed(problem: string): void {
+    if (!this.#noise.add(problem)) return;
+    this.#ended('it sends more than can be read that is not a message: a server on stdio must write nothing else to its stdout');
+    void this.#pipe?.close();
   }
 
   async #connected(): Promise<Client> {
@@ -151,7 +186,7 @@ export class HostedClient {
         listChanged: { tools: { autoRefresh: false, debounceMs: CHANGES_MS, onChanged: () => post({ type: 'toolsChanged', connection }) } },
       },
     );
-    client.onerror = (error) => post({ type: 'noticed', connection, message: error.message });
+    client.onerror = (error) => this.#noticed(error.message);
     this.#answerQuestions(client);
     return client;
   }
@@ -160,7 +195,8 @@ export class HostedClient {
     const { connection, post } = this.#deps;
     this.#pipe = new PipeTransport({
       write: (bytes) => post({ type: 'output', connection, bytes }),
-      onNoise: (line) => post({ type: 'noticed', connection, message: `not a message: ${line}` }),
+      onNoise: (line) => this.#noticed(`not a message: ${line}`),
+      onEnded: (reason) => this.#ended(reason),
     });
     return this.#pipe;
   }

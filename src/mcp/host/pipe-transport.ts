@@ -4,12 +4,16 @@ import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 /** The longest line that a server may send. */
 const LINE_BYTES_MAX = 64 * 1024 * 1024;
 const LINE_FEED = 10;
+/** So many lines are read in one turn of the event loop. */
+const LINES_A_TURN = 100;
 
 interface PipeTransportDeps {
   /** Passes bytes on to the server. */
   write(bytes: Uint8Array): void;
   /** A line that is not a message, such as text that a program prints to its output. */
-  onNoise(problem: string): void;
+  onNoise(line: string): void;
+  /** The connection is ended from this side, for this reason. */
+  onEnded(reason: string): void;
 }
 
 /** Messages of a server that runs elsewhere, as JSON lines: `receive` takes the bytes of its output. */
@@ -21,6 +25,7 @@ export class PipeTransport implements Transport {
   readonly #encoder = new TextEncoder();
   #parts: Uint8Array[] = [];
   #length = 0;
+  #lines = 0;
   #isClosed = false;
   #receiving: Promise<void> = Promise.resolve();
 
@@ -38,7 +43,7 @@ export class PipeTransport implements Transport {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#parts = [];
+    this.#forget();
     this.onclose?.();
   }
 
@@ -52,7 +57,8 @@ export class PipeTransport implements Transport {
     let from = 0;
     for (let end = bytes.indexOf(LINE_FEED); end !== -1 && !this.#isClosed; end = bytes.indexOf(LINE_FEED, from)) {
       this.#keep(bytes.subarray(from, end));
-      if (this.#line()) await nextTurn();
+      // The library handles notifications later, so that a response behind one would overtake it.
+      if (this.#line() || ++this.#lines % LINES_A_TURN === 0) await nextTurn();
       from = end + 1;
     }
     if (from < bytes.length && !this.#isClosed) this.#keep(bytes.subarray(from));
@@ -62,28 +68,32 @@ export class PipeTransport implements Transport {
     this.#parts.push(bytes);
     this.#length += bytes.length;
     if (this.#length <= LINE_BYTES_MAX) return;
-    this.onerror?.(new Error(`the server sent a message of more than ${LINE_BYTES_MAX / 1024 / 1024} MiB`));
+    this.#deps.onEnded(`it sent a message of more than ${LINE_BYTES_MAX / 1024 / 1024} MiB`);
     void this.close();
   }
 
-  /** Returns whether it was a notification. The library handles those later, so that a response behind one would overtake it. */
+  /** Returns whether it was a notification. */
   #line(): boolean {
     const line = Buffer.concat(this.#parts, this.#length).toString('utf8').trim();
-    this.#parts = [];
-    this.#length = 0;
+    this.#forget();
     if (line === '') return false;
     let message: unknown;
     try {
       message = JSON.parse(line);
     } catch {
-      this.#deps.onNoise(line.slice(0, 500));
+      this.#deps.onNoise(line);
       return false;
     }
     if (typeof message !== 'object' || message === null || Array.isArray(message)) {
-      this.#deps.onNoise(line.slice(0, 500));
+      this.#deps.onNoise(line);
       return false;
     }
     this.onmessage?.(message as JSONRPCMessage);
     return !('id' in message);
+  }
+
+  #forget(): void {
+    this.#parts = [];
+    this.#length = 0;
   }
 }

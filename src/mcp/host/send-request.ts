@@ -1,11 +1,13 @@
-import type { Client, ProgressCallback, Tool } from '@modelcontextprotocol/client';
-import type { JsonObject, JsonValue } from '../../base/json-value.ts';
-import type { FromHost, McpRequest, McpTool, McpToolAnnotations } from '../to-host.ts';
+import type { Client, ProgressCallback } from '@modelcontextprotocol/client';
+import type { JsonValue } from '../../base/json-value.ts';
+import { cutText } from '../../base/text/cut-text.ts';
+import type { FromHost, McpRequest } from '../to-host.ts';
+import { limitedResult } from './limited-result.ts';
+import { toolList } from './tool-list.ts';
 
 /** The main thread decides how long to wait: it cancels. */
 export const NO_TIMEOUT_MS = 2 ** 31 - 1;
-/** A server that sends more tools than this is refused. */
-const TOOLS_MAX = 2000;
+const PROGRESS_CHARS_MAX = 2_000;
 
 export type Progress = Extract<FromHost, { type: 'progress' }>['progress'];
 
@@ -16,12 +18,15 @@ interface SendOptions {
 
 type Sent<Op extends McpRequest['op']> = Extract<McpRequest, { op: Op }>;
 
-/** Sends a request to a server, and returns its result as data. Rejects with the library's errors. */
-export async function sendRequest(client: Client, request: McpRequest, { signal, onProgress }: SendOptions): Promise<JsonValue> {
+/** Sends a request to a server, and returns its result as data, within its limits. Rejects with the library's errors. */
+export async function sendRequest(client: Client, request: McpRequest, options: SendOptions): Promise<JsonValue> {
+  if (request.op === 'listTools') return listTools(client, { signal: options.signal, timeout: NO_TIMEOUT_MS });
+  return limitedResult(request, await send(client, request, options));
+}
+
+function send(client: Client, request: Exclude<McpRequest, { op: 'listTools' }>, { signal, onProgress }: SendOptions): Promise<JsonValue> {
   const options = { signal, timeout: NO_TIMEOUT_MS };
   switch (request.op) {
-    case 'listTools':
-      return listTools(client, options);
     case 'callTool':
       return callTool(client, request, { ...options, onProgress });
     case 'listResources':
@@ -41,10 +46,9 @@ interface LibraryOptions {
 }
 
 async function listTools(client: Client, options: LibraryOptions): Promise<JsonValue> {
-  if (client.getServerCapabilities()?.tools === undefined) return [];
-  const { tools } = await client.listTools(undefined, { ...options, cacheMode: 'refresh' });
-  if (tools.length > TOOLS_MAX) throw new Error(`the server has ${tools.length} tools; at most ${TOOLS_MAX} are taken`);
-  return tools.map(toTool) as unknown as JsonValue;
+  const hasTools = client.getServerCapabilities()?.tools !== undefined;
+  const { tools } = hasTools ? await client.listTools(undefined, { ...options, cacheMode: 'refresh' }) : { tools: [] };
+  return toolList(tools) as unknown as JsonValue;
 }
 
 async function callTool(
@@ -53,7 +57,7 @@ async function callTool(
   { onProgress, ...options }: LibraryOptions & SendOptions,
 ): Promise<JsonValue> {
   const onprogress: ProgressCallback = ({ progress, total, message }) =>
-    onProgress({ progress, total: total ?? null, message: message ?? null });
+    onProgress({ progress, total: total ?? null, message: cutText(message ?? '', PROGRESS_CHARS_MAX) || null });
   return (await client.callTool({ name, arguments: args, ...(meta && { _meta: meta }) }, { ...options, onprogress })) as JsonValue;
 }
 
@@ -69,15 +73,4 @@ async function listTemplates(client: Client, { cursor }: Sent<'listResourceTempl
 
 async function readResource(client: Client, { uri, meta }: Sent<'readResource'>, options: LibraryOptions): Promise<JsonValue> {
   return (await client.readResource({ uri, ...(meta && { _meta: meta }) }, { ...options, cacheMode: 'refresh' })) as JsonValue;
-}
-
-function toTool(tool: Tool): McpTool {
-  return {
-    name: tool.name,
-    title: tool.title ?? tool.annotations?.title ?? null,
-    description: tool.description ?? null,
-    inputSchema: tool.inputSchema as unknown as JsonObject,
-    raw: tool as unknown as JsonObject,
-    annotations: (tool.annotations ?? null) as McpToolAnnotations | null,
-  };
 }

@@ -6,12 +6,14 @@ import {
   SdkHttpError,
   UnauthorizedError,
 } from '@modelcontextprotocol/client';
-import type { JsonValue } from '../../base/json-value.ts';
+import { cutMiddle } from '../../base/text/cut-middle.ts';
 import type { McpProblem } from '../to-host.ts';
 
 const NOT_FOUND = 404;
 const UNAUTHORIZED = 401;
 const DEPTH_MAX = 5;
+/** The longest message, which servers and error pages decide: it goes to the model, to clients and to the log. */
+const MESSAGE_CHARS_MAX = 2_000;
 
 /** Why a request or a connection failed, as data. */
 export function toProblem(error: unknown): McpProblem {
@@ -22,8 +24,8 @@ export function toProblem(error: unknown): McpProblem {
   }
   if (error instanceof UnauthorizedError) return problem('unauthorized', 'the server requires a login');
   if (error instanceof ProtocolError) {
-    const { code, message, data } = error;
-    return { kind: 'server', message: withoutPrefix(message, code), code, data: (data ?? null) as JsonValue };
+    const { code, message } = error;
+    return { ...problem('server', withoutPrefix(message, code)), code };
   }
   if (error instanceof SdkHttpError) return httpProblem(error);
   if (error instanceof SdkError && error.code === SdkErrorCode.ConnectionClosed) return problem('closed', 'the server has ended');
@@ -39,7 +41,7 @@ function httpProblem(error: SdkHttpError): McpProblem {
 }
 
 function problem(kind: McpProblem['kind'], message: string): McpProblem {
-  return { kind, message, code: null, data: null };
+  return { kind, message: cutMiddle(message, MESSAGE_CHARS_MAX), code: null };
 }
 
 function withoutPrefix(message: string, code: number): string {

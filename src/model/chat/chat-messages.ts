@@ -2,6 +2,7 @@ import type { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { isObject, type JsonObject, parsedJson } from '../../base/json-value.ts';
 import type { ContentItem, FunctionCallOutput, FunctionCallOutputContentItem, ResponseItem } from '../../protocol/generated/types.ts';
 import { flatToolName } from '../flat-tool-name.ts';
+import { searchAsFunction } from '../found-tools.ts';
 
 /** Separates texts that are joined into one. */
 const BREAK = '\n\n';
@@ -19,7 +20,8 @@ export async function chatMessages(instructions: string, input: readonly Respons
   const conversation = new ChatConversation();
   if (instructions !== '') conversation.instruct(instructions);
   for (const [index, item] of input.entries()) {
-    add(item, conversation);
+    const known = searchAsFunction(item);
+    if (known !== null) add(known, conversation);
     if (index % ITEMS_BETWEEN === ITEMS_BETWEEN - 1) await pace.worked(ITEMS_BETWEEN);
   }
   return conversation.messages();

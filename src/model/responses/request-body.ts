@@ -2,6 +2,7 @@ import { type JsonText, JsonTextBuilder } from '../../base/json-text.ts';
 import type { JsonObject } from '../../base/json-value.ts';
 import type { WebSearch } from '../../config/web-search.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
+import { searchAsFunction } from '../found-tools.ts';
 import type { BodyTools, ReasoningSent } from '../http/provider-api.ts';
 import { wireServiceTier } from '../http/wire-service-tier.ts';
 import type { ModelRequest } from '../model.ts';
@@ -32,7 +33,7 @@ export async function requestBody(request: ModelRequest, reasoningSent: Reasonin
   await body.add(bodySettings(request, reasoningSent));
   body.reopen();
   let separator = ',"input":[';
-  for (const item of withoutEarlierRawReasoning(request.input.filter(({ type }) => SENT_TYPES.has(type)))) {
+  for (const item of withoutEarlierRawReasoning(sentItems(request))) {
     const text = texts.of(item, (each) => JSON.stringify(inputItem(each)));
     const wait = body.write(text === null ? separator : separator + text);
     if (wait !== null) await wait;
@@ -41,6 +42,12 @@ export async function requestBody(request: ModelRequest, reasoningSent: Reasonin
   }
   await body.write(`${separator === ',' ? '' : separator}]}`);
   return body.end();
+}
+
+/** The items that are sent. A model that was not offered the API's own search for tools gets searches as calls of a function. */
+function sentItems({ input, tools }: ModelRequest): ResponseItem[] {
+  const sent = input.filter(({ type }) => SENT_TYPES.has(type));
+  return tools.some(({ type }) => type === 'tool_search') ? sent : sent.flatMap((item) => searchAsFunction(item) ?? []);
 }
 
 /** The body without the input. */

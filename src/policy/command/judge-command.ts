@@ -1,6 +1,6 @@
 import type { AskForApproval } from '../../protocol/generated/types.ts';
 import { leavingDoubt } from '../outside/leaving-doubt.ts';
-import { mayAsk } from '../permissions/may-ask.ts';
+import { type ApprovalKind, mayAsk } from '../permissions/may-ask.ts';
 import { hasBounds } from '../permissions/sandbox-bounds.ts';
 import type { RuleProblem } from '../rules/command-rules.ts';
 import { proposeAmendment } from '../rules/propose-amendment.ts';
@@ -14,7 +14,8 @@ import type { ParsedCommand } from './parse-command.ts';
 
 /**
  * Decides about a command, in this order: rules that forbid it, grants for the session, rules that require approval, rules that
- * allow it, rules that forbid programs which the command may start without naming them, the approval policy.
+ * allow it, rules that forbid programs which the command may start without naming them, whether it runs a skill's file, the approval
+ * policy.
  */
 export function judgeCommand(situation: CommandSituation): CommandVerdict {
   const { request, sandboxPolicy, rules } = situation;
@@ -25,14 +26,16 @@ export function judgeCommand(situation: CommandSituation): CommandVerdict {
   if (strict?.decision === 'forbidden') return refuse(forbidden(strict));
   if (isGranted(situation, sandboxed)) return run(sandboxed);
   const doubt = strict === null ? unreadable(rules.problems) : asksRule(strict);
-  if (doubt !== null) return byRule(situation, { goesBeyond, sandboxed, reason: doubt, settles: false });
+  if (doubt !== null) return byKind(situation, { kind: 'rules', goesBeyond, sandboxed, reason: doubt, settles: false });
   // If a name may run another program, rules that allow by name count only in the sandbox.
   const isByName = () => (sandboxed && !goesBeyond) || situation.trustsNames();
   if (isAllowed(situation, goesBeyond) && isByName()) return byAllowingRule(situation, { goesBeyond, sandboxed });
-  return byFence(situation, { goesBeyond, sandboxed, isByName }) ?? byPolicy(situation, { goesBeyond, sandboxed, bounded });
+  const fenced = byFence(situation, { goesBeyond, sandboxed, isByName }) ?? bySkill(situation, { goesBeyond, sandboxed });
+  return fenced ?? byPolicy(situation, { goesBeyond, sandboxed, bounded });
 }
 
-interface RuleQuestion {
+interface KindQuestion {
+  kind: ApprovalKind;
   goesBeyond: boolean;
   sandboxed: boolean;
   reason: string;
@@ -40,10 +43,10 @@ interface RuleQuestion {
   settles: boolean;
 }
 
-/** For commands that need approval, or may need it, because of a rule. */
-function byRule(situation: CommandSituation, { goesBeyond, sandboxed, reason, settles }: RuleQuestion): CommandVerdict {
+/** For commands that need approval, or may need it, for a reason that belongs to this kind of approval. */
+function byKind(situation: CommandSituation, { kind, goesBeyond, sandboxed, reason, settles }: KindQuestion): CommandVerdict {
   const { approvalPolicy, request } = situation;
-  if (!mayAsk(approvalPolicy, 'rules')) return refuse(unasked(approvalPolicy, reason));
+  if (!mayAsk(approvalPolicy, kind)) return refuse(unasked(approvalPolicy, reason));
   const refusal = goesBeyond ? beyondRefusal(approvalPolicy) : null;
   if (refusal !== null) return refuse(refusal);
   const question = ask(situation, { sandboxed, reason: goesBeyond ? `${reason} ${beyondReason(request)}` : reason });
@@ -62,7 +65,18 @@ function byFence(
   if (rule === null) return null;
   const names = trusted ? '' : ' Names of programs may mean files that commands can write.';
   const reason = `A rule forbids ${patternText(rule)}${because(rule)}, and heddle cannot tell whether this command runs it.${names}`;
-  return byRule(situation, { goesBeyond, sandboxed, reason, settles: true });
+  return byKind(situation, { kind: 'rules', goesBeyond, sandboxed, reason, settles: true });
+}
+
+/** For commands that may run a file of a skill, if the approval policy decides by kinds. Returns null for all others. */
+function bySkill(
+  situation: CommandSituation,
+  { goesBeyond, sandboxed }: { goesBeyond: boolean; sandboxed: boolean },
+): CommandVerdict | null {
+  const { skillFile, approvalPolicy } = situation;
+  if (skillFile === null || typeof approvalPolicy === 'string') return null;
+  const reason = `The command may run ${skillFile}, which belongs to a skill.`;
+  return byKind(situation, { kind: 'skill_approval', goesBeyond, sandboxed, reason, settles: true });
 }
 
 /** For commands that no rule decides about. */

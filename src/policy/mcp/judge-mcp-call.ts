@@ -1,6 +1,6 @@
 import type { McpApprovalMode } from '../../config/mcp/mcp-server-config.ts';
 import type { AskForApproval, SandboxPolicy } from '../../protocol/generated/types.ts';
-import { mayAsk } from '../permissions/may-ask.ts';
+import { whyNotAsked } from '../permissions/may-ask.ts';
 import { hasBounds } from '../permissions/sandbox-bounds.ts';
 
 /** The facts about a call that decide whether it needs approval. */
@@ -22,9 +22,8 @@ export function judgeMcpCall(
 ): 'run' | 'ask' | { refuse: string } {
   const onlyReads = annotations?.readOnlyHint === true && annotations.destructiveHint !== true;
   if (mode === 'approve' || (mode !== 'prompt' && onlyReads) || (mode === 'auto' && isGranted)) return 'run';
-  if (mayAsk(approvalPolicy, 'mcp_elicitations')) return 'ask';
+  const why = whyNotAsked(approvalPolicy, 'mcp_elicitations');
+  if (why === null) return 'ask';
   if (approvalPolicy === 'never' && mode === 'auto' && !hasBounds(sandboxPolicy)) return 'run';
-  const why =
-    approvalPolicy === 'never' ? 'the approval policy is "never"' : 'the approval policy does not allow questions about MCP tools';
   return { refuse: `This tool requires approval, but ${why}, so it was not called.` };
 }

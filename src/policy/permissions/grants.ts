@@ -50,7 +50,7 @@ export class Grants {
     return this.#targets.has(url);
   }
 
-  /** Allows calls of a tool of an MCP server for the session. */
+  /** Allows calls of a tool of an MCP server for the session. `server` identifies the server (`serverKey`). */
   allowMcpTool(server: string, tool: string): void {
     this.#mcpTools.add(JSON.stringify([server, tool]));
   }

@@ -12,3 +12,17 @@ export type ApprovalKind = keyof Granular;
 export function mayAsk(policy: AskForApproval, kind: ApprovalKind): boolean {
   return typeof policy === 'string' ? policy !== 'never' : policy.granular[kind] === true;
 }
+
+/** Why the policy does not allow the server to ask; null: it does. */
+export function whyNotAsked(policy: AskForApproval, kind: ApprovalKind): string | null {
+  if (mayAsk(policy, kind)) return null;
+  return policy === 'never' ? 'the approval policy is "never"' : `the approval policy does not allow questions about ${KINDS[kind]}`;
+}
+
+const KINDS: Readonly<Record<ApprovalKind, string>> = {
+  sandbox_approval: 'commands and patches',
+  rules: 'rules',
+  mcp_elicitations: 'MCP tools',
+  request_permissions: 'permissions',
+  skill_approval: 'skills',
+};

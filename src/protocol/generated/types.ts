@@ -470,7 +470,7 @@ export type HookMetadata =
        */
       enabled: boolean;
       /**
-       * Always false.
+       * True: an administrator defines the hook, so `[hooks.state]` of the user does not count.
        */
       isManaged: boolean;
       /**
@@ -517,7 +517,7 @@ export type HookMetadata =
        */
       enabled: boolean;
       /**
-       * Always false.
+       * True: an administrator defines the hook, so `[hooks.state]` of the user does not count.
        */
       isManaged: boolean;
       /**
@@ -562,7 +562,7 @@ export type HookMetadata =
        */
       enabled: boolean;
       /**
-       * Always false.
+       * True: an administrator defines the hook, so `[hooks.state]` of the user does not count.
        */
       isManaged: boolean;
       /**
@@ -607,7 +607,7 @@ export type HookMetadata =
        */
       enabled: boolean;
       /**
-       * Always false.
+       * True: an administrator defines the hook, so `[hooks.state]` of the user does not count.
        */
       isManaged: boolean;
       /**
@@ -3789,9 +3789,9 @@ export interface ProcessExitedNotification {
 export interface RawResponseItemCompletedNotification {
   threadId: string;
   /**
-   * Null: a client added the item while no turn ran.
+   * The turn that reads or has written the item.
    */
-  turnId: string | null;
+  turnId: string;
   item: ResponseItem;
 }
 export interface GhostCommit {
@@ -3810,9 +3810,9 @@ export interface RawResponseCompletedNotification {
   threadId: string;
   turnId: string;
   /**
-   * The provider's id. Null: it has none.
+   * The provider's id, or one of the server if the provider gives none.
    */
-  responseId: string | null;
+  responseId: string;
   /**
    * Null: the provider did not tell it.
    */

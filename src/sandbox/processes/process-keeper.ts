@@ -15,6 +15,7 @@ import { startPiped } from './start-piped.ts';
 import type { Launch, StartedProcess } from './started-process.ts';
 import { Terminals } from './terminals.ts';
 import { waitingProcesses } from './waiting-processes.ts';
+import { watchMemory } from './watch-memory.ts';
 import { Watchdog } from './watchdog.ts';
 
 /** A started process. Kept as long as it or a process that it started may be running. */
@@ -34,6 +35,7 @@ interface Start {
 
 /** Sets the limit that marks a process, with either option letter that shells use for it, and runs the program. */
 const MARKING = 'ulimit -w "$0" 2>/dev/null || ulimit -x "$0" 2>/dev/null; exec "$@"';
+const KIB = 1024;
 
 /** Above this number of kept starts, the ones that left no process behind are removed. */
 const STARTS_KEPT = 500;
@@ -121,7 +123,7 @@ export class ProcessKeeper implements Processes {
     { mark }: Start,
     onOutput: (stream: OutputStream, bytes: Buffer) => void,
   ): Promise<{ started: StartedProcess; confinement: Confinement | null }> {
-    const { argv, cwd, pinnedCwd, bounds, terminal, serve, signal } = spec;
+    const { argv, cwd, pinnedCwd, bounds, terminal, serve, signal, memoryBytesMax } = spec;
     if (terminal === null) this.#pipes.prepare();
     await findProgram(argv[0] ?? '', spec);
     const { sandbox } = this.#deps;
@@ -129,11 +131,13 @@ export class ProcessKeeper implements Processes {
     const env = { ...(await sandboxEnvironment(spec.env, confined)), ...mark.env };
     if (bounds === null) {
       await this.tidy();
-      const marking = this.#deps.platform === 'linux' ? ['/bin/sh', '-c', MARKING, String(mark.lockLimit)] : [];
-      return {
-        started: await this.#begin({ argv: [...marking, ...argv], cwd: pinnedCwd ?? cwd, env, files: [], onOutput }, spec),
-        confinement: null,
-      };
+      const isLinux = this.#deps.platform === 'linux';
+      const limiting = memoryBytesMax === undefined ? '' : `ulimit -v ${Math.floor(memoryBytesMax / KIB)}; `;
+      const marking = isLinux ? ['/bin/sh', '-c', `${limiting}${MARKING}`, String(mark.lockLimit)] : [];
+      const started = await this.#begin({ argv: [...marking, ...argv], cwd: pinnedCwd ?? cwd, env, files: [], onOutput }, spec);
+      // Other kernels do not hold such a limit.
+      if (!isLinux && memoryBytesMax !== undefined) void watchMemory(started, memoryBytesMax, this.#deps);
+      return { started, confinement: null };
     }
     if (sandbox === null) throw new SandboxUnavailableError('There is no sandbox on this system.');
     const confinement = await sandbox.confine({ argv, cwd, env, terminal: terminal !== null, serve, signal }, bounds);

@@ -143,7 +143,8 @@ function portableTable(marks: ProcessMarks): ProcessTable {
   };
 }
 
-function runPs(args: string[]): Promise<string> {
+/** Runs `ps`. Resolves with its output, which is empty if it fails. */
+export function runPs(args: string[]): Promise<string> {
   return new Promise((resolve) => {
     execFile('/bin/ps', args, { encoding: 'latin1', maxBuffer: 256 * 1024 * 1024 }, (_error, stdout) => resolve(stdout));
   });

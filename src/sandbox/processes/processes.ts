@@ -32,6 +32,8 @@ export interface ProcessSpec {
   moreFollow?: boolean;
   /** True: what it writes to stderr is output of `stdout` too, in the order in which it writes. Only where pipes can be made. */
   joinsOutput?: boolean;
+  /** It ends if it takes more memory than this. Only without bounds. Absent: no limit of its own. */
+  memoryBytesMax?: number;
   /** True: it does not keep this process alive, if its output is read through pipes. */
   isBackground?: boolean;
 }

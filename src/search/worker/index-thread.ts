@@ -6,6 +6,9 @@ import type { IndexCall, IndexReply } from './index-call.ts';
 /** An index that needs more memory than this ends, and not the process. */
 const HEAP_MB_MAX = 512;
 
+/** Paths come in pieces of some bytes. They are sent in larger ones, and before each query. */
+const SENT_BYTES = 64 * 1024;
+
 interface Waiting {
   resolve: (matches: FuzzyFileSearchResult[] | null) => void;
   reject: (error: Error) => void;
@@ -34,12 +37,18 @@ export class IndexThread {
       if (this.#open.has(index)) worker.postMessage(call);
     };
     send({ type: 'open', index, roots });
+    const unsent = roots.map(() => new Unsent());
+    const sendPaths = (root: number, paths: Unsent) => send({ type: 'add', index, root, bytes: paths.take() });
     return {
-      add: (root, bytes) => send({ type: 'add', index, root, bytes: Uint8Array.from(bytes) }),
+      add: (root, bytes) => {
+        const paths = unsent[root];
+        if (paths !== undefined && paths.add(bytes) >= SENT_BYTES) sendPaths(root, paths);
+      },
       rank: (query) =>
         new Promise((resolve, reject) => {
           if (!this.#open.has(index)) return reject(new Error(LOST));
           const id = ++this.#calls;
+          for (const [root, paths] of unsent.entries()) if (paths.bytes > 0) sendPaths(root, paths);
           this.#waiting.set(id, { resolve, reject });
           send({ type: 'rank', index, id, query });
         }),
@@ -80,3 +89,23 @@ export class IndexThread {
 }
 
 const LOST = 'the search has ended';
+
+/** Collects paths. */
+class Unsent {
+  bytes = 0;
+  #pieces: Uint8Array[] = [];
+
+  /** Returns how many bytes there are. */
+  add(piece: Uint8Array): number {
+    this.#pieces.push(Uint8Array.from(piece));
+    this.bytes += piece.length;
+    return this.bytes;
+  }
+
+  take(): Uint8Array {
+    const all = Buffer.concat(this.#pieces);
+    this.#pieces = [];
+    this.bytes = 0;
+    return all;
+  }
+}

@@ -37,6 +37,7 @@ interface PatchRequest {
 export class ApplyPatch {
   readonly tool: Tool = {
     spec: PATCH_SPEC,
+    hookForm: 'patch',
     isExclusive: true,
     prepare: (args, context) => this.#prepareCall(args, context),
   };

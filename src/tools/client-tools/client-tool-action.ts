@@ -56,9 +56,9 @@ export class ClientToolAction implements Action {
     return this.#failed(refusalText(denial), null);
   }
 
-  #returned({ contentItems, success }: DynamicToolCallResponse, durationMs: number | null): ActionOutcome {
+  async #returned({ contentItems, success }: DynamicToolCallResponse, durationMs: number | null): Promise<ActionOutcome> {
     const status = success ? 'completed' : 'failed';
-    const output = contentOutput(contentItems, this.#deps.charsMax());
+    const output = await contentOutput(contentItems, this.#deps.charsMax());
     return { output, success, item: { ...this.item, status, contentItems, success, durationMs } };
   }
 

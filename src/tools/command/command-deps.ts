@@ -36,6 +36,8 @@ export interface CommandDeps {
   unprotected: readonly string[];
   /** The names of the files of profiles in the home, which no command may create. */
   profileFiles: readonly string[];
+  /** The absolute paths of the folders of the skills that the model knows. */
+  skillFolders(): readonly string[];
   /** If a command only applies a patch, prepares that patch. Returns null for any other command. */
   preparePatch(call: CommandCall, context: CallContext): Promise<Action | ActionOutcome | null>;
 }

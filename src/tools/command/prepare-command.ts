@@ -17,6 +17,7 @@ import { commandProject } from './command-project.ts';
 import { CommandPin } from './outside/command-pin.ts';
 import { leavingFacts } from './outside/leaving-facts.ts';
 import type { CommandSlot } from './sessions/command-sessions.ts';
+import { skillFile } from './skill-file.ts';
 
 /** Every program can write these folders, also where a command has no sandbox. */
 const TEMPORARY: readonly string[] = ['/tmp', '/var/tmp', '/dev/shm'];
@@ -59,6 +60,8 @@ async function prepareInSlot(
   const { commands } = command;
   const leaving = mayLeave && commands !== null ? await leavingFacts({ commands, cwd, env, roots }) : null;
   const isFixed = hasFixedProgram(command, [cwd, ...roots, ...TEMPORARY], resolveLinks);
+  const decidesByKind = typeof context.settings.approvalPolicy !== 'string';
+  const ofSkill = decidesByKind ? await skillFile({ command, cwd, env }, deps.skillFolders()) : null;
   // Last: the action closes it.
   const pin = mayBeOutside ? await CommandPin.take({ command, cwd, env }, roots) : null;
   return new CommandAction(
@@ -69,6 +72,7 @@ async function prepareInSlot(
       leaving,
       trustsNames: () => trustsNames(env, [cwd, ...roots], resolveLinks),
       hasFixedProgram: isFixed,
+      skillFile: ofSkill,
       project,
     },
     slot,

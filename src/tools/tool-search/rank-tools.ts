@@ -1,3 +1,5 @@
+import { EventLoopYield } from '../../base/event-loop-yield.ts';
+import { cutText } from '../../base/text/cut-text.ts';
 import type { ToolSpec } from '../../model/model.ts';
 
 /** The constants of BM25: how fast a repeated word loses weight, and how much long texts count less. */
@@ -5,49 +7,79 @@ const SATURATION = 1.2;
 const LENGTH_WEIGHT = 0.75;
 /** A word of a tool's name says more than one of its description. */
 const NAME_WEIGHT = 3;
+/** No more of a query, and of the description of a tool, is searched. */
+const QUERY_CHARS_MAX = 1_000;
+const TOOL_CHARS_MAX = 20_000;
+const QUERY_WORDS_MAX = 50;
+/** So many characters count as one unit of work. */
+const CHARS_A_UNIT = 50;
 
-interface Ranked<Tool> {
-  tool: Tool;
-  words: Map<string, number>;
+interface Words {
+  counts: ReadonlyMap<string, number>;
   length: number;
 }
 
-/** The tools that fit a query best, by BM25 over their names, descriptions and parameters. None without a common word. */
-export function rankTools<Tool extends { spec: ToolSpec }>(tools: readonly Tool[], query: string, limit: number): Tool[] {
-  const wanted = [...new Set(wordsOf(query))];
-  const all = tools.map(rankable);
-  const meanLength = all.reduce((sum, { length }) => sum + length, 0) / Math.max(1, all.length);
-  const weights = new Map(wanted.map((word) => [word, rarity(all.filter(({ words }) => words.has(word)).length, all.length)]));
-  const scored = all.map(({ tool, words, length }) => {
-    const score = wanted.reduce((sum, word) => {
-      const count = words.get(word) ?? 0;
-      const norm = SATURATION * (1 - LENGTH_WEIGHT + (LENGTH_WEIGHT * length) / Math.max(1, meanLength));
-      return sum + ((weights.get(word) ?? 0) * count * (SATURATION + 1)) / (count + norm);
+/** The words of tools, made when they are first searched. */
+export type ToolWords = WeakMap<ToolSpec, Words>;
+
+interface RankOptions {
+  /** The most tools. */
+  limit: number;
+  words: ToolWords;
+}
+
+/**
+ * The tools that fit a query best, by BM25 over their names, descriptions and parameters. None without a common word. Lets other work run in
+ * between.
+ */
+export async function rankTools<Tool extends { spec: ToolSpec }>(
+  tools: readonly Tool[],
+  query: string,
+  { limit, words }: RankOptions,
+): Promise<Tool[]> {
+  const breaks = new EventLoopYield();
+  const wanted = [...new Set(wordsOf(cutText(query, QUERY_CHARS_MAX)))].slice(0, QUERY_WORDS_MAX);
+  const all: { tool: Tool; of: Words }[] = [];
+  for (const tool of tools) {
+    const known = words.get(tool.spec);
+    const of = known ?? toolWords(tool.spec);
+    words.set(tool.spec, of);
+    all.push({ tool, of });
+    await breaks.worked(1 + (known === undefined ? of.length / CHARS_A_UNIT : 0));
+  }
+  const meanLength = all.reduce((sum, { of }) => sum + of.length, 0) / Math.max(1, all.length);
+  const weights = wanted.map((word) => rarity(all.filter(({ of }) => of.counts.has(word)).length, all.length));
+  await breaks.worked(all.length);
+  const scored: { tool: Tool; score: number }[] = [];
+  for (const { tool, of } of all) {
+    const norm = SATURATION * (1 - LENGTH_WEIGHT + (LENGTH_WEIGHT * of.length) / Math.max(1, meanLength));
+    const score = wanted.reduce((sum, word, index) => {
+      const count = of.counts.get(word) ?? 0;
+      return sum + ((weights[index] ?? 0) * count * (SATURATION + 1)) / (count + norm);
     }, 0);
-    return { tool, score };
-  });
+    if (score > 0) scored.push({ tool, score });
+    await breaks.worked(1);
+  }
   return scored
-    .filter(({ score }) => score > 0)
     .sort((a, b) => b.score - a.score)
     .slice(0, limit)
     .map(({ tool }) => tool);
 }
 
-function rankable<Tool extends { spec: ToolSpec }>(tool: Tool): Ranked<Tool> {
-  const { spec } = tool;
+function toolWords(spec: ToolSpec): Words {
   const namespace = spec.type === 'function' ? spec.namespace : undefined;
-  const words = new Map<string, number>();
+  const counts = new Map<string, number>();
   let length = 0;
   const add = (text: string, weight: number) => {
-    for (const word of wordsOf(text)) {
-      words.set(word, (words.get(word) ?? 0) + weight);
+    for (const word of wordsOf(cutText(text, TOOL_CHARS_MAX))) {
+      counts.set(word, (counts.get(word) ?? 0) + weight);
       length += weight;
     }
   };
   add(spec.name, NAME_WEIGHT);
   add(namespace?.name ?? '', NAME_WEIGHT);
   add(`${spec.description} ${namespace?.description ?? ''} ${parametersText(spec)}`, 1);
-  return { tool, words, length };
+  return { counts, length };
 }
 
 /** The names and descriptions of the parameters. */

@@ -1,13 +1,11 @@
 import { isObject, type JsonObject, type JsonValue } from '../../base/json-value.ts';
 import { flatSpecName } from '../../model/flat-tool-name.ts';
+import { foundToolsText, TOOL_SEARCH_NAME } from '../../model/found-tools.ts';
 import type { ToolSpec } from '../../model/model.ts';
 import { wireTools } from '../../model/responses/wire-tools.ts';
 import { failed, plainAction } from '../action.ts';
 import type { Tool } from '../tool.ts';
-import { rankTools } from './rank-tools.ts';
-
-/** The name of the tool that finds deferred tools. */
-export const TOOL_SEARCH_NAME = 'tool_search';
+import { rankTools, type ToolWords } from './rank-tools.ts';
 
 const LIMIT_DEFAULT = 8;
 const LIMIT_MAX = 50;
@@ -32,10 +30,12 @@ export interface ToolSearchOptions {
   deferred: readonly Tool[];
   /** Whether the provider's API has a tool for this of its own, so that found tools need not be offered. */
   isNative: boolean;
+  /** The words of tools that were searched before. */
+  words: ToolWords;
 }
 
 /** `tool_search`: finds deferred tools for the model. `onFound` is told which. */
-export function toolSearch({ deferred, isNative }: ToolSearchOptions, onFound: (tools: readonly Tool[]) => void): Tool {
+export function toolSearch({ deferred, isNative, words }: ToolSearchOptions, onFound: (tools: readonly Tool[]) => void): Tool {
   const type = isNative ? ('tool_search' as const) : ('function' as const);
   const spec: ToolSpec = { type, name: TOOL_SEARCH_NAME, description: DESCRIPTION, parameters: PARAMETERS };
   return {
@@ -44,8 +44,8 @@ export function toolSearch({ deferred, isNative }: ToolSearchOptions, onFound: (
     prepare: async (args) => {
       const wanted = readArguments(args);
       if (wanted === null) return { ...failed(`${TOOL_SEARCH_NAME} needs \`query\`: a string.`), foundTools: [] };
-      return plainAction(() => {
-        const found = rankTools(deferred, wanted.query, wanted.limit);
+      return plainAction(async () => {
+        const found = await rankTools(deferred, wanted.query, { limit: wanted.limit, words });
         onFound(found);
         return { output: told(found), success: true, foundTools: loaded(found) };
       });
@@ -60,11 +60,9 @@ function readArguments(args: JsonValue): { query: string; limit: number } | null
   return { query, limit: Math.min(LIMIT_MAX, Math.max(1, most)) };
 }
 
-/** The found tools for a model whose API has no search: it is offered them with its next request. */
+/** The found tools for a model whose API has no search. */
 function told(found: readonly Tool[]): string {
-  if (found.length === 0) return 'No tool was found. Try other words.';
-  const shown = found.map(({ spec }) => ({ name: flatSpecName(spec), description: spec.description }));
-  return `You can call these tools from now on:\n${JSON.stringify(shown, null, 1)}`;
+  return foundToolsText(found.map(({ spec }) => ({ name: flatSpecName(spec), description: spec.description })));
 }
 
 /** The found tools for an API that has the search. */

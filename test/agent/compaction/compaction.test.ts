@@ -376,7 +376,7 @@ test('input that alone exceeds the window fails its own turn only: it does not e
   expect(await server.client.turn(threadId, 'two')).toMatchObject(answered);
   const summarized = texts(server.model.request(2))[0] ?? '';
   expect(summarized).toContain('{"from":"user","text":"one"}\n{"from":"assistant","text":"first"}\n{"from":"user","text":"abc abc');
-  expect(summarized).toContain('characters were cut');
+  expect(summarized).toContain('characters truncated');
   expect(texts(lastRequest(server)).slice(-2)).toEqual(['conversation_summary', 'two']);
 });
 
@@ -405,7 +405,7 @@ test('a very long summary is cut in its middle', async () => {
   expect(await server.client.turn(threadId, 'two')).toMatchObject(answered);
   const item = conversation(lastRequest(server))[1] as Extract<ResponseItem, { type: 'message' }>;
   expect(JSON.stringify(item).length).toBeLessThan(12_000);
-  expect(JSON.stringify(item)).toMatch(/BEGIN .*characters were cut.* END/);
+  expect(JSON.stringify(item)).toMatch(/BEGIN .*characters truncated.* END/);
 });
 
 test('input and items that arrive during a compaction are read after it', async () => {

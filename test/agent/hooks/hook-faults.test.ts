@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { LAST_PROGRAMS_MS_MAX } from '../../../src/base/close-ms-max.ts';
 import { text } from '../../support/test-client.ts';
 import { done, runs, told } from '../../tools/command-server.ts';
 import { ended, hookServer, keeps, prints, read, THREAD } from './hook-server.ts';
@@ -119,7 +120,7 @@ describe('an asynchronous hook', () => {
   });
 });
 
-test('SessionEnd hooks that hang hold up the end of the server for five seconds only, however many threads it has', async () => {
+test('SessionEnd hooks that hang hold up the end of the server for a short time only, however many threads it has', async () => {
   const threads = 34;
   const hooks = { SessionEnd: [{ command: `${keeps('input')}; sleep 1000`, timeout: 500 }] };
   const server = await hookServer(
@@ -132,10 +133,10 @@ test('SessionEnd hooks that hang hold up the end of the server for five seconds 
     await server.client.turn(thread.id, 'go');
   }
   const closing = server.close();
-  const deadlines = () => server.clock.timers.filter((ms) => ms === 5_000).length;
+  const deadlines = () => server.clock.timers.filter((ms) => ms === 60_000).length;
   await expect.poll(deadlines, { timeout: 15_000 }).toBe(threads);
   await expect.poll(() => server.client.notifications('hook/started').length, { timeout: 15_000 }).toBe(32);
-  server.clock.advance(5_000);
+  server.clock.advance(LAST_PROGRAMS_MS_MAX);
   await closing;
   expect(ended(server).map(({ eventName, status }) => `${eventName} ${status}`)).toEqual(
     Array.from({ length: 32 }, () => 'sessionEnd failed'),

@@ -127,7 +127,7 @@ describe('PreToolUse', () => {
     const command = prints({ hookSpecificOutput: { permissionDecision: 'ask', permissionDecisionReason: 'Really?' } });
     const server = await hookServer({ PreToolUse: [{ command }] }, [runs('touch made'), done]);
     await server.client.turn(THREAD, 'go');
-    expect(told(server)).toMatch(/needs the approval of the user.*Really\?/);
+    expect(told(server)).toMatch(/needs approval.*Really\?/);
     expect(existsSync(join(server.cwd, 'made'))).toBe(false);
   });
 

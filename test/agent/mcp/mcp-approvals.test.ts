@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { exampleServer, mcpCall, mcpItems, mcpThread, runTurn, textOf, withServers } from '../../mcp/mcp-thread.ts';
@@ -90,18 +90,69 @@ test('with the mode writes, a call that may write is refused where nobody may be
   expect(mcpItems(server).map(({ status }) => status)).toEqual(['completed', 'failed']);
 });
 
+/** The text of config.toml. */
+const stored = ({ home }: Pick<TestServer, 'home'>) => readFileSync(join(home, 'config.toml'), 'utf8');
+
+/** The ways in which the approval of a question can last. */
+const offered = ({ params }: { params: object }) => (params as { _meta: { persist?: string[] } })._meta.persist;
+
 test('persist: always is stored in config.toml and holds for other threads', async () => {
   const config = withServers(exampleServer('ex', '# keep me'));
   const server = await mcpThread([mcpCall('write', {}, { callId: 'a' })], { config });
   const turn = runTurn(server);
   answer(server.client, await question(server.client, ASK), { ...ACCEPT, _meta: { persist: 'always' } });
   await turn;
-  const text = readFileSync(join(server.home, 'config.toml'), 'utf8');
-  expect(text).toBe(`${config}\n[mcp_servers.ex.tools.write]\napproval_mode = "approve"\n`);
+  expect(stored(server)).toBe(config.replace('# keep me\n', '# keep me\ntools = {write = {approval_mode = "approve"}}\n'));
   const { thread } = await server.client.request('thread/start', {});
   server.model.push(response(mcpCall('write', {}, { callId: 'b' })), response(message('done')));
   await runTurn({ client: server.client, threadId: thread.id });
   expect([asked(server), mcpItems(server).length]).toEqual([1, 2]);
+});
+
+test('persist: always changes the entry that a tool has already', async () => {
+  const config = withServers(exampleServer('ex', '[mcp_servers.ex.tools.write]\napproval_mode = "auto"'));
+  const server = await mcpThread([mcpCall('write')], { config });
+  const turn = runTurn(server);
+  answer(server.client, await question(server.client, ASK), { ...ACCEPT, _meta: { persist: 'always' } });
+  await turn;
+  expect(stored(server)).toBe(config.replace('"auto"', '"approve"'));
+});
+
+test('always is not offered for a server that only has the name of one in config.toml', async () => {
+  const server = await mcpThread([mcpCall('write')], { thread: { config: { mcp_servers: { ex: { env: { OTHER: '1' } } } } } });
+  const turn = runTurn(server);
+  const request = await question(server.client, ASK);
+  expect(offered(request)).toEqual(['session']);
+  answer(server.client, request, { ...ACCEPT, _meta: { persist: 'always' } });
+  await turn;
+  expect(stored(server)).not.toMatch(/approval_mode/);
+});
+
+test('always is not stored if config.toml defines another server by then, and the user is told', async () => {
+  const server = await mcpThread([mcpCall('write')]);
+  const turn = runTurn(server);
+  const request = await question(server.client, ASK);
+  writeFileSync(join(server.home, 'config.toml'), withServers(exampleServer('ex', '', { OTHER: '1' })));
+  answer(server.client, request, { ...ACCEPT, _meta: { persist: 'always' } });
+  expect((await turn).status).toBe('completed');
+  expect(stored(server)).not.toMatch(/approval_mode/);
+  expect(server.client.notifications('warning').map(({ message: text }) => text)).toEqual([
+    'config.toml does not define the MCP server ex as this thread has it. The tool write is allowed in this session only.',
+  ]);
+});
+
+test('an approval for the session does not hold for another program that gets the name of the server', async () => {
+  const server = await mcpThread([mcpCall('write', {}, { callId: 'a' })]);
+  const turn = runTurn(server);
+  answer(server.client, await question(server.client, ASK), { ...ACCEPT, _meta: { persist: 'session' } });
+  await turn;
+  writeFileSync(join(server.home, 'config.toml'), withServers(exampleServer('ex', '', { OTHER: '1' })));
+  await server.client.request('config/mcpServer/reload', undefined);
+  server.model.push(response(mcpCall('write', {}, { callId: 'b' })), response(message('done')));
+  const again = runTurn(server);
+  answer(server.client, await question(server.client, ASK, 2), ACCEPT);
+  await again;
+  expect(mcpItems(server).map(({ status }) => status)).toEqual(['completed', 'completed']);
 });
 
 test.each([

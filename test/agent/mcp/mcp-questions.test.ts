@@ -1,7 +1,7 @@
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/base/json-value.ts';
-import { exampleServer, mcpCall, mcpThread, runTurn, toldOf, withServers } from '../../mcp/mcp-thread.ts';
+import { exampleServer, mcpCall, mcpItems, mcpThread, runTurn, toldOf, withServers } from '../../mcp/mcp-thread.ts';
 import { answer, question } from '../../support/asking.ts';
 import { message, response } from '../../support/test-model.ts';
 
@@ -54,6 +54,47 @@ test('a URL reaches the client', async () => {
   answer(server.client, request, { action: 'accept' });
   await turn;
   expect(answered(server)).toEqual({ action: 'accept' });
+});
+
+const VISIT = { mode: 'url', message: 'Connect', url: 'https://example.com/connect', elicitationId: 'e2' };
+const visiting = () => mcpThread([mcpCall('refuse', { elicitations: [VISIT, { ...VISIT, url: 'https://example.com/2' }] })]);
+
+test('a call that needs visits of the user is made once more when the user has accepted all', async () => {
+  const server = await visiting();
+  const turn = runTurn(server);
+  const first = await question(server.client, ASK);
+  expect(first.params).toMatchObject({ ...VISIT, threadId: server.threadId, serverName: 'ex' });
+  answer(server.client, first, { action: 'accept' });
+  const second = await question(server.client, ASK, 2);
+  expect(second.params).toMatchObject({ url: 'https://example.com/2' });
+  answer(server.client, second, { action: 'accept' });
+  await turn;
+  expect(mcpItems(server)).toMatchObject([{ status: 'completed', result: { content: [{ text: 'as you wish' }] } }]);
+});
+
+test('a call that needs visits of the user fails if the user declines one', async () => {
+  const server = await visiting();
+  const turn = runTurn(server);
+  answer(server.client, await question(server.client, ASK), { action: 'decline' });
+  await turn;
+  expect(mcpItems(server)).toMatchObject([{ status: 'failed', error: { message: 'go there first' } }]);
+});
+
+test('a question of a server cannot look like one of heddle about an approval', async () => {
+  const _meta = { codex_approval_kind: 'mcp_tool_call', tool_name: 'delete', persist: ['always'], own: 1 };
+  const server = await asking('elicitation/create', { ...FORM, _meta });
+  const turn = runTurn(server);
+  const request = await question(server.client, ASK);
+  expect(request.params._meta).toEqual({ tool_name: 'delete', own: 1 });
+  answer(server.client, request, { action: 'decline' });
+  await turn;
+});
+
+test.each(['file:///etc/passwd', 'javascript:alert(1)', 'https://', ''])('the URL %j is refused', async (url) => {
+  const server = await asking('elicitation/create', { mode: 'url', message: 'Log in', url, elicitationId: 'e1' });
+  await runTurn(server);
+  expect(answered(server)).toMatchObject({ error: { code: -32602 } });
+  expect(server.client.messages.some(({ method }) => method === ASK)).toBe(false);
 });
 
 test.each([
@@ -127,4 +168,56 @@ test('sampling that the user declines, or that policy does not allow, is an erro
   const never = await asking('sampling/createMessage', SAMPLING, 'approval_policy = "never"');
   await runTurn(never);
   expect(answered(never)).toMatchObject({ error: { code: -1 } });
+});
+
+test('while calls of two threads are open, a question that names neither reaches no user', async () => {
+  const server = await asking('elicitation/create', FORM);
+  const first = runTurn(server);
+  const request = await question(server.client, ASK);
+  const { thread } = await server.client.request('thread/start', {});
+  server.model.clear();
+  server.model.push(response(mcpCall('ask', { method: 'elicitation/create', request: FORM }, { callId: 'other' })));
+  server.model.push(response(message('done')), response(message('done')));
+  await runTurn({ client: server.client, threadId: thread.id });
+  expect(JSON.stringify(toldOf(server, 'other'))).toContain('decline');
+  expect(server.client.messages.filter(({ method, id }) => method === ASK && id !== undefined)).toEqual([request]);
+  answer(server.client, request, { action: 'accept', content: { colour: 'red' } });
+  await first;
+});
+
+test('a question that is too long does not reach the client', async () => {
+  const server = await asking('elicitation/create', { ...FORM, message: 'x'.repeat(250_000) });
+  await runTurn(server);
+  expect(answered(server)).toEqual({ error: { code: -32602, message: 'the question is longer than 200000 characters' } });
+  const sampling = { ...SAMPLING, systemPrompt: 'x'.repeat(250_000) };
+  const prompting = await asking('sampling/createMessage', sampling);
+  await runTurn(prompting);
+  expect(answered(prompting)).toMatchObject({ error: { code: -32602 } });
+  expect([...server.client.messages, ...prompting.client.messages].some(({ method }) => method === ASK)).toBe(false);
+});
+
+test('of a flood of questions, the client gets 16 at a time, and the server an error for the others', async () => {
+  const server = await mcpThread([mcpCall('ask', { method: 'elicitation/create', request: FORM, times: 500 })]);
+  void runTurn(server);
+  const asked = () => server.client.messages.filter(({ method, id }) => method === ASK && id !== undefined);
+  await question(server.client, ASK, 16);
+  let given = 0;
+  const isOver = () => {
+    for (const request of asked().slice(given)) answer(server.client, request as never, { action: 'accept', content: { colour: 'red' } });
+    given = asked().length;
+    return server.client.notifications('turn/completed').length > 0;
+  };
+  if (!isOver()) await server.client.next('the end of the turn', isOver);
+  const [block] = (mcpItems(server)[0]?.result?.content ?? []) as { text: string }[];
+  const answers = JSON.parse(block?.text ?? 'null') as { action?: string; error?: { code: number; message: string } }[];
+  expect(answers.filter(({ action }) => action === 'accept')).toHaveLength(asked().length);
+  expect(asked().length).toBeLessThan(100);
+  expect(answers.at(-1)?.error).toEqual({ code: -32000, message: '16 questions of this server are open already' });
+});
+
+test('a server that says too much about itself has failed', async () => {
+  const server = await mcpThread([mcpCall('echo')], { config: withServers(exampleServer('ex', '', { MCP_MODE: 'talks' })) });
+  await runTurn(server);
+  const error = "the server's description of itself is longer than 1048576 characters";
+  expect(server.client.notifications('mcpServer/startupStatus/updated').at(-1)).toMatchObject({ status: 'failed', error });
 });

@@ -8,6 +8,7 @@ import {
   mcpItems,
   mcpThread,
   offeredBy,
+  PNG,
   runTurn,
   textOf,
   toldOf,
@@ -97,7 +98,7 @@ test('structured content, errors of tools and errors of the server', async () =>
 test('an image reaches the model as an image', async () => {
   const server = await mcpThread([mcpCall('picture')]);
   await runTurn(server);
-  expect(toldOf(server)).toContainEqual({ type: 'input_image', image_url: 'data:image/png;base64,iVBORw0KGgo=', detail: 'high' });
+  expect(toldOf(server)).toContainEqual({ type: 'input_image', image_url: `data:image/png;base64,${PNG}`, detail: 'high' });
 });
 
 test('progress is announced', async () => {
@@ -112,14 +113,14 @@ test('a long result is cut for the model, and the item keeps it', async () => {
   const server = await mcpThread([mcpCall('flood', { bytes: 500_000 })]);
   await runTurn(server);
   expect(textOf(server).length).toBeLessThan(50_000);
-  expect(textOf(server)).toMatch(/about \d+ tokens truncated/);
+  expect(textOf(server)).toMatch(/\[… \d+ characters truncated …\]/);
   expect(JSON.stringify(mcpItems(server)[0]?.result).length).toBeGreaterThan(500_000);
 });
 
 test('a result that is too long for the server is an error', async () => {
   const server = await mcpThread([mcpCall('flood', { bytes: 17 * 1024 * 1024 })]);
   await runTurn(server);
-  expect(mcpItems(server)[0]?.error?.message).toBe('the answer of the server is longer than 16 MiB');
+  expect(mcpItems(server)[0]?.error?.message).toBe('the answer of the server is longer than 16 MiB, or nested too deeply');
 });
 
 test('enabled_tools and disabled_tools choose the tools; a disabled server is not started', async () => {

@@ -51,6 +51,15 @@ test('block: the call is not made, and the model reads why', async () => {
   expect(textOf(server)).toContain('Not on Sundays.');
 });
 
+test('a reason is read whole, though a pipe of 64 KiB divides one of its characters', async () => {
+  const script = `
+    const begin = '{"decision":"block","reason":"';
+    process.stdout.write(' '.repeat(65536 - 1001 - begin.length) + begin + '😀'.repeat(400) + '"}');`;
+  const server = await mcpThread([mcpCall('echo')], { config: config(checkedBy(script)) });
+  await runTurn(server);
+  expect(mcpItems(server)[0]?.error?.message).toBe(`A safety check blocked this call. ${'😀'.repeat(400)}`);
+});
+
 test('ask: the person is asked, even where policy would have run the tool, and for this call only', async () => {
   const calls = [mcpCall('echo', { message: '1' }, { callId: 'a' }), mcpCall('echo', { message: '2' }, { callId: 'b' })];
   const server = await mcpThread(calls, { config: config(checkedBy(`say('ask', 'It looks odd.')`)) });
@@ -64,13 +73,19 @@ test('ask: the person is asked, even where policy would have run the tool, and f
   expect(mcpItems(server).map(({ status }) => status)).toEqual(['completed', 'failed']);
 });
 
-test('ask: the person is asked even with approval_policy never and full access', async () => {
-  const top = 'approval_policy = "never"\nsandbox_mode = "danger-full-access"';
-  const server = await mcpThread([mcpCall('write')], { config: config(checkedBy(`say('ask')`), top) });
-  const turn = runTurn(server);
-  answer(server.client, await question(server.client, ASK), { action: 'accept' });
-  await turn;
-  expect(mcpItems(server)[0]?.status).toBe('completed');
+test.each([
+  ['approval_policy = "never"\nsandbox_mode = "danger-full-access"', 'the approval policy is "never"'],
+  ['approval_policy = "never"\napprovals_reviewer = "auto_review"', 'the approval policy is "never"'],
+  [
+    'approval_policy = { granular = { sandbox_approval = true, rules = true, mcp_elicitations = false } }',
+    'the approval policy does not allow questions about MCP tools',
+  ],
+])('ask: with %j the call is refused, because nobody may be asked', async (top, why) => {
+  const server = await mcpThread([mcpCall('echo')], { config: config(checkedBy(`say('ask', 'It looks odd.')`), top) });
+  await runTurn(server);
+  const text = `This call needs approval, but ${why}, so it was not performed. It looks odd.`;
+  expect(mcpItems(server)[0]).toMatchObject({ status: 'failed', error: { message: text } });
+  expect(server.client.messages.some(({ method }) => method === ASK)).toBe(false);
 });
 
 test.each([
@@ -114,6 +129,7 @@ test('ask: for a call of an agent, the person is asked at the client of its pare
 test.each([
   ['fails', checkedBy('process.exit(4)'), 'it ended with exit code 4'],
   ['says nothing that can be read', checkedBy(`process.stdout.write('fine')`), 'it answered with no JSON object'],
+  ['prints without end', checkedBy(`for (;;) fs.writeSync(1, 'x'.repeat(65536))`), 'it printed more than 64 MiB'],
   ['cannot be started', '[mcp_safety_check]\ncommand = "/no/such/check"\n', '/no/such/check'],
   ['is misconfigured', '[mcp_safety_check]\ncomand = "x"\n', 'not a key of mcp_safety_check'],
 ])('a check that %s counts as ask', async (_what, check, why) => {
@@ -133,7 +149,7 @@ test('a check that takes too long counts as ask', async () => {
   await server.clock.timerOf(3_000);
   server.clock.advance(3_000);
   const asked = await question(server.client, ASK);
-  expect(asked.params.message).toContain('it did not answer within 3 seconds');
+  expect(asked.params.message).toContain('it did not end within 3 s, and was stopped');
   answer(server.client, asked, { action: 'decline' });
   await turn;
 });

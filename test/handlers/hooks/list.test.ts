@@ -4,8 +4,9 @@ import type { HooksListEntry } from '../../../src/protocol/generated/types.ts';
 import { hooksJson } from '../../agent/hooks/hook-server.ts';
 import { idOf } from '../../support/counting-ids.ts';
 import { text } from '../../support/test-client.ts';
+import { TestModel } from '../../support/test-model.ts';
 import { startServer, type TestServer, type TestServerOptions } from '../../support/test-server.ts';
-import { FREE_CONFIG } from '../../tools/command-server.ts';
+import { done, FREE_CONFIG, runs, told } from '../../tools/command-server.ts';
 
 /** The hash that other programs give to this hook: `{"type": "command", "command": "true"}` of PreToolUse. */
 const HASH_OF_TRUE = 'sha256:a7de97b60e1412f8e936f33ad7e97c04dfe69190d43e61d14c46265643383835';
@@ -155,7 +156,7 @@ describe('what cannot be used is named', () => {
     const { hooks, warnings } = await listed(server);
     expect(hooks).toHaveLength(1);
     expect(warnings.map((warning) => warning.slice(warning.indexOf(': ') + 2))).toEqual([
-      '"events" is ignored, because it is not a known key. The events of hooks belong into "hooks".',
+      '"events" is ignored, because it is not a known key. Put the events under "hooks".',
       'Stop[0]: "other" is ignored, because it is not a known key',
       'Stop[0].hooks[0]: "asynk" is ignored, because it is not a known key. Did you mean async?',
     ]);
@@ -207,6 +208,27 @@ describe('config.toml', () => {
       config: FREE_CONFIG,
     });
     expect(await listed(server)).toMatchObject({ hooks: [{ source: 'sessionFlags', eventName: 'stop' }] });
+    const stop = [{ hooks: [{ type: 'command', command: 'echo' }] }];
+    await server.client.request('thread/start', { config: { hooks: { Stop: stop } } });
+    const { data } = await server.client.request('hooks/list', { threadId: idOf(1) });
+    // Each has a key of its own, so each can be switched off alone.
+    expect(data[0]?.hooks.map(({ key, source }) => [key, source])).toEqual([
+      ['/<session-flags>/config.toml:stop:0:0', 'sessionFlags'],
+      ['/<request>/config.toml:stop:0:0', 'sessionFlags'],
+    ]);
+  });
+
+  test('of the system defines hooks, as those of an administrator', async () => {
+    const system = { 'config.toml': IN_CONFIG.replace('"echo"', '"exit 2"') };
+    const server = await startServer({ system, config: FREE_CONFIG + IN_CONFIG, model: new TestModel(runs('touch made'), done) });
+    const { hooks } = await listed(server);
+    expect(hooks.map(({ source, trustStatus, isManaged }) => [source, trustStatus, isManaged])).toEqual([
+      ['system', 'managed', true],
+      ['user', 'trusted', false],
+    ]);
+    await server.client.request('thread/start', {});
+    await server.client.turn(idOf(1), 'go');
+    expect(told(server)).toContain('A PreToolUse hook blocked this call');
   });
 });
 
@@ -234,6 +256,17 @@ describe('the hooks of a project', () => {
     await changed.client.waitFor('turn/completed');
     expect(changed.client.notifications('hook/started')).toEqual([]);
     expect(changed.model.requests).toHaveLength(1);
+  });
+
+  test('run in its own folder, for work inside it only', async () => {
+    const hooks = hooksJson({ UserPromptSubmit: [{ command: 'pwd' }] });
+    const own = { 'work/.git/HEAD': 'ref: refs/heads/main\n', 'work/.codex/hooks.json': hooks, 'work/in/side': '', 'other/file': '' };
+    const first = await startServer({ files: own, config: FREE_CONFIG });
+    const server = await first.restart({ config: trusting(first.folder), model: new TestModel(done, done, done) });
+    await server.client.request('thread/start', {});
+    for (const cwd of ['work/in', 'other', 'work']) await server.client.turn(idOf(1), 'go', { cwd: join(server.folder, cwd) });
+    const folders = server.client.notifications('hook/completed').map(({ run }) => run.entries[0]?.text);
+    expect(folders).toEqual([server.cwd, server.cwd]);
   });
 
   test('run if the user has recorded their hash, as other programs do', async () => {

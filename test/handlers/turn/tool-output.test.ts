@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { PNG } from '../../mcp/mcp-thread.ts';
 import { idOf } from '../../support/counting-ids.ts';
 import { Gate } from '../../support/gate.ts';
 import { text } from '../../support/test-client.ts';
@@ -36,6 +37,39 @@ describe('turn/start.toolOutput', () => {
     const { thread } = await (await server.restart()).client.request('thread/resume', { threadId: idOf(1) });
     expect(thread.turns[0]?.items[0]).toEqual(item);
     expect(thread.preview).toBe('');
+  });
+
+  test('content that providers would refuse is left out for the model, and clients see it', async () => {
+    const { client, model } = await startServer({ model: new TestModel(response(message('a'))) });
+    await client.request('thread/start', {});
+    const png = { type: 'input_image' as const, image_url: `data:image/png;base64,${PNG}`, detail: 'low' as const };
+    const output = [
+      png,
+      { type: 'input_image' as const, image_url: 'https://example.com/x.png' },
+      { type: 'input_image' as const, image_url: `data:image/svg+xml;base64,${Buffer.from('<svg/>').toString('base64')}` },
+      { type: 'input_audio' as const, audio_url: 'data:audio/wav;base64,AAAA' },
+      { type: 'encrypted_content' as const, encrypted_content: 'AAAA' },
+    ];
+    const { turn } = await client.request('turn/start', { threadId: idOf(1), input: [], toolOutput: { name: 'build', output } });
+    expect((await client.turnCompleted(turn.id)).status).toBe('completed');
+    const leftOut =
+      '1 × an image that is not a Base64 data URL; 1 × an image that is not a PNG, JPEG, GIF or WebP file in Base64; 1 × audio; 1 × encrypted content';
+    const note = { type: 'input_text', text: `[Left out of this result: ${leftOut}.]` };
+    expect(conversation(model.request(1))).toEqual(pair('build', [png, note]));
+    expect(client.notifications('item/completed')[0]?.item).toMatchObject({ contentItems: { length: 4 } });
+  });
+
+  test('a screenshot of more characters than a text may have is taken; the characters of texts are counted', async () => {
+    const { client, model } = await startServer({ model: new TestModel(response(message('a'))) });
+    await client.request('thread/start', {});
+    const large = Buffer.concat([Buffer.from(PNG, 'base64'), Buffer.alloc(1_000_000)]).toString('base64');
+    const output = [
+      { type: 'input_text' as const, text: '😀'.repeat(60_000) },
+      { type: 'input_image' as const, image_url: `data:image/png;base64,${large}` },
+    ];
+    const { turn } = await client.request('turn/start', { threadId: idOf(1), input: [], toolOutput: { name: 'build', output } });
+    expect((await client.turnCompleted(turn.id)).status).toBe('completed');
+    expect(conversation(model.request(1))).toEqual(pair('build', output));
   });
 
   test('joins a running turn', async () => {
@@ -86,6 +120,19 @@ describe('turn/start.toolOutput', () => {
       'a bad namespace',
       { toolOutput: { name: 'a', namespace: 'b c', output: 'x' } },
       { message: expect.stringMatching(/toolOutput\.namespace/) },
+    ],
+    [
+      'too much text in two parts',
+      {
+        toolOutput: {
+          name: 'a',
+          output: [
+            { type: 'input_text', text: 'x'.repeat(1_048_576) },
+            { type: 'input_text', text: 'y' },
+          ],
+        },
+      },
+      { code: -32602, data: expect.objectContaining({ actual_chars: 1_048_577 }) },
     ],
     ['too much output', { toolOutput: { name: 'a', output: 'x'.repeat(1_048_577) } }, { code: -32602 }],
   ])('refuses %s, and begins nothing', async (_, params, error) => {

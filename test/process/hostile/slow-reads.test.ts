@@ -30,6 +30,10 @@ const SLOW: Record<string, (world: HostileWorld) => void> = {
     }
   },
   'a folder of skills with many entries': (world) => manyEntries(world.at('.agents', 'skills')),
+  'a folder of skills with many links': (world) => {
+    mkdirSync(world.at('.agents', 'skills'), { recursive: true });
+    for (let index = 0; index < 2 * ENTRIES; index++) symlinkSync('/usr', world.at('.agents', 'skills', `link${index}`));
+  },
   'long packed references': (world) => {
     world.file(world.at('.git', 'HEAD'), 'ref: refs/heads/main\n');
     world.file(world.at('.git', 'packed-refs'), '# pack-refs\n');

@@ -1,4 +1,3 @@
-import { McpTools } from '../../../agent/mcp/mcp-tools.ts';
 import type { MethodTable } from '../../method.ts';
 import type { ThreadDeps } from '../../thread-deps.ts';
 
@@ -6,9 +5,8 @@ export function reloadMethods({ threads }: Pick<ThreadDeps, 'threads'>) {
   return {
     'config/mcpServer/reload': {
       queue: null,
-      async handle() {
-        const loaded = threads.ids().flatMap((id) => threads.find(id) ?? []);
-        await Promise.all(loaded.map((thread) => thread.part(McpTools).reload()));
+      handle(_params, { after }) {
+        after(() => void threads.reloadConfiguration('mcp'));
         return {};
       },
     },

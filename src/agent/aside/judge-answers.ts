@@ -4,21 +4,22 @@ import { orAborted } from '../../base/or-aborted.ts';
 import type { Model, ModelRequest } from '../../model/model.ts';
 import type { ResponseItem, TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
 import { FILE_CHARS_MAX, READ_FILE, readFileText } from '../../tools/read-file.ts';
-import { type AsideAnswer, askAside } from '../aside/ask-aside.ts';
 import type { TurnContext } from '../turn/turn-part.ts';
-import type { SecretMasks } from './transcript.ts';
+import { type AsideAnswer, askAside } from './ask-aside.ts';
 
 /** How often the model may read files before it must answer. */
 const READINGS_MAX = 4;
 /** The most files that it reads at once. */
 const FILES_MAX = 8;
 
-/** `settings`: hides the secrets of a file with settings or data. */
-export interface AnswerMasks extends SecretMasks {
+/** Hides secrets. `settings`: those of a file with settings or data. */
+export interface AnswerMasks {
+  data(text: string): string;
+  code(text: string): string;
   settings(text: string): string;
 }
 
-interface GuardianAnswersDeps {
+interface JudgeAnswersDeps {
   /** Absolute: heddle's home. */
   home: string;
   /** The server's own environment. */
@@ -47,13 +48,13 @@ export interface Answered {
 
 type FunctionCall = Extract<ResponseItem, { type: 'function_call' }>;
 
-/** Gets the answers of a guardian model, which may read files before it answers. */
-export class GuardianAnswers {
-  readonly #deps: GuardianAnswersDeps;
+/** Gets the answers of a model that judges something, and may read files before it answers. */
+export class JudgeAnswers {
+  readonly #deps: JudgeAnswersDeps;
   /** The models that refused a request with a schema and answered the same one without it. */
   readonly #withoutSchema = new Set<string>();
 
-  constructor(deps: GuardianAnswersDeps) {
+  constructor(deps: JudgeAnswersDeps) {
     this.#deps = deps;
   }
 

@@ -1,0 +1,29 @@
+import type { Clock } from '../base/clock.ts';
+import { LAST_PROGRAMS_MS_MAX } from '../base/close-ms-max.ts';
+import { Places } from '../base/places.ts';
+
+/** How many threads that are closed run programs at a time. */
+const CLOSING_MAX = 32;
+
+/** The programs of the user that run at the ends of turns and threads. */
+export class LastPrograms {
+  /** The places for those of threads that are closed. */
+  readonly places = new Places(CLOSING_MAX);
+  readonly #clock: Clock;
+  readonly #over = new AbortController();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Aborts when all of them must end, because the server does. */
+  get over(): AbortSignal {
+    return this.#over.signal;
+  }
+
+  /** Closes the threads of the server: from now on, their programs have little time. */
+  async endDuring(closing: Promise<void>): Promise<void> {
+    const timer = this.#clock.setTimer(() => this.#over.abort(), LAST_PROGRAMS_MS_MAX);
+    await closing.finally(() => timer.clear());
+  }
+}

@@ -1,0 +1,37 @@
+import type { Config } from '../config.ts';
+import { approvalModeOf, isToolEnabled, type McpApprovalMode, type McpServerConfig, serverKey } from '../mcp/mcp-server-config.ts';
+import { readMcpServers } from '../mcp/read-mcp-servers.ts';
+
+/** How much each mode lets run without approval. */
+const LETS_RUN: Readonly<Record<McpApprovalMode, number>> = { prompt: 0, writes: 1, auto: 2, approve: 3 };
+/** Stands for all tools that the configuration does not name. No tool has an empty name. */
+const ANY_OTHER = '';
+
+/** Whether the MCP server of this name lets the agents of a role do no more than the thread: the same server, and no further tool. */
+export function allowsNoMoreServers(name: string, { roles, own }: { roles: Config; own: Config }): boolean {
+  const theirs = serverNamed(name, roles);
+  if (theirs === undefined) return true;
+  const ours = serverNamed(name, own);
+  return (
+    ours !== undefined && serverKey(theirs) === serverKey(ours) && namedTools(theirs, ours).every((tool) => allows(tool, theirs, ours))
+  );
+}
+
+/** Undefined: it is not used, because it is switched off or invalid. */
+function serverNamed(name: string, config: Config): McpServerConfig | undefined {
+  return readMcpServers(config).servers.find((server) => server.name === name && server.enabled);
+}
+
+function namedTools(...servers: McpServerConfig[]): string[] {
+  const named = servers.flatMap(({ enabledTools, disabledTools, toolApprovals }) => [
+    ...(enabledTools ?? []),
+    ...disabledTools,
+    ...Object.keys(toolApprovals),
+  ]);
+  return [...named, ANY_OTHER];
+}
+
+function allows(tool: string, theirs: McpServerConfig, ours: McpServerConfig): boolean {
+  if (!isToolEnabled(theirs, tool)) return true;
+  return isToolEnabled(ours, tool) && LETS_RUN[approvalModeOf(theirs, tool)] <= LETS_RUN[approvalModeOf(ours, tool)];
+}

@@ -1,0 +1,37 @@
+import type { ToolApprovals } from '../../agent/mcp/tool-approvals.ts';
+import type { Config } from '../../config/config.ts';
+import { quotedKey } from '../../config/layers/split-key.ts';
+import { definesServer } from '../../config/mcp/defines-server.ts';
+import { validOrNull } from '../../config/valid-or-null.ts';
+import type { ConfigEdit } from '../../protocol/generated/types.ts';
+import type { ConfigWriter } from './config-writer.ts';
+
+interface StoredToolApprovalsDeps {
+  configWriter: ConfigWriter;
+  config(): Promise<Config>;
+}
+
+/** Stores approvals of MCP tools in config.toml in the home. */
+export function storedToolApprovals({ configWriter, config }: StoredToolApprovalsDeps): ToolApprovals {
+  return {
+    async mayStore(server, tool) {
+      const now = await validOrNull(config);
+      return now !== null && quotedKey(tool) !== null && definesServer(now, server);
+    },
+
+    async store(server, tool) {
+      const keyPath = `mcp_servers.${quotedKey(server.name)}.tools.${quotedKey(tool)}.approval_mode`;
+      const edits = (now: Config): ConfigEdit[] => {
+        if (!definesServer(now, server)) throw new Error(`config.toml does not define the MCP server ${server.name} as this thread has it`);
+        return [{ keyPath, value: 'approve', mergeStrategy: 'replace' }];
+      };
+      return configWriter.write({ edits }).then(() => null, unstored);
+    },
+  };
+}
+
+/** The call is made all the same, so whatever went wrong is told to the user. */
+function unstored(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return `The approval could not be stored in config.toml: ${message.replace(/\.$/, '')}.`;
+}

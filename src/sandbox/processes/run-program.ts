@@ -1,0 +1,122 @@
+import type { Clock } from '../../base/clock.ts';
+import { orAborted } from '../../base/or-aborted.ts';
+import { killed } from './killed.ts';
+import { type Processes, ProcessStartError, type RunningProcess } from './processes.ts';
+
+/** The most of each output that is kept. */
+export const OUTPUT_BYTES_MAX = 1024 * 1024;
+/** A program that writes more is killed. */
+const WRITTEN_BYTES_MAX = 64 * 1024 * 1024;
+
+/** A program of the user. */
+export interface Program {
+  /** The program and its arguments. */
+  argv: readonly string[];
+  /** Absolute. */
+  cwd: string;
+  env: Readonly<Record<string, string>>;
+  /** Its standard input, in parts. */
+  input: readonly Buffer[];
+  timeoutSec: number;
+  /** Of the process, for the keeper of processes. */
+  owner: readonly string[];
+}
+
+/** How a program ended. `isCut`: there was more of stdout. */
+export type ProgramResult = { exitCode: number; stdout: string; stderr: string; isCut: boolean } | { failure: string };
+
+interface ProgramDeps {
+  processes: Processes;
+  clock: Clock;
+}
+
+/**
+ * Runs a program of the user to its end, without a sandbox, and kills what it leaves behind holding its output. Ends at its time limit, and
+ * when the signal aborts. Never rejects.
+ */
+export async function runProgram(program: Program, deps: ProgramDeps, signal: AbortSignal): Promise<ProgramResult> {
+  if (signal.aborted) return { failure: STOPPED_EARLY };
+  const stdout = new KeptOutput();
+  const stderr = new KeptOutput();
+  const over = new AbortController();
+  let failure: string | null = null;
+  const fail = (why: string) => {
+    failure ??= why;
+    over.abort();
+  };
+  const onOutput = (stream: 'stdout' | 'stderr', bytes: Buffer) => {
+    const kept = stream === 'stdout' ? stdout : stderr;
+    kept.take(bytes);
+    if (kept.written > WRITTEN_BYTES_MAX) fail(`it was stopped, because it printed more than ${WRITTEN_BYTES_MAX / 1024 / 1024} MiB`);
+  };
+  const { argv, cwd, env, owner, timeoutSec, input } = program;
+  const onAbort = () => fail(STOPPED_EARLY);
+  const timer = deps.clock.setTimer(() => fail(outOfTime(timeoutSec)), timeoutSec * 1000);
+  signal.addEventListener('abort', onAbort);
+  try {
+    const running = await deps.processes.start({ argv, cwd, env, bounds: null, owner, input: true, terminal: null }, onOutput);
+    const exitCode = await ended(running, { input, timeoutSec, over: over.signal, clock: deps.clock });
+    if (failure !== null || exitCode === null) return { failure: failure ?? STOPPED_EARLY };
+    return { exitCode, stdout: stdout.text(), stderr: stderr.text(), isCut: stdout.isCut };
+  } catch (error) {
+    if (error instanceof ProcessStartError) return { failure: `it could not be started: ${error.message}` };
+    throw error;
+  } finally {
+    timer.clear();
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+/** The failure of work that nobody waits for any more. */
+export const STOPPED_EARLY = 'it was stopped, because its turn was interrupted or its thread was closed';
+
+/** The failure of work that has reached its time limit. */
+export function outOfTime(timeoutSec: number): string {
+  return `it did not end within ${timeoutSec} s, and was stopped`;
+}
+
+interface Ending {
+  input: readonly Buffer[];
+  timeoutSec: number;
+  over: AbortSignal;
+  clock: Clock;
+}
+
+/** Writes the input and waits for the end. Null: the signal aborted before. Then the program and all that it started are killed. */
+async function ended(running: RunningProcess, { input, timeoutSec, over, clock }: Ending): Promise<number | null> {
+  // Does not wait: many programs do not read their input.
+  void Promise.all(input.map((part) => running.write(part))).then(() => running.endInput());
+  const leave = running.attend(timeoutSec * 1000);
+  try {
+    const end = await orAborted(running.ended, over);
+    if (end?.allRead !== true) await killed(running.kill(), clock);
+    return end?.exitCode ?? null;
+  } finally {
+    leave();
+  }
+}
+
+/** The beginning of an output. */
+class KeptOutput {
+  written = 0;
+  readonly #pieces: Buffer[] = [];
+  #kept = 0;
+
+  /** The bytes are valid only during the call. */
+  take(bytes: Buffer): void {
+    this.written += bytes.length;
+    const room = OUTPUT_BYTES_MAX - this.#kept;
+    if (room <= 0) return;
+    const piece = Buffer.from(bytes.subarray(0, room));
+    this.#kept += piece.length;
+    this.#pieces.push(piece);
+  }
+
+  get isCut(): boolean {
+    return this.written > OUTPUT_BYTES_MAX;
+  }
+
+  text(): string {
+    return Buffer.concat(this.#pieces).toString('utf8');
+  }
+}

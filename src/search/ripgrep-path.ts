@@ -1,0 +1,17 @@
+import { createRequire } from 'node:module';
+import { arch, platform } from 'node:os';
+
+/**
+ * The absolute path of the ripgrep that npm has installed for this platform. Null: there is none, because optional dependencies were left
+ * out, or the package is not made for this platform.
+ */
+export function ripgrepPath(): string | null {
+  try {
+    // The package's own module cannot be loaded with `require` by all Nodes.
+    const { resolve } = createRequire(createRequire(import.meta.url).resolve('@vscode/ripgrep'));
+    return resolve(`@vscode/ripgrep-${platform()}-${arch()}/bin/rg`);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'MODULE_NOT_FOUND') return null;
+    throw error;
+  }
+}

@@ -1,0 +1,117 @@
+import { expect, test } from 'vitest';
+import {
+  exampleServer,
+  mcpCall,
+  mcpItems,
+  mcpThread,
+  offeredBy,
+  runTurn,
+  textOf,
+  toldOf,
+  until,
+  withServers,
+} from '../../mcp/mcp-thread.ts';
+import { functionCall, message, response } from '../../support/test-model.ts';
+
+/** A server with these tools beside its own. */
+const withTools = (...tools: object[]) => withServers(exampleServer('ex', '', { MCP_TOOLS: JSON.stringify(tools) }));
+
+test('a result of 400,000 blocks: the model reads 500 and a note, and the item is cut', async () => {
+  const server = await mcpThread([mcpCall('blocks', { count: 400_000 })]);
+  await runTurn(server);
+  const told = toldOf(server) as { text: string }[];
+  expect([told.length, told.at(-1)?.text]).toEqual([502, '[Left out of this result: 399500 × a part beyond the first 500.]']);
+  const content = mcpItems(server)[0]?.result?.content;
+  expect([content?.length, content?.at(-1)]).toEqual([17, { type: 'text', text: '[The result was too long to keep: it is cut.]' }]);
+});
+
+test('structured content of many values is cut for the model and for the item; a client that calls the tool itself gets an error', async () => {
+  const server = await mcpThread([mcpCall('rows', { count: 100_000 })]);
+  await runTurn(server);
+  expect(textOf(server)).toMatch(
+    /^Wall time: .*\nOutput:\n\{"rows":\[\{"id":0\},[\s\S]* characters truncated …\][\s\S]*\{"id":99999\}\]\}$/,
+  );
+  expect(mcpItems(server)[0]?.result).toMatchObject({ structuredContent: null, content: [{ text: 'see the rows' }, { text: /too long/ }] });
+  const call = { threadId: server.threadId, server: 'ex', tool: 'rows' };
+  expect(await server.client.refusal('mcpServer/tool/call', { ...call, arguments: { count: 100_000 } })).toMatchObject({
+    message: expect.stringMatching(/^the answer of the server has more than 50000 values$/),
+  });
+  const { structuredContent } = await server.client.request('mcpServer/tool/call', { ...call, arguments: { count: 1_000 } });
+  expect(structuredContent).toMatchObject({ rows: { length: 1_000 } });
+});
+
+test('the message of an error is cut', async () => {
+  const server = await mcpThread([mcpCall('errPage', { chars: 5_000_000 })]);
+  await runTurn(server);
+  const shown = mcpItems(server)[0]?.error?.message ?? '';
+  expect(shown).toMatch(/^begin x{994}\n\[… \d+ characters truncated …\]\nx{996} end$/);
+  expect(toldOf(server)).toContainEqual({ type: 'input_text', text: shown });
+});
+
+test('a long list of resources is cut for the model, which is told', async () => {
+  const call = (callId: string) => functionCall('read_mcp_resource', { server: 'ex', uri: 'example://long' }, { callId });
+  const server = await mcpThread([call('a')]);
+  await runTurn(server);
+  expect(textOf(server, 'a')).toMatch(
+    /^\{"server":"ex","uri":"example:\/\/long","contents":[\s\S]*\n\[… The rest was left out: it is too long\.\]$/,
+  );
+  expect(textOf(server, 'a').length).toBeLessThan(50_000);
+});
+
+test('schemas that providers refuse are mended, or their tools left out with a warning that names them', async () => {
+  const schema = (more: object) => ({ type: 'object', ...more });
+  const text = { type: 'string' };
+  const deep = Array.from({ length: 40 }).reduce<object>((inner) => ({ type: 'array', items: inner }), text);
+  const server = await mcpThread([], {
+    config: withTools(
+      { name: 'either', inputSchema: schema({ anyOf: [{ properties: { a: text } }, { properties: { b: text }, required: ['b'] }] }) },
+      { name: 'named', inputSchema: schema({ $ref: '#/$defs/Args', $defs: { Args: { type: 'object', properties: { c: text } } } }) },
+      { name: 'dangling', inputSchema: schema({ properties: { d: { $ref: '#/$defs/None' } } }) },
+      { name: 'remote', inputSchema: schema({ properties: { d: { $ref: 'https://example.com/schema' } } }) },
+      { name: 'large', inputSchema: schema({ properties: { e: { ...text, description: 'x'.repeat(110_000) } } }) },
+      { name: 'deep', inputSchema: schema({ properties: { f: deep } }) },
+      { name: 'echo', inputSchema: schema({}) },
+    ),
+  });
+  server.model.push(response(message('again')));
+  await runTurn(server);
+  await runTurn(server);
+  const offered = new Map(offeredBy(server.model.request(1)).map(({ name, parameters }) => [name, parameters]));
+  expect(offered.get('either')).toEqual({ type: 'object', properties: { a: text, b: text } });
+  expect(offered.get('named')).toMatchObject({ type: 'object', properties: { c: text } });
+  expect([...offered.keys()].filter((name) => ['dangling', 'remote', 'large', 'deep'].includes(name))).toEqual([]);
+  const names = offeredBy(server.model.request(1)).map(({ name }) => name);
+  expect(new Set(names).size).toBe(names.length);
+  expect(server.client.notifications('warning')).toEqual([
+    {
+      threadId: server.threadId,
+      message:
+        'The model is not offered these tools of the MCP server ex: dangling (its schema refers to "#/$defs/None", which it does not have), ' +
+        'remote (its schema refers to "https://example.com/schema", which it does not have), ' +
+        'large (its schema is longer than 100000 characters), deep (its schema is nested more than 32 times), ' +
+        'echo (another tool has its name).',
+    },
+  ]);
+});
+
+test('lines that are not messages do not end a server, and calls go on', async () => {
+  const server = await mcpThread([mcpCall('noise', { lines: 5_000 }), mcpCall('echo', { message: 'on' }, { callId: 'b' })]);
+  await runTurn(server);
+  expect(textOf(server, 'b')).toMatch(/echo: on/);
+});
+
+test('a server with endless noise is ended, with the reason', async () => {
+  const server = await mcpThread([mcpCall('noise')]);
+  await runTurn(server);
+  const failed = () => server.client.notifications('mcpServer/startupStatus/updated').find(({ status }) => status === 'failed');
+  await until(server, 'the failure', () => failed() !== undefined);
+  expect(failed()?.error).toBe(
+    'it sends more than can be read that is not a message: a server on stdio must write nothing else to its stdout',
+  );
+});
+
+test('a server that asks without end and does not read is ended, with the reason', async () => {
+  const server = await mcpThread([mcpCall('pings')]);
+  await runTurn(server);
+  expect(mcpItems(server)[0]?.error?.message).toBe('the MCP server ex has ended: it does not read its input: more than 64 MiB wait for it');
+});

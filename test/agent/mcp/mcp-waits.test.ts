@@ -1,0 +1,60 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { tempFolder } from '../../config/temp-folder.ts';
+import { exampleServer, mcpThread, offeredBy, runTurn, withServers } from '../../mcp/mcp-thread.ts';
+import { message, response } from '../../support/test-model.ts';
+
+const TIMEOUT_MS = 7_000;
+
+/** A thread with a server that works, and one that never answers. Its first turn has waited for that one. */
+async function withHungServer() {
+  const log = join(tempFolder(), 'log');
+  const mute = exampleServer('mute', `startup_timeout_sec = ${TIMEOUT_MS / 1000}`, { MCP_MODE: 'mute', MCP_LOG: log });
+  const server = await mcpThread([], { config: withServers(exampleServer() + mute) });
+  const first = runTurn(server);
+  const starts = () => (existsSync(log) ? (readFileSync(log, 'utf8').match(/^pid /gm)?.length ?? 0) : 0);
+  await vi.waitFor(() => expect(starts()).toBe(1));
+  server.clock.advance(TIMEOUT_MS);
+  await first;
+  /** The clock stands still: a turn that waits for the server does not end. */
+  const turnOf = async (threadId: string) => {
+    server.model.push(response(message('done')));
+    await runTurn({ ...server, threadId });
+    return offeredBy(server.model.requests.at(-1)).length > 0;
+  };
+  const failures = () => server.client.notifications('mcpServer/startupStatus/updated').filter(({ status }) => status === 'failed').length;
+  return { ...server, starts, turnOf, failures };
+}
+
+test('turns do not wait again for a server that hangs, whoever has it started', async () => {
+  const server = await withHungServer();
+  const { client, clock, threadId, turnOf, starts } = server;
+  const { thread } = await client.request('thread/start', {});
+  expect([await turnOf(thread.id), await turnOf(threadId), starts()]).toEqual([true, true, 1]);
+  clock.advance(1_000);
+  await vi.waitFor(() => expect(starts()).toBe(2));
+  const polled = client.request('mcpServerStatus/list', { threadId, serverName: 'mute' });
+  const another = await client.request('thread/start', {});
+  for (const id of [threadId, thread.id, another.thread.id]) expect(await turnOf(id)).toBe(true);
+  clock.advance(TIMEOUT_MS);
+  expect((await polled).data).toMatchObject([{ runtimeStatus: 'failed' }]);
+  expect(starts()).toBe(2);
+});
+
+test('mcpServerStatus/list does not start a server that has failed; config/mcpServer/reload does, and the next turn waits for it', async () => {
+  const server = await withHungServer();
+  const { client, clock, threadId, starts, failures } = server;
+  for (const params of [{ threadId }, {}]) {
+    const { data } = await client.request('mcpServerStatus/list', { ...params, serverName: 'mute' });
+    expect(data).toMatchObject([{ toolsError: expect.stringMatching(/^it did not start in time/) as string }]);
+  }
+  expect(starts()).toBe(1);
+  await client.request('config/mcpServer/reload', undefined);
+  server.model.push(response(message('done')));
+  const turn = runTurn(server);
+  await vi.waitFor(() => expect(starts()).toBe(2));
+  clock.advance(TIMEOUT_MS);
+  await turn;
+  expect(failures()).toBe(2);
+});

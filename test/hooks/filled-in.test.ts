@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest';
+import { filledIn } from '../../src/hooks/filled-in.ts';
+
+const field = (path: string) => `$\{${path}}`;
+const EVENT = { tool_name: 'Bash', turn_id: null, tool_input: { 'file-path': 'a.txt', list: ['one', { two: 2 }] } };
+
+test.each([
+  [field('tool_name'), 'Bash'],
+  [`in ${field('tool_input.file-path')}!`, 'in a.txt!'],
+  [field('turn_id'), 'null'],
+  [field('tool_input.list.1'), '{"two":2}'],
+])('%s becomes %s', (text, filled) => {
+  expect(filledIn({ text, list: [{ text }], number: 1 }, EVENT)).toEqual({ input: { text: filled, list: [{ text: filled }], number: 1 } });
+});
+
+test('fields that the event does not have are named, also those that every object inherits', () => {
+  const input = { a: field('constructor'), b: [field('tool_input.absent'), field('tool_name.length')] };
+  expect(filledIn(input, EVENT)).toEqual({ missing: ['constructor', 'tool_input.absent', 'tool_name.length'] });
+});

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { paced } from '../../src/mcp/paced.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+
+const tick = () => new Promise((resolve) => setImmediate(resolve));
+
+test('work runs at once, then at most once in its time, and one at a time', async () => {
+  const clock = new FakeClock();
+  const ends: (() => void)[] = [];
+  const ask = paced(() => new Promise((resolve) => ends.push(resolve)), { everyMs: 1_000, clock });
+  ask();
+  ask();
+  clock.advance(5_000);
+  expect(ends).toHaveLength(1);
+  ends[0]?.();
+  await tick();
+  expect(ends).toHaveLength(2);
+  ends[1]?.();
+  await tick();
+  ask();
+  ask();
+  expect(ends).toHaveLength(2);
+  clock.advance(999);
+  expect(ends).toHaveLength(2);
+  clock.advance(1);
+  expect(ends).toHaveLength(3);
+  ends[2]?.();
+  await tick();
+  clock.advance(5_000);
+  expect([ends.length, clock.timers]).toEqual([3, []]);
+});

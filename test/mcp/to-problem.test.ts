@@ -1,0 +1,13 @@
+import { ProtocolError } from '@modelcontextprotocol/client';
+import { expect, test } from 'vitest';
+import { toProblem } from '../../src/mcp/host/to-problem.ts';
+
+test.each<[string, unknown, string]>([
+  ['the server', new ProtocolError(-32000, `first ${'x'.repeat(100_000)} last`, { secret: 'x'.repeat(100_000) }), 'server'],
+  ['an error page', new Error(`Error POSTing: first ${'x'.repeat(100_000)} last`), 'other'],
+  ['a cause', new Error('fetch failed: first', { cause: new Error(`${'x'.repeat(100_000)} last`) }), 'other'],
+])('the message of %s is cut to its first and last part', (_, error, kind) => {
+  const problem = toProblem(error);
+  expect(problem).toEqual({ kind, code: kind === 'server' ? -32000 : null, message: expect.stringMatching(/first.*truncated.* last$/s) });
+  expect(problem.message.length).toBeLessThan(2_100);
+});

@@ -1,0 +1,81 @@
+import { symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { TestServer } from '../support/test-server.ts';
+import { commandServer, completed, FREE_CONFIG, told } from './command-server.ts';
+import { type Answers, asked, decline } from './questions.ts';
+
+const accept: Answers = () => 'accept';
+const SKILL = '---\nname: mine\ndescription: Does it\n---\n\nRun scripts/go.sh\n';
+const FILES = {
+  'home/skills/mine/SKILL.md': SKILL,
+  'home/skills/mine/scripts/go.sh': 'echo ran $0\n',
+  'work/.git/HEAD': '',
+  'work/.agents/skills/local/SKILL.md': SKILL.replace('mine', 'local'),
+  'work/.agents/skills/local/go.sh': 'echo local\n',
+  'work/own.sh': 'echo own\n',
+};
+
+/** A configuration with a granular approval policy, in which this alone is decided otherwise. */
+function granular(skillApproval: boolean | null, sandbox = 'workspace-write'): string {
+  const kind = skillApproval === null ? '' : `, skill_approval = ${skillApproval}`;
+  const policy = `{ granular = { sandbox_approval = ${!skillApproval}, rules = ${!skillApproval}, mcp_elicitations = false${kind} } }`;
+  return FREE_CONFIG.replace('"never"', policy).replace('"danger-full-access"', `"${sandbox}"`);
+}
+
+async function serverWith(config: string): Promise<TestServer> {
+  const server = await commandServer([], { config, files: FILES });
+  symlinkSync(join(server.home, 'skills', 'mine', 'scripts'), join(server.cwd, 'link'));
+  return server;
+}
+
+/** The commands that run a script of a skill, and those that do not. */
+const RUNS = [
+  'sh ../home/skills/mine/scripts/go.sh',
+  'cd ../home/skills/mine && sh scripts/go.sh',
+  'sh link/go.sh',
+  'x=$(sh .agents/skills/local/go.sh); echo "$x"',
+  'python3 -m pytest .agents/skills/local',
+];
+const OTHERS = ['cat ../home/skills/mine/SKILL.md', 'cat .agents/skills/local/go.sh', 'sh own.sh', 'ls ../home/skills/mine/scripts'];
+
+describe('skill_approval', () => {
+  test('if it is true, a command that runs a file of a skill needs approval, also in the sandbox; others run', async () => {
+    const server = await serverWith(granular(true));
+    const questions = await asked(server, [...RUNS, ...OTHERS], accept);
+    const go = join(server.home, 'skills', 'mine', 'scripts', 'go.sh');
+    const local = join(server.cwd, '.agents', 'skills', 'local');
+    expect(questions.map(({ reason }) => reason)).toEqual(
+      [go, go, go, join(local, 'go.sh'), local].map((file) => `The command may run ${file}, which belongs to a skill.`),
+    );
+    expect(completed(server).map(({ status }) => status === 'completed')).toEqual([true, true, true, true, false, true, true, true, true]);
+  });
+
+  test.each([false, null])('if it is %s, such a command is refused without a question, and the model is told', async (kind) => {
+    const server = await serverWith(granular(kind));
+    expect(await asked(server, [RUNS[0] ?? ''], accept)).toEqual([]);
+    const [call] = server.model
+      .request(server.model.requests.length)
+      .input.flatMap((item) => (item.type === 'function_call_output' ? [item.call_id] : []));
+    expect(told(server, call ?? '')).toMatch(
+      /^Rejected: The command may run .*go\.sh, which belongs to a skill\. The approval policy does not allow/,
+    );
+    expect(completed(server)).toEqual([]);
+    expect(await asked(server, OTHERS, accept)).toEqual([]);
+    expect(completed(server).map(({ status }) => status)).toEqual(OTHERS.map(() => 'completed'));
+  });
+
+  test('counts without a sandbox too; a declined command does not run; acceptForSession and rules spare the question', async () => {
+    const server = await serverWith(granular(true, 'danger-full-access'));
+    expect((await asked(server, ['sh link/go.sh'], decline)).length).toBe(1);
+    expect(completed(server)).toMatchObject([{ status: 'declined', exitCode: null }]);
+    expect((await asked(server, ['sh link/go.sh', 'sh link/go.sh'], () => 'acceptForSession')).length).toBe(1);
+    expect(completed(server).map(({ status }) => status)).toEqual(['declined', 'completed', 'completed']);
+  });
+
+  test.each(['"on-request"', '"never"', '"on-failure"'])('under %s, such commands are like others', async (policy) => {
+    const server = await serverWith(granular(true).replace(/\{ granular.*\n/, `${policy}\n`));
+    expect(await asked(server, [RUNS[0] ?? ''], accept)).toEqual([]);
+    expect(completed(server)).toMatchObject([{ status: 'completed', exitCode: 0 }]);
+  });
+});
