@@ -9,14 +9,10 @@ import { choice, SETTING_NAMES, type SettingName } from './settings.ts';
 export type ConfigReads = (config: Config) => readonly (() => unknown)[];
 
 /**
- * Returns the errors of all settings, of the providers, and of what `further` reads, each once. Providers are not read for a server
- * that was given a model, since they are not used then.
+ * Returns the errors of all settings, of the providers, and of what `further` reads, each once, with the names of the settings that cannot
+ * be read for it. Without a name, it is another part. Providers are not read for a server that was given a model, since they are not used
+ * then.
  */
-export function configErrors(config: Config, further: ConfigReads = () => []): ConfigError[] {
-  return errorsWithSettings(config, further).map(({ error }) => error);
-}
-
-/** Like `configErrors`, with the names of the settings that cannot be read for each error. Without a name, it is another part. */
 export function errorsWithSettings(config: Config, further: ConfigReads): { error: ConfigError; settings: readonly SettingName[] }[] {
   const others = [...projectReads(config), ...(config.modelGiven ? [] : providerReads(config)), ...readsOrFailure(config, further)];
   const reads = [

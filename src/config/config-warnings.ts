@@ -1,12 +1,11 @@
 import { join } from 'node:path';
 import { EventLoopYield } from '../base/event-loop-yield.ts';
 import type { ConfigWarningNotification } from '../protocol/generated/types.ts';
-import { agentKeyWarnings, roleWarnings } from './agents/agent-warnings.ts';
+import { roleWarnings } from './agents/agent-warnings.ts';
 import type { Config } from './config.ts';
 import { ConfigError } from './config-error.ts';
 import { type ConfigReads, errorOf } from './config-errors.ts';
-import { configProblems, REFUSED, toConfigWarning, unknownServerKeys } from './config-problems.ts';
-import { keyWarnings } from './keys/key-warnings.ts';
+import { configProblems, ineffectiveKeys, REFUSED, toConfigWarning, unknownServerKeys } from './config-problems.ts';
 import { TOP_KEYS } from './keys/known-tables.ts';
 import type { Layer } from './layers/layer.ts';
 import { isRequestLayer } from './layers/request-layer.ts';
@@ -39,12 +38,8 @@ export async function configWarnings(sources: ConfigSources, further: ConfigRead
   const { problem, path } = sources.trustedFiles;
   const ofTrust = problem === null ? [] : [{ summary: problem.message, details: null, path, range: null }];
   const ofSettings = configProblems(config, further).map(({ warning }) => warning);
-  const ofModels = [
-    ...loginWarnings(config),
-    ...keyringWarnings(config).map((error) => toConfigWarning(error, LOGIN_AGAIN)),
-    ...embeddedDefault(config),
-    ...idleWebSearch(config),
-  ];
+  const ofLogins = [...loginWarnings(config), ...keyringWarnings(config).map((error) => toConfigWarning(error, LOGIN_AGAIN))];
+  const ofModels = [...ofLogins, ...embeddedDefault(config), ...idleWebSearch(config)];
   return [...ofSettings, ...ofTrust, ...projectWarnings(config), ...ofModels];
 }
 
@@ -56,8 +51,7 @@ export function projectWarnings(config: Config): ConfigWarningNotification[] {
 
 /** Returns the warnings about keys of a request's `config` object that have no effect. */
 export function requestWarnings(config: Config): ConfigWarningNotification[] {
-  const ofLayer = (layer: Layer) => [...keyWarnings(layer), ...agentKeyWarnings(layer)];
-  return [...config.layers.filter(isRequestLayer).flatMap(ofLayer), ...unknownServerKeys(config, isRequestLayer)];
+  return [...config.layers.filter(isRequestLayer).flatMap(ineffectiveKeys), ...unknownServerKeys(config, isRequestLayer)];
 }
 
 function hookWarnings({ hooks }: Config): ConfigWarningNotification[] {

@@ -1,5 +1,5 @@
 /** Shorter secrets are not replaced: they also occur in ordinary words, and the text would become unreadable. */
-export const SECRET_CHARS_MIN = 8;
+const SECRET_CHARS_MIN = 8;
 
 const MASK = '…';
 

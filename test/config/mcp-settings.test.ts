@@ -128,10 +128,7 @@ test.each([
     'command = "x"\ndefault_tools_approval_mode = "x"',
     'mcp_servers.ex.default_tools_approval_mode: expected one of "auto", "prompt", "writes", "approve", found "x"',
   ],
-  [
-    'command = "x"\ncwd = "servers/x"',
-    'mcp_servers.ex.cwd: expected an absolute path, found "servers/x"',
-  ],
+  ['command = "x"\ncwd = "servers/x"', 'mcp_servers.ex.cwd: expected an absolute path, found "servers/x"'],
 ])('a mistake is a problem of this server only, with its place: %s', async (table, problem) => {
   const { home, settings, warnings } = await read(`[mcp_servers.ex]\n${table}\n[mcp_servers.good]\ncommand = "x"\n`);
   expect([settings.servers.map(({ name }) => name), settings.problems.map(({ name }) => name)]).toEqual([['good'], ['ex']]);
