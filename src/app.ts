@@ -8,6 +8,7 @@ import { type Clock, systemClock } from './base/clock.ts';
 import type { Env } from './base/env.ts';
 import { endDrafts } from './base/files/draft-file.ts';
 import { protectStore, storeFileIn } from './base/files/own-file.ts';
+import { HttpClient } from './base/http/http-client.ts';
 import { type Ids, systemIds } from './base/ids.ts';
 import type { JsonObject } from './base/json-value.ts';
 import { KeepAlive } from './base/keep-alive.ts';
@@ -153,7 +154,7 @@ export function createApp(options: AppParts): App {
   const { sources, config, skillFolders } = configuration;
   const { models, listings, rateLimits } = createModels(options, base);
   const { mcp, ...ofLogins } = createMcp(options, base);
-  const notifier = new TurnNotifier({ ...base, env, cwd });
+  const notifier = new TurnNotifier({ ...base, env, cwd, isSimulated: options.pacing !== undefined });
   const threads = new Threads(
     {
       ...base,
@@ -165,6 +166,7 @@ export function createApp(options: AppParts): App {
       mcp,
       toolApprovals: storedToolApprovals({ configWriter: configuration.changes.configWriter, config }),
       notifier,
+      http: new HttpClient({ env, clock, log }),
       partKinds: [...TURN_PART_LIST, ...partKinds],
     },
     clients,
@@ -233,7 +235,7 @@ function createConfiguration(options: AppParts, { clients, clock, log }: Base) {
   const sources = { home, cwd, env, overrides, trustedFiles, modelGiven: options.model !== undefined, features: {}, systemDir };
   const config = async (folder: string | null = null, request: JsonObject | null = null): Promise<Config> => {
     const loaded = await loadConfig({ ...sources, cwd: folder ?? cwd, request });
-    options.tap?.hide?.([...configuredSecrets(loaded), ...new CredentialStore(home).secrets()]);
+    options.tap?.hide?.([...configuredSecrets(loaded), ...new CredentialStore(home, clock).secrets()]);
     return loaded;
   };
   const skillFolders = new SkillFolders({
@@ -256,16 +258,16 @@ function createModels({ model, home, env, version }: AppParts, { clients, clock,
     clock,
     log,
     userAgent: `heddle/${version}`,
-    storedKey: () => readStoredLogin(home).apiKey,
+    storedLogin: () => readStoredLogin(home),
     onRateLimits: (limits: RateLimitSnapshot) => rateLimits.note(limits),
   };
   return { ...providerModels(model ?? null, deps), rateLimits };
 }
 
 /** The MCP servers, and the logins to them. Nothing runs before a server is configured. */
-function createMcp({ home, version, mcpScript }: AppParts, { processes, clock, ids, log }: Base) {
-  const credentials = new CredentialStore(home);
-  const mcp = new McpServers({ processes, clock, log, version, credentials, script: mcpScript ?? null });
+function createMcp({ home, env, version, mcpScript }: AppParts, { processes, clock, ids, log }: Base) {
+  const credentials = new CredentialStore(home, clock);
+  const mcp = new McpServers({ processes, clock, log, env, version, credentials, script: mcpScript ?? null });
   return { mcp, credentials, logins: new McpLogins({ servers: mcp, credentials, clock, ids }) };
 }
 

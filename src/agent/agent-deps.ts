@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { Env } from '../base/env.ts';
+import type { HttpClient } from '../base/http/http-client.ts';
 import type { Ids } from '../base/ids.ts';
 import type { JsonObject } from '../base/json-value.ts';
 import type { KeepAlive } from '../base/keep-alive.ts';
@@ -44,6 +45,8 @@ export interface AgentDeps extends SharedLimits {
   /** Absolute: the default working directory of threads. */
   cwd: string;
   env: Env;
+  /** For requests to other servers than providers. */
+  http: HttpClient;
   /** Reads the configuration for a working directory, with the settings of a request; null: it has none. */
   loadConfig(cwd: string, request: JsonObject | null): Promise<Config>;
   /** Further folders with skills, which a client has named. Absolute paths. */

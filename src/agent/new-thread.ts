@@ -3,7 +3,7 @@ import type { JsonObject } from '../base/json-value.ts';
 import { mayStartAgents } from '../config/agents/may-start-agents.ts';
 import { runningAgentsMax } from '../config/agents/running-agents-max.ts';
 import type { Config } from '../config/config.ts';
-import { ConfigError } from '../config/config-error.ts';
+import { readOr } from '../config/config-error.ts';
 import { mergeTables } from '../config/layers/config-table.ts';
 import { requestLayer } from '../config/layers/request-layer.ts';
 import { mcpSettings } from '../config/mcp/mcp-settings.ts';
@@ -191,12 +191,10 @@ function viewsImages(config: Config): boolean {
 
 /** Null: the model cannot start agents. An invalid setting of agents takes only the agents away. */
 function agentSettings(config: Config, provider: ProviderConfig): { settings: AgentSettings | null } | { problem: string } {
-  try {
-    return { settings: mayStartAgents(config) ? readAgentSettings(config, provider) : null };
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    return { problem: error.message };
-  }
+  return readOr(
+    () => ({ settings: mayStartAgents(config) ? readAgentSettings(config, provider) : null }),
+    ({ message }) => ({ problem: message }),
+  );
 }
 
 function readAgentSettings(config: Config, provider: ProviderConfig): AgentSettings {

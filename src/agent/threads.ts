@@ -340,9 +340,9 @@ export class Threads {
   async #rejoin(thread: LoadedThread, request: ThreadRequest): Promise<LoadedThread> {
     this.keepLoaded(thread.id);
     this.agents.noteOpened(thread);
-    if (thread.turn === null && changesSettings(request))
-      await thread.settingsChanges.reconfigure(() => this.#loader.configureLoaded(thread, request));
-    else await reloadConfiguration([thread], this.#deps, { reload: 'provider' });
+    if (thread.turn !== null) return thread;
+    if (!changesSettings(request)) await reloadConfiguration([thread], this.#deps, { reload: 'provider' });
+    else await thread.settingsChanges.reconfigure(() => this.#loader.configureLoaded(thread, request));
     return thread;
   }
 }

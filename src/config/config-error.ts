@@ -26,6 +26,16 @@ export class ConfigError extends Error {
 /** Something that a valid setting needs is not there yet, such as the provider that it names. */
 export class IncompleteConfigError extends ConfigError {}
 
+/** Returns what `read` returns; or, if it throws a ConfigError, what `otherwise` makes of that. */
+export function readOr<T, Otherwise>(read: () => T, otherwise: (error: ConfigError) => Otherwise): T | Otherwise {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof ConfigError) return otherwise(error);
+    throw error;
+  }
+}
+
 function prefix({ path, range }: ConfigLocation): string {
   if (path === null) return '';
   return range === null ? `${path}: ` : `${path}:${range.start.line}:${range.start.column}: `;

@@ -1,6 +1,6 @@
 import { isAbsolute } from 'node:path';
 import type { Config } from './config.ts';
-import { ConfigError } from './config-error.ts';
+import { type ConfigError, readOr } from './config-error.ts';
 import { chooseProvider } from './providers/choose-provider.ts';
 import { definedProviders, readProvider } from './providers/read-provider.ts';
 import { choice, SETTING_NAMES, type SettingName } from './settings.ts';
@@ -37,13 +37,13 @@ export function errorsWithSettings(config: Config, further: ConfigReads): { erro
 
 /** Returns the ConfigError that `read` throws, or null. */
 export function errorOf(read: () => unknown): ConfigError | null {
-  try {
-    read();
-    return null;
-  } catch (error) {
-    if (error instanceof ConfigError) return error;
-    throw error;
-  }
+  return readOr(
+    () => {
+      read();
+      return null;
+    },
+    (error) => error,
+  );
 }
 
 function providerReads(config: Config): (() => unknown)[] {

@@ -1,5 +1,5 @@
 import type { ConfigWarningNotification } from '../protocol/generated/types.ts';
-import { agentKeyWarnings, roleWarnings } from './agents/agent-warnings.ts';
+import { agentWarnings } from './agents/agent-warnings.ts';
 import type { Config } from './config.ts';
 import { type ConfigError, type ConfigLocation, IncompleteConfigError } from './config-error.ts';
 import { type ConfigReads, errorsWithSettings } from './config-errors.ts';
@@ -13,6 +13,7 @@ import { limitedSettings, requirementWarnings } from './requirements/requirement
 export const REFUSED = 'The server refuses threads that need it until you correct it. Everything else works.';
 /** The details of a warning about an MCP server that is not required. */
 const MCP_REFUSED = 'Threads start without it until you correct it. Everything else works.';
+
 const SERVER_RUNS = 'The server runs without it. docs/mcp.md lists the keys that heddle knows.';
 
 /** Something is wrong with the user's own settings. */
@@ -34,19 +35,14 @@ export function configProblems(config: Config, further: ConfigReads): ConfigProb
     ...errorsWithSettings(config, further).map(({ error, settings }) => ofError(error, lossOf(settings) ?? REFUSED)),
     ...mcpProblems(config).map(({ error, required }) => ofError(error, required ? REFUSED : MCP_REFUSED)),
     ...told(unknownServerKeys(config)),
-    ...told(config.layers.flatMap(ineffectiveKeys)),
+    ...told(config.layers.flatMap(keyWarnings)),
     ...told(requirementWarnings(config), notAllowed),
-    ...told(roleWarnings(config, { isProjects: false }), unusable),
+    ...told(agentWarnings(config), unusable),
     ...hookProblems(config),
   ];
 }
 
-/** Returns the warnings about the keys of a layer that have no effect. */
-export function ineffectiveKeys(layer: Layer): ConfigWarningNotification[] {
-  return [...keyWarnings(layer), ...agentKeyWarnings(layer)];
-}
-
-/** The warnings about the keys of MCP servers that have no effect, in layers that are asked for: by default in all. */
+/** The keys of MCP servers that have no effect, in layers that are asked for. */
 export function unknownServerKeys(config: Config, isAskedFor: (layer: Layer) => boolean = () => true): ConfigWarningNotification[] {
   const asked = mcpSettings(config).unknown.filter(({ path }) => {
     const layer = config.layerOf(path);

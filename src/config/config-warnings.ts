@@ -1,10 +1,13 @@
 import { join } from 'node:path';
+import { EventLoopYield } from '../base/event-loop-yield.ts';
 import type { ConfigWarningNotification } from '../protocol/generated/types.ts';
-import { roleWarnings } from './agents/agent-warnings.ts';
+import { agentKeyWarnings, roleWarnings } from './agents/agent-warnings.ts';
 import type { Config } from './config.ts';
 import { ConfigError } from './config-error.ts';
 import { type ConfigReads, errorOf } from './config-errors.ts';
-import { configProblems, ineffectiveKeys, REFUSED, toConfigWarning, unknownServerKeys } from './config-problems.ts';
+import { configProblems, REFUSED, toConfigWarning, unknownServerKeys } from './config-problems.ts';
+import { keyWarnings } from './keys/key-warnings.ts';
+import { TOP_KEYS } from './keys/known-tables.ts';
 import type { Layer } from './layers/layer.ts';
 import { isRequestLayer } from './layers/request-layer.ts';
 import { type ConfigSources, loadConfig } from './load-config.ts';
@@ -12,7 +15,7 @@ import { keyringWarnings } from './login/keyring-warnings.ts';
 import { AUTH_FILE } from './login/stored-login.ts';
 import { chooseProvider } from './providers/choose-provider.ts';
 import { modelAdvice } from './providers/stand-in-warning.ts';
-import { KNOWN_KEYS, suggestKey } from './suggest-key.ts';
+import { suggestKey } from './suggest-key.ts';
 import { asksForWebSearch } from './web-search.ts';
 
 /** The details of a warning about a login that is stored where heddle does not look. */
@@ -31,11 +34,17 @@ export async function configWarnings(sources: ConfigSources, further: ConfigRead
     if (!(error instanceof ConfigError)) throw error;
     return [toConfigWarning(error, REFUSED)];
   }
+  // Reading a large file takes some milliseconds, and so does finding its mistakes.
+  await new EventLoopYield().yielded();
   const { problem, path } = sources.trustedFiles;
   const ofTrust = problem === null ? [] : [{ summary: problem.message, details: null, path, range: null }];
   const ofSettings = configProblems(config, further).map(({ warning }) => warning);
-  const ofLogins = [...loginWarnings(config), ...keyringWarnings(config).map((error) => toConfigWarning(error, LOGIN_AGAIN))];
-  const ofModels = [...ofLogins, ...embeddedDefault(config), ...idleWebSearch(config)];
+  const ofModels = [
+    ...loginWarnings(config),
+    ...keyringWarnings(config).map((error) => toConfigWarning(error, LOGIN_AGAIN)),
+    ...embeddedDefault(config),
+    ...idleWebSearch(config),
+  ];
   return [...ofSettings, ...ofTrust, ...projectWarnings(config), ...ofModels];
 }
 
@@ -47,7 +56,8 @@ export function projectWarnings(config: Config): ConfigWarningNotification[] {
 
 /** Returns the warnings about keys of a request's `config` object that have no effect. */
 export function requestWarnings(config: Config): ConfigWarningNotification[] {
-  return [...config.layers.filter(isRequestLayer).flatMap(ineffectiveKeys), ...unknownServerKeys(config, isRequestLayer)];
+  const ofLayer = (layer: Layer) => [...keyWarnings(layer), ...agentKeyWarnings(layer)];
+  return [...config.layers.filter(isRequestLayer).flatMap(ofLayer), ...unknownServerKeys(config, isRequestLayer)];
 }
 
 function hookWarnings({ hooks }: Config): ConfigWarningNotification[] {
@@ -62,7 +72,7 @@ function disabledFile({ disabledReason, warnsDisabled, locate }: Layer): ConfigW
 
 function ignoredKeys({ ignoredKeys: keys, locate }: Layer): ConfigWarningNotification[] {
   return keys.map(({ path, reason }) => {
-    const suggested = path.length === 1 ? suggestKey(path[0] ?? '', KNOWN_KEYS) : null;
+    const suggested = path.length === 1 ? suggestKey(path[0] ?? '', TOP_KEYS) : null;
     const details = suggested === null ? 'Set it in the config.toml in your heddle home instead.' : `Did you mean ${suggested}?`;
     return toConfigWarning(new ConfigError(`${path.join('.')} is ignored: ${reason}`, locate(path)), details);
   });

@@ -1,9 +1,11 @@
 import { longestFirst } from '../secrets/redact.ts';
 import type { Config } from './config.ts';
-import { readMcpServers } from './mcp/read-mcp-servers.ts';
+import { mcpSettings } from './mcp/mcp-settings.ts';
 import { providerKeys } from './providers/provider-keys.ts';
 
-/** The secrets that a configuration sends to model providers and MCP servers, the longest first. */
+/** The secrets that a configuration sends to model providers, MCP servers and the check of their calls, the longest first. */
 export function configuredSecrets(config: Config): string[] {
-  return longestFirst([...providerKeys(config).values, ...readMcpServers(config).servers.flatMap(({ secrets }) => secrets)]);
+  const { servers, check } = mcpSettings(config);
+  const ofCheck = check === null || check.type === 'invalid' ? [] : check.secrets;
+  return longestFirst([...providerKeys(config).values, ...servers.flatMap(({ secrets }) => secrets), ...ofCheck]);
 }

@@ -1,4 +1,3 @@
-import { rm } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
 import type { Env } from '../base/env.ts';
 import { OwnFileError } from '../base/files/file-refused-error.ts';
@@ -6,6 +5,7 @@ import { openNewFile } from '../base/files/open-new-file.ts';
 import type { Config } from '../config/config.ts';
 import { configuredSecrets } from '../config/configured-secrets.ts';
 import { validOrNull } from '../config/valid-or-null.ts';
+import { removePath } from '../files/remove-path.ts';
 import { whyNotWritten } from '../files/why-not-written.ts';
 import type { CredentialStore } from '../mcp/oauth/credential-store.ts';
 import { fileFailed } from '../protocol/file-errors.ts';
@@ -100,7 +100,7 @@ async function save(path: string, text: string): Promise<void> {
       await file.writeFile(text);
       await file.sync();
     } catch (error) {
-      await rm(path, { force: true });
+      await removePath(path, { recursive: false, force: true });
       throw error;
     } finally {
       await file.close();

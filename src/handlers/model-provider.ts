@@ -72,9 +72,9 @@ function withoutCredentials(baseUrl: string | null): string | null {
   return url !== null && (url.username || url.password || url.search) ? shownUrl(url) : baseUrl;
 }
 
-function settingsOf({ id, envKey, httpHeaders }: ProviderConfig): ProviderSettings {
+function settingsOf({ id, envKey, usesLogin, httpHeaders }: ProviderConfig): ProviderSettings {
   if (id === 'openai') return { type: 'openai' };
   if (envKey !== null) return { type: 'customGateway', auth: { mode: 'environmentVariable', envKey } };
-  const mayHoldKey = Object.keys(httpHeaders).length > 0;
+  const mayHoldKey = usesLogin || Object.keys(httpHeaders).length > 0;
   return { type: 'customGateway', auth: mayHoldKey ? { mode: 'externallyConfigured', envKey: null } : { mode: 'none' } };
 }

@@ -1,5 +1,5 @@
 import { SHARE_ENV, Worker } from 'node:worker_threads';
-import type { Log } from '../base/log.ts';
+import type { Env } from '../base/env.ts';
 import type { FromHost, HostPort, ToHost } from './to-host.ts';
 
 /** A host that needs more memory than this ends, and not the process. */
@@ -8,7 +8,8 @@ const HEAP_MB_MAX = 1024;
 export interface HostPortOptions {
   /** The built script of the host's thread. Null: the host runs in this thread. */
   script: string | null;
-  log: Log;
+  /** Has the proxies and certificates for servers that are reached by HTTP. */
+  env: Env;
 }
 
 interface HostPortEvents {
@@ -19,12 +20,13 @@ interface HostPortEvents {
 
 /** Starts the host, in a thread of its own if there is a script for it. */
 export function createHostPort(options: HostPortOptions, events: HostPortEvents): HostPort {
-  return options.script === null ? localPort(events) : workerPort(options.script, events);
+  return options.script === null ? localPort(options.env, events) : workerPort(options.script, options.env, events);
 }
 
-function workerPort(script: string, { onMessage, onDied }: HostPortEvents): HostPort {
+function workerPort(script: string, env: Env, { onMessage, onDied }: HostPortEvents): HostPort {
   const worker = new Worker(script, {
     env: SHARE_ENV,
+    workerData: { ...env },
     execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX },
   });
@@ -49,7 +51,7 @@ function workerPort(script: string, { onMessage, onDied }: HostPortEvents): Host
 }
 
 /** Messages wait until the host's code is loaded. */
-function localPort({ onMessage, onDied }: HostPortEvents): HostPort {
+function localPort(env: Env, { onMessage, onDied }: HostPortEvents): HostPort {
   let isClosed = false;
   const waiting: ToHost[] = [];
   let receive = (message: ToHost): void => void waiting.push(message);
@@ -58,7 +60,7 @@ function localPort({ onMessage, onDied }: HostPortEvents): HostPort {
       const { createMcpHost } = await import('./host/create-mcp-host.ts');
       const host = createMcpHost((message) => {
         if (!isClosed) onMessage(message);
-      });
+      }, env);
       receive = (message) => host.receive(message);
       for (const message of waiting.splice(0)) receive(message);
     } catch (error) {

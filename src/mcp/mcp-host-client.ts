@@ -1,8 +1,18 @@
-import type { JsonValue } from '../base/json-value.ts';
+import type { JsonObject, JsonValue } from '../base/json-value.ts';
 import type { Log } from '../base/log.ts';
 import { createHostPort, type HostPortOptions } from './create-host-port.ts';
 import { McpError } from './mcp-error.ts';
-import type { ConnectedServer, FromHost, HostedServer, HostPort, McpAnswer, McpProblem, McpQuestion, McpRequest } from './to-host.ts';
+import type {
+  ConnectedServer,
+  FromHost,
+  HostedServer,
+  HostPort,
+  McpAnswer,
+  McpProblem,
+  McpQuestion,
+  McpRequest,
+  RefreshRequest,
+} from './to-host.ts';
 
 export type Progress = Extract<FromHost, { type: 'progress' }>['progress'];
 
@@ -27,6 +37,8 @@ export interface HostConnection {
   inputEnded(): void;
   /** Sends a request. `begun` gets its number. Rejects with an McpError; an abort of the signal cancels it. */
   request(request: McpRequest, options: RequestOptions): Promise<JsonValue>;
+  /** Gets other tokens for this connection. Rejects with an McpError. */
+  refreshTokens(request: RefreshRequest, signal: AbortSignal): Promise<JsonObject>;
   rootsChanged(): void;
   /** Requests that wait are rejected with this error. */
   close(why: McpError): void;
@@ -86,6 +98,7 @@ export class McpHostClient {
       input: (bytes) => this.#post({ type: 'input', connection, bytes }),
       inputEnded: () => this.#post({ type: 'inputEnded', connection }),
       request: (request, options) => this.#request(connection, request, options),
+      refreshTokens: async (request, signal) => (await this.#request(connection, request, { signal })) as JsonObject,
       rootsChanged: () => this.#post({ type: 'rootsChanged', connection }),
       close: (why) => {
         this.#end(connection, why);
@@ -115,7 +128,7 @@ export class McpHostClient {
     this.#port?.post(message);
   }
 
-  #request(connection: number, request: McpRequest, { signal, begun, onProgress }: RequestOptions): Promise<JsonValue> {
+  #request(connection: number, request: McpRequest | RefreshRequest, { signal, begun, onProgress }: RequestOptions): Promise<JsonValue> {
     const open = this.#connections.get(connection);
     if (open === undefined) return Promise.reject(new McpError('closed', 'the server has ended'));
     const call = ++this.#count;
@@ -159,6 +172,7 @@ export class McpHostClient {
     else if (message.type === 'progress') this.#calls.get(message.call)?.onProgress?.(message.progress);
     else if (message.type === 'result') this.#settle(message.call)?.resolve(message.result);
     else if (message.type === 'failure') this.#settle(message.call)?.reject(errorOf(message.problem));
+    else if (message.type === 'warned') this.#options.log.warn(message.fields, message.text);
     else this.#asks.get(message.ask)?.withdrawn.abort();
   }
 

@@ -2,7 +2,6 @@ import type { Clock } from '../base/clock.ts';
 import type { JsonValue } from '../base/json-value.ts';
 import type { Log } from '../base/log.ts';
 import { orAborted } from '../base/or-aborted.ts';
-import { makeFolder } from '../base/paths/make-folder.ts';
 import type { McpServerConfig } from '../config/mcp/mcp-server-config.ts';
 import { type Processes, ProcessStartError } from '../sandbox/processes/processes.ts';
 import { redact } from '../secrets/redact.ts';
@@ -10,14 +9,13 @@ import { redactLikelySecrets } from '../secrets/redact-likely-secrets.ts';
 import { McpError } from './mcp-error.ts';
 import type { HostConnection, McpHostClient } from './mcp-host-client.ts';
 import type { McpServerState, McpUser } from './mcp-user.ts';
-import type { CredentialStore } from './oauth/credential-store.ts';
+import type { ServerTokens } from './oauth/server-tokens.ts';
 import { paced } from './paced.ts';
 import { RestartWaits } from './restart-waits.ts';
 import { type McpCallOptions, ServerCalls } from './server-calls.ts';
 import { ServerProcess } from './server-process.ts';
 import { ServerQuestions } from './server-questions.ts';
 import type { ConnectedServer, HostedServer, McpRequest, McpTool, McpToolList } from './to-host.ts';
-import type { TokenSource } from './token-source.ts';
 
 /** The least time between two lists of changed tools. */
 const REFRESH_MS_MIN = 1_000;
@@ -27,9 +25,7 @@ export interface McpServerDeps {
   processes: Processes;
   clock: Clock;
   log: Log;
-  tokens: TokenSource;
-  /** The logins of the user. */
-  credentials: CredentialStore;
+  tokens: ServerTokens;
 }
 
 /** One MCP server, which all threads with the same configuration share. It is started again when it has crashed. */
@@ -56,7 +52,7 @@ export class McpServer {
     this.#cwd = cwd;
     this.#deps = deps;
     this.#restart = new RestartWaits(deps.clock);
-    this.#questions = new ServerQuestions({ config, users: this.#users, tokens: deps.tokens, credentials: deps.credentials });
+    this.#questions = new ServerQuestions({ users: this.#users });
     this.#calls = new ServerCalls({ name: config.name, clock: deps.clock, questions: this.#questions });
   }
 
@@ -250,7 +246,6 @@ export class McpServer {
     let connection: HostConnection | null = null;
     connection = this.#connectTo({ type: 'stdio' }, running);
     try {
-      if (transport.hasOwnFolder) await makeFolder(transport.cwd ?? this.#cwd);
       await running.start(name, { ...transport, cwd: transport.cwd ?? this.#cwd }, this.#deps.processes);
     } catch (error) {
       if (this.#process === running) this.#process = null;
@@ -265,7 +260,10 @@ export class McpServer {
     const connection: HostConnection = this.#deps.host.open(server, {
       onOutput: (bytes) => running?.write(bytes),
       onTaken: (bytes) => running?.taken(bytes),
-      onQuestion: (call, question, signal) => this.#questions.answer(call, question, signal),
+      onQuestion: (call, question, signal) =>
+        question.kind === 'token'
+          ? this.#deps.tokens.answer(this.config, { refused: question.refused, connection })
+          : this.#questions.answer(call, question, signal),
       onToolsChanged: paced(() => this.#refreshTools(), { everyMs: REFRESH_MS_MIN, clock: this.#deps.clock }),
       onClosed: (reason) => {
         if (this.#connection === connection) this.#lost(reason ?? 'the connection ended');
@@ -326,5 +324,5 @@ export class McpServer {
 function httpServer(transport: Extract<McpServerConfig['transport'], { type: 'http' }>): HostedServer {
   const { url, headers, bearerToken } = transport;
   const hasOwn = Object.keys(headers).some((name) => name.toLowerCase() === 'authorization');
-  return { type: 'http', url, headers, authentication: bearerToken !== null ? 'token' : hasOwn ? 'none' : 'oauth' };
+  return { type: 'http', url, headers, authentication: bearerToken === null && hasOwn ? 'none' : 'token' };
 }

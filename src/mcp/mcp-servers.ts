@@ -1,9 +1,11 @@
 import type { Timer } from '../base/clock.ts';
+import type { Env } from '../base/env.ts';
 import type { McpServerConfig } from '../config/mcp/mcp-server-config.ts';
 import { McpHostClient } from './mcp-host-client.ts';
 import { McpServer, type McpServerDeps } from './mcp-server.ts';
 import type { McpUser } from './mcp-user.ts';
-import { configuredTokens, type TokenSource } from './token-source.ts';
+import type { CredentialStore } from './oauth/credential-store.ts';
+import { ServerTokens } from './oauth/server-tokens.ts';
 
 /** How long a server without users keeps running. */
 const IDLE_MS_MAX = 30_000;
@@ -11,9 +13,12 @@ const IDLE_MS_MAX = 30_000;
 export interface McpServersDeps extends Omit<McpServerDeps, 'host' | 'tokens'> {
   /** The server's own version. */
   version: string;
+  /** Has the proxies and certificates for servers that are reached by HTTP. */
+  env: Env;
   /** The built script of the thread that speaks with servers. Null: that happens in this thread. */
   script: string | null;
-  tokens?: TokenSource;
+  /** The logins of the user. */
+  credentials: CredentialStore;
 }
 
 /** A use of a server, which keeps it running until it is released. */
@@ -31,6 +36,7 @@ interface Shared {
 /** The running MCP servers. Uses with the same configuration share one. */
 export class McpServers {
   readonly #deps: McpServersDeps;
+  readonly #tokens: ServerTokens;
   readonly #shared = new Map<string, Shared>();
   readonly #ending = new Set<Promise<void>>();
   #host: McpHostClient | null = null;
@@ -38,6 +44,7 @@ export class McpServers {
 
   constructor(deps: McpServersDeps) {
     this.#deps = deps;
+    this.#tokens = new ServerTokens(deps);
   }
 
   /** Starts a server for a user, or shares the one that runs. */
@@ -103,8 +110,7 @@ export class McpServers {
   }
 
   #create(config: McpServerConfig, cwd: string): McpServer {
-    const { tokens = configuredTokens } = this.#deps;
-    return new McpServer(config, cwd, { ...this.#deps, tokens, host: this.host });
+    return new McpServer(config, cwd, { ...this.#deps, tokens: this.#tokens, host: this.host });
   }
 
   #endLater(key: string, shared: Shared): void {

@@ -2,11 +2,8 @@ import { basename } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { JsonObject } from '../base/json-value.ts';
 import type { PausableTimers } from '../base/pausable-timers.ts';
-import type { McpServerConfig } from '../config/mcp/mcp-server-config.ts';
 import type { AskedQuestion, McpUser } from './mcp-user.ts';
-import type { CredentialStore } from './oauth/credential-store.ts';
 import type { McpAnswer, McpQuestion, McpRequest } from './to-host.ts';
-import type { TokenSource } from './token-source.ts';
 
 /** A request to the server that is not answered yet. */
 interface OpenCall {
@@ -21,10 +18,7 @@ interface OpenCall {
 }
 
 interface ServerQuestionsDeps {
-  config: McpServerConfig;
   users: ReadonlySet<McpUser>;
-  tokens: TokenSource;
-  credentials: CredentialStore;
 }
 
 /** The requests in whose course servers ask. They answer the others by themselves. */
@@ -51,10 +45,8 @@ export class ServerQuestions {
 
   /** `call`: the request in whose course the server asks; null: unknown. */
   async answer(call: number | null, question: McpQuestion, signal: AbortSignal): Promise<McpAnswer> {
-    if (question.kind === 'token') return { result: await this.#token(question.refused) };
     if (question.kind === 'roots') return { result: { roots: this.#roots() } };
-    if (question.kind === 'credentials' || question.kind === 'storeCredentials') return this.#credentials(question);
-    if (question.kind === 'authorize') return NO_CALL;
+    if (question.kind !== 'elicitation' && question.kind !== 'sampling') return NO_CALL;
     const open = this.#callOf(call, question);
     if (open?.user == null) return question.kind === 'elicitation' ? { result: { action: 'decline' } } : NO_CALL;
     open.timers.pause();
@@ -63,19 +55,6 @@ export class ServerQuestions {
     } finally {
       open.timers.resume();
     }
-  }
-
-  async #credentials(question: Extract<McpQuestion, { kind: 'credentials' | 'storeCredentials' }>): Promise<McpAnswer> {
-    const { config, credentials } = this.#deps;
-    if (config.transport.type !== 'http') return NO_CALL;
-    const server = { name: config.name, url: config.transport.url };
-    if (question.kind === 'storeCredentials') await credentials.change(server, question.change);
-    return { result: credentials.read(server) as never };
-  }
-
-  async #token(refused: boolean): Promise<string | null> {
-    const { transport, name } = this.#deps.config;
-    return transport.type === 'http' ? this.#deps.tokens.token({ name, transport }, { refused }) : null;
   }
 
   /**

@@ -8,8 +8,8 @@ export type HostedServer =
       type: 'http';
       url: string;
       headers: Readonly<Record<string, string>>;
-      /** `token`: the main thread has a bearer token. `oauth`: tokens of an earlier login, if there was one. An object: a login. */
-      authentication: 'none' | 'token' | 'oauth' | LoginRequest;
+      /** `token`: the main thread has a bearer token, or will have one. An object: a login. */
+      authentication: 'none' | 'token' | LoginRequest;
     };
 
 /** How the user logs in to a server. */
@@ -24,6 +24,8 @@ export interface LoginRequest {
   clientSecret: string | null;
   /** The URL of a document that describes the client. Null: there is none. */
   clientMetadataUrl: string | null;
+  /** `cimd`: the client is known by this document; `dcr`: it is registered; `auto`: whichever there is. A `clientId` goes before. */
+  registration: 'auto' | 'cimd' | 'dcr';
 }
 
 /** What is stored of the logins to a server. */
@@ -37,6 +39,9 @@ export interface StoredCredentials {
   /** What is known of the authorization server. */
   discovery: JsonObject | null;
 }
+
+/** What a login changes of it. */
+export type CredentialsChange = Partial<Omit<StoredCredentials, 'expiresAtMs'>>;
 
 /** A tool as the server describes it. */
 export interface McpTool {
@@ -99,6 +104,16 @@ export interface CutResult {
   isCut: boolean;
 }
 
+/** Asks an authorization server for other tokens. The result is what it answers, with what it leaves as it was. */
+export interface RefreshRequest {
+  op: 'refreshTokens';
+  /** The address of the MCP server. */
+  url: string;
+  stored: StoredCredentials;
+  /** From the configuration. A `clientId` of null: the client that the user has logged in with. */
+  client: Pick<LoginRequest, 'resource' | 'clientId' | 'clientSecret'>;
+}
+
 /**
  * Why a request or a connection failed. `server`: the server answered with an error. `closed`: the connection ended. `sessionLost`: the
  * server does not know the connection's session any more. `unauthorized`: it wants a token, or another one.
@@ -112,15 +127,18 @@ export interface McpProblem {
   scopes?: readonly string[];
 }
 
-/** A question of a server, or of the connection: `token` asks for the bearer token, `refused` if the server did not take the last one. */
+/**
+ * A question of a server, or of the connection: `token` asks for the bearer token. `refused`: the last one, which the server did not take;
+ * empty: it did not take a request without one.
+ */
 export type McpQuestion =
   | { kind: 'elicitation'; params: JsonObject }
   | { kind: 'sampling'; params: JsonObject }
   | { kind: 'roots' }
-  | { kind: 'token'; refused: boolean }
+  | { kind: 'token'; refused: string | null }
   /** The stored credentials, and changes of them. */
   | { kind: 'credentials' }
-  | { kind: 'storeCredentials'; change: Partial<StoredCredentials> }
+  | { kind: 'storeCredentials'; change: CredentialsChange }
   /** Sends the user to this address. The answer is the query of the redirect that follows. */
   | { kind: 'authorize'; url: string };
 
@@ -132,7 +150,7 @@ export type ToHost =
   | { type: 'connect'; connection: number; server: HostedServer; clientVersion: string }
   | { type: 'input'; connection: number; bytes: Uint8Array }
   | { type: 'inputEnded'; connection: number }
-  | { type: 'request'; connection: number; call: number; request: McpRequest }
+  | { type: 'request'; connection: number; call: number; request: McpRequest | RefreshRequest }
   | { type: 'cancel'; call: number }
   | { type: 'answer'; ask: number; answer: McpAnswer }
   | { type: 'rootsChanged'; connection: number }
@@ -152,7 +170,9 @@ export type FromHost =
   | { type: 'withdrawn'; ask: number }
   | { type: 'toolsChanged'; connection: number }
   | { type: 'closed'; connection: number; reason: string | null }
-  | { type: 'noticed'; connection: number; message: string };
+  | { type: 'noticed'; connection: number; message: string }
+  /** For the log. */
+  | { type: 'warned'; fields: object; text: string };
 
 /** Sends messages to the host. */
 export interface HostPort {

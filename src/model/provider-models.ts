@@ -62,9 +62,9 @@ class ProviderLists {
   }
 
   #list(provider: ProviderConfig, { isFresh = false } = {}): Promise<ModelListing> {
-    const { clock, storedKey } = this.#deps;
+    const { clock, storedLogin } = this.#deps;
     // Another key may have other models.
-    const name = JSON.stringify([provider, provider.usesLogin ? storedKey?.() : null]);
+    const name = JSON.stringify([provider, provider.usesLogin ? storedLogin?.().apiKey : null]);
     const known = this.#kept.get(name);
     if (!isFresh && known !== undefined && clock.monotonic() < known.untilMs) return known.listing;
     const kept = { untilMs: clock.monotonic() + LISTED_MS, listing: this.#ask(provider) };

@@ -7,7 +7,7 @@ const SILENT_MS_MAX = 5_000;
 /** How often that is looked at before a listing that still finds files ends. */
 const LOOKS_MAX = 12;
 /** Ripgrep keeps each line of an ignore file in memory: one without an end, such as a link to a device, must not take all of it. */
-const MEMORY_BYTES_MAX = 512 * 1024 * 1024;
+const MEMORY_BYTES_MAX = 256 * 1024 * 1024;
 /** The exit codes of a ripgrep that has looked everywhere: it found files, none, or some that it could not read. */
 const FINISHED = [0, 1, 2];
 /** The folders in which version control keeps its own files. */

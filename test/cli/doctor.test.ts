@@ -115,6 +115,9 @@ describe('heddle doctor', () => {
     const keyless = await doctor(provider('http://127.0.0.1:9/v1'));
     expect([silent, keyless].map(({ check }) => check('provider')?.facts)).toMatchObject([{ reachable: false }, { reachable: null }]);
     expect(keyless.check('provider')?.problems[0]?.message).toContain('set the environment variable P_KEY');
+    const { 'config.toml': text } = provider('http://127.0.0.1:9/v1');
+    const headed = await doctor({ 'config.toml': `${text}http_headers = { Authorization = "Bearer x" }\n` });
+    expect(headed.check('provider')?.facts).toMatchObject({ key: 'config.toml' });
   });
 
   test('a file that cannot be read leaves the other checks', async () => {

@@ -7,8 +7,6 @@ import { tempFolder } from './temp-folder.ts';
 
 const ENV = { PATH: '/bin', HOME: '/h', SECRET_KEY: 'hidden', TOKEN: 'token-of-the-user', HEADER: 'from-env' };
 
-const FOLDER = { cwd: expect.stringMatching(/\/heddle-mcp$/) as string, hasOwnFolder: true };
-
 async function read(text: string) {
   const home = tempFolder({ 'config.toml': text });
   const sources = { home, cwd: home, env: ENV, overrides: [], trustedFiles: new TrustedFiles({ home, writes: false }), modelGiven: true };
@@ -21,7 +19,7 @@ test('a server on stdio, with defaults', async () => {
     servers: [
       {
         name: 'ex',
-        transport: { type: 'stdio', command: 'prog', args: [], env: { PATH: '/bin', HOME: '/h' }, ...FOLDER },
+        transport: { type: 'stdio', command: 'prog', args: [], env: { PATH: '/bin', HOME: '/h' }, cwd: null },
         enabled: true,
         required: false,
         startupTimeoutMs: 10_000,
@@ -68,7 +66,6 @@ approval_mode = "approve"
       args: ['a'],
       env: { PATH: '/bin', HOME: '/h', SECRET_KEY: 'hidden', TOKEN: 'token-of-the-user', API_KEY: 'key-key-key', MODE: 'x' },
       cwd: '/work',
-      hasOwnFolder: false,
     },
     enabled: false,
     required: true,
@@ -133,7 +130,7 @@ test.each([
   ],
   [
     'command = "x"\ncwd = "servers/x"',
-    'mcp_servers.ex.cwd: expected an absolute path, or "." for the working directory of the thread, found "servers/x"',
+    'mcp_servers.ex.cwd: expected an absolute path, found "servers/x"',
   ],
 ])('a mistake is a problem of this server only, with its place: %s', async (table, problem) => {
   const { home, settings, warnings } = await read(`[mcp_servers.ex]\n${table}\n[mcp_servers.good]\ncommand = "x"\n`);
@@ -181,18 +178,18 @@ test('errors and logs do not show the secrets of variables and arguments', async
   );
 });
 
-test('the default folder of a server is heddle\'s own; "." is that of the thread', async () => {
-  const { home, settings } = await read('[mcp_servers.a]\ncommand = "x"\n[mcp_servers.b]\ncommand = "x"\ncwd = "."\n');
-  expect(settings.servers.map(({ transport }) => transport)).toMatchObject([
-    { cwd: `${home}/heddle-mcp`, hasOwnFolder: true },
-    { cwd: null, hasOwnFolder: false },
-  ]);
+test('a program that is named by a relative path needs a folder, so that no project can have it', async () => {
+  const { settings } = await read('[mcp_servers.a]\ncommand = "./x"\n[mcp_servers.b]\ncommand = "./x"\ncwd = "/work"\n');
+  expect(settings.servers.map(({ name }) => name)).toEqual(['b']);
+  expect(settings.problems[0]?.error.problem).toBe(
+    'mcp_servers.a.command: a relative path needs cwd. Otherwise each project could have a program at it',
+  );
 });
 
 test.each([
   [
     'command = "x"\nargs = ["a"]\nenv = { A = "1" }\ntimeout_sec = 2',
-    { type: 'command', command: 'x', args: ['a'], env: { A: '1' }, timeoutMs: 2_000, cwd: FOLDER.cwd, secrets: [] },
+    { type: 'command', command: 'x', args: ['a'], env: { A: '1' }, timeoutMs: 2_000, cwd: expect.any(String) as string, secrets: [] },
   ],
   [
     'url = "https://e.com/check"\nhttp_headers = { A = "1" }',

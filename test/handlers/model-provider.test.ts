@@ -36,6 +36,9 @@ base_url = "https://keyed.example"
 env_key = "MY_KEY"
 [model_providers.open]
 base_url = "https://open.example"
+[model_providers.logged-in]
+base_url = "https://logged-in.example"
+requires_openai_auth = true
 [model_providers.headed]
 base_url = "https://headed.example"
 http_headers = { Authorization = "Bearer secret" }
@@ -45,6 +48,7 @@ http_headers = { Authorization = "Bearer secret" }
       data: [
         gateway('keyed', { mode: 'environmentVariable', envKey: 'MY_KEY' }),
         gateway('open', { mode: 'none' }),
+        gateway('logged-in', { mode: 'externallyConfigured', envKey: null }),
         gateway('headed', { mode: 'externallyConfigured', envKey: null }),
         OPENAI,
         ...KEYLESS,

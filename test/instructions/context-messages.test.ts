@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { type ContextInput, contextChanges, contextMessages } from '../../src/instructions/context-messages.ts';
 import { describeEnvironment } from '../../src/instructions/environment-text.ts';
 import type { ResponseItem } from '../../src/protocol/generated/types.ts';
+import { isContext } from '../../src/rollout/author-of.ts';
 
 const mode = (kind: 'plan' | 'default', developer_instructions: string | null = null) => ({
   mode: kind,
@@ -75,6 +76,7 @@ test('every user text begins as clients expect of context: with a tag or a headi
   ]).filter((text) => text.startsWith('user: '));
   expect(texts).toHaveLength(6);
   for (const text of texts) expect(text).toMatch(/^user: [<#]/);
+  for (const text of texts) expect([text, isContext(text.slice('user: '.length))]).toEqual([text, true]);
 });
 
 test('a text that is given twice is said once, a blank one not at all', () => {

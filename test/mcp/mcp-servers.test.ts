@@ -25,7 +25,15 @@ function setUp() {
     sendSignal: (pid, signal) => process.kill(pid, signal),
     log,
   });
-  const servers = new McpServers({ processes, clock, log, version: '1', script: null, credentials: new CredentialStore(folder) });
+  const servers = new McpServers({
+    processes,
+    clock,
+    log,
+    env: {},
+    version: '1',
+    script: null,
+    credentials: new CredentialStore(folder, clock),
+  });
   onTestFinished(async () => {
     await servers.close();
     await processes.close();
@@ -38,7 +46,6 @@ function setUp() {
       args: [EXAMPLE_SERVER],
       env: { MCP_LOG: file, ...env },
       cwd: null,
-      hasOwnFolder: false,
     },
     enabled: true,
     required: false,

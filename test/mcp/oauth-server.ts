@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 
@@ -7,42 +8,91 @@ import { onTestFinished } from 'vitest';
 export interface OauthServer {
   /** The address of the MCP server. */
   url: string;
+  port: number;
   /** The requests to the authorization server, such as `token refresh_token`. */
   asked: string[];
   /** How long the next access tokens are valid, in seconds. */
   expiresIn: number;
   /** The access tokens that the MCP server takes. */
   valid: Set<string>;
+  /** The refresh token that the authorization server takes. */
+  refreshToken: string;
+  /** The last request for tokens. */
+  tokenRequest: Record<string, string>;
+  /** Requests for tokens wait for it. */
+  gate: Promise<void>;
+  /** The MCP server refuses new access tokens. */
+  refusesNew: boolean;
+}
+
+interface OauthServerOptions {
+  /** With this certificate, under the name other.example; the port is `port`. */
+  tls?: { cert: Buffer; key: Buffer };
+  /** Answers in place of the servers: returns whether it did, or will. */
+  instead?: (path: string, response: ServerResponse) => boolean;
+  /** The resource that the MCP server names; by default its address. */
+  resource?: string;
+  /** More metadata of the authorization server. */
+  metadata?: object;
 }
 
 /** Starts the two servers on one port of the loopback address, for the running test. */
-export async function startOauthServer(): Promise<OauthServer> {
-  const state: OauthServer = { url: '', asked: [], expiresIn: 3600, valid: new Set() };
-  const server = createServer((request, response) => void answer(state, request, response));
+export async function startOauthServer({ tls, instead = () => false, ...told }: OauthServerOptions = {}): Promise<OauthServer> {
+  const state: OauthServer = {
+    url: '',
+    port: 0,
+    asked: [],
+    expiresIn: 3600,
+    valid: new Set(),
+    refreshToken: '',
+    tokenRequest: {},
+    gate: Promise.resolve(),
+    refusesNew: false,
+  };
+  const listener: RequestListener = (request, response) => {
+    if (!instead(request.url ?? '', response)) void answer(state, told, { request, response });
+  };
+  const server = tls === undefined ? createServer(listener) : createTlsServer(tls, listener);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => {
     server.closeAllConnections();
     server.close();
   });
-  state.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+  state.port = (server.address() as AddressInfo).port;
+  state.url = tls === undefined ? `http://127.0.0.1:${state.port}/mcp` : 'https://other.example/mcp';
   return state;
 }
 
 let challenge = '';
 let count = 0;
 
-async function answer(state: OauthServer, request: IncomingMessage, response: ServerResponse): Promise<void> {
+interface Exchange {
+  request: IncomingMessage;
+  response: ServerResponse;
+}
+
+async function answer(
+  state: OauthServer,
+  { resource = state.url, metadata: more = {} }: Pick<OauthServerOptions, 'resource' | 'metadata'>,
+  { request, response }: Exchange,
+): Promise<void> {
   const { origin } = new URL(state.url);
   const { pathname, searchParams } = new URL(request.url ?? '', origin);
   const body = await textOf(request);
   const json = (value: unknown, status = 200) => {
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
   };
-  if (pathname.startsWith('/.well-known/oauth-protected-resource')) return json({ resource: state.url, authorization_servers: [origin] });
-  if (pathname.startsWith('/.well-known/oauth-authorization-server')) return json(metadata(origin));
+  if (pathname.startsWith('/.well-known/oauth-protected-resource')) return json({ resource, authorization_servers: [origin] });
+  if (pathname.startsWith('/.well-known/oauth-authorization-server')) return json({ ...metadata(origin), ...more });
   if (pathname === '/register') return json({ ...(JSON.parse(body) as object), client_id: 'registered' }, 201);
   if (pathname === '/authorize') return authorize(state, searchParams, response);
-  if (pathname === '/token') return json(token(state, new URLSearchParams(body)));
+  if (pathname === '/token') {
+    const client = request.headers.authorization?.split(' ')[1] ?? '';
+    state.tokenRequest = { ...Object.fromEntries(new URLSearchParams(body)), basic: Buffer.from(client, 'base64').toString() };
+    await state.gate;
+    const tokens = token(state, new URLSearchParams(body));
+    return json(tokens, 'error' in tokens ? 400 : 200);
+  }
   if (pathname !== '/mcp') return json({ error: 'not_found' }, 404);
   const [, access = ''] = (request.headers.authorization ?? '').split(' ');
   if (state.valid.has(access)) return serve(request.method ?? '', body, response);
@@ -87,9 +137,11 @@ function token(state: OauthServer, params: URLSearchParams): object {
     .update(params.get('code_verifier') ?? '')
     .digest('base64url');
   if (grant === 'authorization_code' && verifier !== challenge) return { error: 'invalid_grant' };
+  if (grant === 'refresh_token' && params.get('refresh_token') !== state.refreshToken) return { error: 'invalid_grant' };
   const access = `access-token-${++count}`;
-  state.valid.add(access);
-  return { access_token: access, token_type: 'Bearer', expires_in: state.expiresIn, refresh_token: `refresh-token-${count}` };
+  if (!state.refusesNew) state.valid.add(access);
+  state.refreshToken = `refresh-token-${count}`;
+  return { access_token: access, token_type: 'Bearer', expires_in: state.expiresIn, refresh_token: state.refreshToken };
 }
 
 const results: Record<string, object> = {

@@ -1,26 +1,9 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { TestServer } from '../support/test-server.ts';
+import { callWeb as call, logIn, statuses, web } from './logging-in.ts';
 import { exampleServer, mcpThread, until, withServers } from './mcp-thread.ts';
 import { startOauthServer } from './oauth-server.ts';
-
-type Thread = TestServer & { threadId: string };
-
-const web = (url: string, more = '') => withServers(`[mcp_servers.web]\nurl = "${url}"\n${more}`);
-const statuses = ({ client }: Thread) => client.notifications('mcpServer/startupStatus/updated').map(({ status }) => status);
-const call = ({ client, threadId }: Thread) => client.request('mcpServer/tool/call', { threadId, server: 'web', tool: 'look' });
-
-/** Logs in as a user with a browser does. */
-async function logIn(server: Thread, more: object = {}) {
-  const { client, threadId } = server;
-  const { authorizationUrl, loginId } = await client.request('mcpServer/oauth/login', { name: 'web', threadId, ...more });
-  const { headers } = await fetch(authorizationUrl, { redirect: 'manual' });
-  await fetch(headers.get('location') ?? '');
-  const completed = () => client.notifications('mcpServer/oauthLogin/completed');
-  await until(server, 'the end of the login', () => completed().some((each) => each.loginId === loginId));
-  return completed().at(-1);
-}
 
 test('a server that wants a login says so; after the login it is ready, and the token is stored for the owner only', async () => {
   const oauth = await startOauthServer();
@@ -55,7 +38,7 @@ test('a token is refreshed before it ends, and if the server refuses it', async 
   await until(server, 'the start', () => statuses(server).includes('ready'));
   await call(server);
   const refreshed = oauth.asked.filter((each) => each === 'token refresh_token').length;
-  expect([oauth.asked.slice(0, 2), refreshed > 0]).toEqual([['authorize read', 'token authorization_code'], true]);
+  expect([oauth.asked.slice(0, 2), refreshed > 0]).toEqual([['authorize write', 'token authorization_code'], true]);
   oauth.expiresIn = 3600;
   await call(server);
   const before = oauth.asked.length;
@@ -115,6 +98,11 @@ test.each([
   ],
   ['[mcp_servers.web]\nurl = "https://e.com"\nargs = []\n', {}, 'mcp_servers.web.args: only a server with a command can have it'],
   ['[mcp_servers.web]\nurl = "http://127.0.0.1:9/"\n', { clientRegistration: 'cimd' as const }, 'clientRegistration "cimd" needs the URL'],
+  [
+    '[mcp_servers.web]\nurl = "http://127.0.0.1:9/"\noauth = { client_id = "c" }\n',
+    { clientRegistration: 'dcr' as const },
+    'mcp_servers.web.oauth.client_id names a client that is registered already',
+  ],
 ])('mcpServer/oauth/login is refused: %s', async (servers, more, text) => {
   const server = await mcpThread([], { config: withServers(servers) });
   const refusal = { code: -32600, message: expect.stringContaining(text) as string };

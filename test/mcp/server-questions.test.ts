@@ -1,10 +1,8 @@
 import { expect, test } from 'vitest';
 import { PausableTimers } from '../../src/base/pausable-timers.ts';
 import type { McpUser } from '../../src/mcp/mcp-user.ts';
-import type { CredentialStore } from '../../src/mcp/oauth/credential-store.ts';
 import { ServerQuestions } from '../../src/mcp/server-questions.ts';
 import type { McpQuestion, McpRequest } from '../../src/mcp/to-host.ts';
-import type { TokenSource } from '../../src/mcp/token-source.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
 const NEVER = new AbortController().signal;
@@ -12,12 +10,7 @@ const DECLINED = { result: { action: 'decline' } };
 
 /** The questions of one server, with the requests to it that are open. */
 function openRequests(...requests: { of: McpUser | null; op: McpRequest['op']; threadId?: string }[]) {
-  const questions = new ServerQuestions({
-    config: {} as never,
-    users: new Set(),
-    tokens: {} as TokenSource,
-    credentials: {} as CredentialStore,
-  });
+  const questions = new ServerQuestions({ users: new Set() });
   for (const [index, { of, op, threadId }] of requests.entries())
     questions.begin(index + 1, {
       user: of,

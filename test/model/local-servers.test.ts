@@ -1,5 +1,6 @@
 import { createServer } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { NO_LOGIN } from '../../src/config/login/stored-login.ts';
 import type { LocalServer } from '../../src/config/providers/provider-config.ts';
 import type { InstalledModels } from '../../src/model/http/installed-models.ts';
 import type { ModelRequest } from '../../src/model/model.ts';
@@ -242,7 +243,7 @@ test.each<[LocalServer, string]>([
 
 describe('the models that are installed', () => {
   const listings = (clock: FakeClock) =>
-    providerModels(null, { env: {}, clock, userAgent: 'test/1', log: quietLog, storedKey: () => null, onRateLimits() {} }).listings;
+    providerModels(null, { env: {}, clock, userAgent: 'test/1', log: quietLog, storedLogin: () => NO_LOGIN, onRateLimits() {} }).listings;
   async function listed(reply: Reply) {
     await using server = await ProviderServer.start(reply);
     const listing = await listings(new FakeClock()).installedModels(providerAt(server.port));

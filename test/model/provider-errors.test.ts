@@ -1,5 +1,6 @@
 import { createServer as createTcpServer } from 'node:net';
 import { expect, test } from 'vitest';
+import { NO_LOGIN, type StoredLogin } from '../../src/config/login/stored-login.ts';
 import type { ProviderConfig } from '../../src/config/providers/provider-config.ts';
 import type { ProviderModelDeps } from '../../src/model/http/create-provider-model.ts';
 import type { CodexErrorInfo } from '../../src/protocol/generated/types.ts';
@@ -274,6 +275,26 @@ test.each<[string, string, Record<string, string>]>([
     failed(`The key of model provider "P" is missing: set the environment variable ${envKey}.`, 'unauthorized'),
   ]);
   expect(server.requests).toEqual([]);
+});
+
+test.each<[string, Partial<StoredLogin>, string]>([
+  ['none', {}, ''],
+  ['of ChatGPT', { hasChatgptLogin: true }, ' auth.json in the home has a ChatGPT login, which heddle does not support.'],
+  ['that cannot be read', { problem: 'auth.json is a folder' }, ' auth.json is a folder.'],
+])('a missing key of a provider with logins names the login: %s', async (_, login, reason) => {
+  await using server = await ProviderServer.start(refusing(401, {}));
+  const storedLogin = () => ({ ...NO_LOGIN, ...login });
+  const keyed = modelAt(server.port, { envKey: 'MY_KEY', usesLogin: true }, { storedLogin });
+  expect(await collect(keyed.model.stream(request, never))).toEqual([
+    failed(
+      `The key of model provider "P" is missing: log in with an API key, or set the environment variable MY_KEY.${reason}`,
+      'unauthorized',
+    ),
+  ]);
+  const keyless = modelAt(server.port, { usesLogin: true }, { storedLogin });
+  const told = (await collect(keyless.model.stream(request, never))).at(-1);
+  const message = told?.type === 'failed' ? told.error.message : '';
+  expect(message).toContain(`No key was sent. If the provider needs one, log in with an API key.${reason}`);
 });
 
 test.each<[string, Partial<ProviderConfig>, Record<string, string>, string]>([

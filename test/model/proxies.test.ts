@@ -1,60 +1,19 @@
-import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
-import { createServer, request as httpRequest, type IncomingMessage } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import { type AddressInfo, connect, type Server } from 'node:net';
-import { join } from 'node:path';
+import type { Socket } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Env } from '../../src/base/env.ts';
-import { proxyFor } from '../../src/model/http/connect/proxy-for.ts';
+import { proxyFor } from '../../src/base/http/proxy-for.ts';
+import { listening, startProxy, stuckProxy, TRUSTED, tlsFiles } from './loopback-proxy.ts';
 import { answered, answeredEvents, collect, modelAt, never, ProviderServer, request } from './provider-server.ts';
 
-const certificateFile = (name: string) => join(import.meta.dirname, 'certificates', name);
-
-async function listening(server: Server): Promise<number> {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => void server.close());
-  return (server.address() as AddressInfo).port;
-}
-
-/** A proxy on loopback that leads every host to `target`, or answers CONNECT with another status. */
-async function startProxy(target: number, { status = 200 } = {}) {
-  const seen: { line: string; credentials: string | undefined }[] = [];
-  const note = (req: IncomingMessage) => {
-    seen.push({ line: `${req.method} ${req.url}`, credentials: req.headers['proxy-authorization'] });
-  };
-  const proxy = createServer((req, res) => {
-    note(req);
-    const path = new URL(req.url ?? '').pathname;
-    const onward = httpRequest({ host: '127.0.0.1', port: target, path, method: req.method ?? 'GET', headers: req.headers }, (answer) => {
-      res.writeHead(answer.statusCode ?? 0, answer.headers);
-      answer.pipe(res);
-    });
-    req.pipe(onward);
-  });
-  proxy.on('connect', (req, socket) => {
-    note(req);
-    socket.on('error', () => {});
-    if (status !== 200) return void socket.end(`HTTP/1.1 ${status} No\r\n\r\n`);
-    const onward = connect(target, '127.0.0.1', () => socket.write('HTTP/1.1 200 OK\r\n\r\n'));
-    onward.on('error', () => socket.destroy()).on('close', () => socket.destroy());
-    socket.on('close', () => onward.destroy());
-    onward.pipe(socket);
-    socket.pipe(onward);
-    onTestFinished(() => void socket.destroy());
-  });
-  return { port: await listening(proxy), seen };
-}
-
 async function tlsProvider(): Promise<number> {
-  const tls = { cert: readFileSync(certificateFile('other-host.pem')), key: readFileSync(certificateFile('other-host.key')) };
-  const server = createTlsServer(tls, (req, res) => answered(res, req));
+  const server = createTlsServer(tlsFiles('other-host'), (req, res) => answered(res, req));
   server.on('secureConnection', (socket) => onTestFinished(() => void socket.destroy()));
   return listening(server);
 }
 
-const TRUSTED = { SSL_CERT_FILE: certificateFile('ca.pem') };
+const sendHeaders = (socket: Socket) => void socket.write(`HTTP/1.1 200 OK\r\nx: ${'x'.repeat(20_000)}`);
+const connectToNobody = (socket: Socket) => void socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\n\r\n'));
 
 describe('a provider behind a proxy', () => {
   test('over https: the proxy connects, and the certificate is that of the provider', async () => {
@@ -87,6 +46,47 @@ describe('a provider behind a proxy', () => {
     expect(text).toBe(
       `P (https://other.example/v1/responses) cannot be reached: the proxy did not connect to it, and answered HTTP ${status}. ${advice.replace('PORT', `${proxy.port}`)}`,
     );
+  });
+
+  // The first number: how often the proxy hears of the client before nothing more happens.
+  const stuck: [string, number, string, (socket: Socket) => void][] = [
+    ['never answers', 1, 'there was no connection within 3 s', () => {}],
+    ['sends headers without end', 1, 'the proxy did not connect to it, and answered more than 16 KiB of headers.', sendHeaders],
+    ['connects to a host that does not shake hands', 2, 'there was no connection within 3 s', connectToNobody],
+  ];
+  test.each(stuck)('a proxy that %s: the attempt ends in time, and its connection too', async (_what, count, text, behave) => {
+    const { port, closed, heard } = await stuckProxy(behave);
+    const env = { HTTPS_PROXY: `http://127.0.0.1:${port}` };
+    const { model, clock } = modelAt(0, { baseUrl: 'https://other.example/v1', connectTimeoutMs: 3_000 }, { env });
+    const events = collect(model.stream(request, never));
+    await clock.timerOf(3_000);
+    await heard(count);
+    if (behave !== sendHeaders) clock.advance(3_000);
+    expect((await events).at(-1)).toMatchObject({ type: 'failed', error: { message: expect.stringContaining(text) as string } });
+    await closed;
+  });
+
+  test('an interrupt ends the connection to a proxy that never answers', async () => {
+    const { port, closed, heard } = await stuckProxy(() => {});
+    const env = { HTTPS_PROXY: `http://127.0.0.1:${port}` };
+    const { model } = modelAt(0, { baseUrl: 'https://other.example/v1' }, { env });
+    const interrupt = new AbortController();
+    const events = collect(model.stream(request, interrupt.signal));
+    await heard(1);
+    interrupt.abort();
+    await events;
+    await closed;
+  });
+
+  test.each(['http', 'https'])('a proxy over TLS for %s', async (scheme) => {
+    await using provider = await ProviderServer.start(answered);
+    const proxy = await startProxy(scheme === 'http' ? provider.port : await tlsProvider(), { tls: tlsFiles('valid') });
+    const env = { ...TRUSTED, ALL_PROXY: `https://127.0.0.1:${proxy.port}` };
+    const { model } = modelAt(0, { baseUrl: `${scheme}://other.example/v1` }, { env });
+    expect(await collect(model.stream(request, never))).toEqual(answeredEvents);
+    expect(proxy.seen.map(({ line }) => line)).toEqual([
+      scheme === 'http' ? 'POST http://other.example/v1/responses' : 'CONNECT other.example:443',
+    ]);
   });
 
   test('a provider on this machine is asked directly', async () => {

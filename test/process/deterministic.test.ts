@@ -1,6 +1,9 @@
 import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
+import { tempFolder } from '../config/temp-folder.ts';
 import { EXECUTABLE, environment, place } from './support.ts';
 
 /** `HEDDLE_DETERMINISTIC_RUNS=50` makes the long form of the comparison: so many runs, beside as many processes that only compute. */
@@ -205,4 +208,13 @@ describe('--deterministic with commands', () => {
     },
     RUNS * RUN_MS_MAX,
   );
+});
+
+test('--deterministic runs no program of notify, which time would have to pass for', async () => {
+  const file = join(tempFolder(), 'ran');
+  const input = script().split('\n').slice(0, 2).join('\n');
+  const turn = { id: 3, method: 'turn/start', params: { threadId: FIRST_THREAD, input: said(['say done']) } };
+  const notify = ['sh', '-c', `touch ${file}; exec sleep 600`];
+  const { status, stdout } = await run(`${input}\n${JSON.stringify(turn)}\n`, ['-c', `notify=${JSON.stringify(notify)}`]);
+  expect([status, stdout.includes('turn/completed'), existsSync(file)]).toEqual([0, true, false]);
 });

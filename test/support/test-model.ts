@@ -179,5 +179,5 @@ function isContext(item: ResponseItem): boolean {
   if (item.type !== 'message') return false;
   const [first] = item.content;
   const text = first !== undefined && 'text' in first ? first.text : '';
-  return item.role === 'developer' || /^(<environment_context>|# AGENTS\.md instructions)/.test(text);
+  return item.role === 'developer' || /^(<environment_context>|<project_skills>|# AGENTS\.md instructions)/.test(text);
 }

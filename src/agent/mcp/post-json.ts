@@ -1,5 +1,14 @@
-import { request as requestHttp } from 'node:http';
-import { request as requestHttps } from 'node:https';
+import type { Env } from '../../base/env.ts';
+import { breakText } from '../../base/http/break-text.ts';
+import type { HttpClient } from '../../base/http/http-client.ts';
+import { NO_LIMIT_MS } from '../../base/http/http-exchange.ts';
+import { proxyFor } from '../../base/http/proxy-for.ts';
+import { JsonText } from '../../base/json-text.ts';
+
+export interface PostDeps {
+  http: HttpClient;
+  env: Env;
+}
 
 interface Posted {
   url: string;
@@ -9,22 +18,37 @@ interface Posted {
   charsMax: number;
 }
 
-/** Posts JSON, and reads the answer. Null: the signal aborted first. Rejects with the system's error. */
-export function postJson({ url, headers, body, charsMax }: Posted, signal: AbortSignal): Promise<{ status: number; text: string } | null> {
-  return new Promise((resolve, reject) => {
-    const fail = (error: Error) => (signal.aborted ? resolve(null) : reject(error));
-    const send = url.startsWith('https:') ? requestHttps : requestHttp;
-    const all = { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)), ...headers };
-    const request = send(url, { method: 'POST', headers: all, signal, agent: false }, (response) => {
-      let text = '';
-      response.setEncoding('utf8');
-      response.on('data', (part: string) => {
-        text = (text + part).slice(0, charsMax);
-      });
-      response.on('error', fail);
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
-    });
-    request.on('error', fail);
-    request.end(body);
-  });
+/** Posts JSON, and reads the answer. Null: the signal aborted first. Rejects with an error for people. */
+export async function postJson(
+  { url: address, headers, body, charsMax }: Posted,
+  { http, env }: PostDeps,
+  signal: AbortSignal,
+): Promise<{ status: number; text: string } | null> {
+  const url = new URL(address);
+  const proxy = proxyFor(url, env);
+  if (proxy !== null && 'problem' in proxy) throw new Error(proxy.problem);
+  const httpRequest = {
+    method: 'POST',
+    url,
+    proxy,
+    headers: { 'content-type': 'application/json', ...headers },
+    body: new JsonText([Buffer.from(body)]),
+    connectMsMax: NO_LIMIT_MS,
+    idleMsMax: NO_LIMIT_MS,
+  };
+  const exchange = await http.ask(httpRequest, signal);
+  try {
+    const head = await exchange.head();
+    let text = '';
+    let read = 'broken' in head ? head : await exchange.read();
+    while (typeof read === 'string' && text.length < charsMax) {
+      text += read;
+      read = await exchange.read();
+    }
+    if (typeof read === 'object' && read?.broken === 'aborted') return null;
+    if (typeof read === 'object' && read !== null) throw new Error(breakText(read, httpRequest));
+    return 'status' in head ? { status: head.status, text: text.slice(0, charsMax) } : null;
+  } finally {
+    exchange.close();
+  }
 }

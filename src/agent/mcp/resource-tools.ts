@@ -156,8 +156,10 @@ async function list(
     return { server, [key]: named(page, key, server), ...(typeof nextCursor === 'string' ? { nextCursor } : {}) };
   }
   if (cursor !== null) throw new McpError('other', 'A cursor belongs to one server: name it with `server`.');
+  // The others need not wait for one that is started again and again.
+  const asked = servers.all.filter((each) => !each.server.hasFailed);
   const all = await Promise.all(
-    servers.all.map(async (each) => {
+    asked.map(async (each) => {
       try {
         return named(await ask(each, { op, cursor: null }), key, each.config.name);
       } catch (error) {

@@ -1,22 +1,20 @@
 import type { Clock } from '../../base/clock.ts';
 import { type Env, setVariables } from '../../base/env.ts';
 import { isObject, type JsonObject, parsedJson } from '../../base/json-value.ts';
-import { makeFolder } from '../../base/paths/make-folder.ts';
 import { cutText } from '../../base/text/cut-text.ts';
 import type { McpSettings } from '../../config/mcp/mcp-settings.ts';
 import type { Processes } from '../../sandbox/processes/processes.ts';
 import { outOfTime, runProgram, STOPPED_EARLY } from '../../sandbox/processes/run-program.ts';
 import { redact } from '../../secrets/redact.ts';
 import { redactLikelySecrets } from '../../secrets/redact-likely-secrets.ts';
+import { type PostDeps, postJson } from './post-json.ts';
 
 /** The answer of a check. The reason is for the person, the guardian or the model. */
 export type CheckAnswer = { verdict: 'ok' | 'ask' | 'block'; reason: string | null };
 
-interface CheckDeps {
+interface CheckDeps extends PostDeps {
   clock: Clock;
   processes: Processes;
-  /** The server's own environment. */
-  env: Env;
 }
 
 type Check = NonNullable<McpSettings['check']>;
@@ -63,7 +61,6 @@ async function runCommand(
   { processes, clock, env: own }: CheckDeps,
   signal: AbortSignal,
 ): Promise<string> {
-  await makeFolder(cwd);
   const program = {
     argv: [command, ...args],
     cwd,
@@ -82,15 +79,14 @@ async function runCommand(
 async function post(
   { url, headers, timeoutMs }: Extract<Check, { type: 'http' }>,
   call: JsonObject,
-  { clock }: CheckDeps,
+  deps: CheckDeps,
   signal: AbortSignal,
 ): Promise<string> {
-  const { postJson } = await import('./post-json.ts');
   const timeout = new AbortController();
-  const timer = clock.setTimer(() => timeout.abort(), timeoutMs);
+  const timer = deps.clock.setTimer(() => timeout.abort(), timeoutMs);
   try {
     const request = { url, headers, body: JSON.stringify(call), charsMax: ANSWER_CHARS_MAX };
-    const answer = await postJson(request, AbortSignal.any([signal, timeout.signal]));
+    const answer = await postJson(request, deps, AbortSignal.any([signal, timeout.signal]));
     if (answer === null) throw new Error(timeout.signal.aborted ? outOfTime(timeoutMs / 1000) : STOPPED_EARLY);
     if (answer.status < 200 || answer.status > 299) throw new Error(`it answered with HTTP status ${answer.status}`);
     return answer.text;

@@ -2,6 +2,7 @@ import { type Clock, sleep } from '../../base/clock.ts';
 import { type Env, setVariables } from '../../base/env.ts';
 import type { Log } from '../../base/log.ts';
 import { cutText } from '../../base/text/cut-text.ts';
+import { readOr } from '../../config/config-error.ts';
 import type { ThreadItem } from '../../protocol/generated/types.ts';
 import { type Processes, ProcessStartError } from '../../sandbox/processes/processes.ts';
 import { spawnSource } from '../../store/spawn-source.ts';
@@ -28,6 +29,8 @@ interface NotifierDeps {
   /** The server's working directory, in which the programs run. */
   cwd: string;
   log: Log;
+  /** Whether the clock is simulated. Then no program runs: the server could not tell how long it takes. */
+  isSimulated: boolean;
 }
 
 interface NotifyingThread {
@@ -52,6 +55,7 @@ export class TurnNotifier {
     if (thread === null) return;
     const { id, record, configuration } = thread;
     const { config } = configuration;
+    if (this.#deps.isSimulated) return;
     // Only users of the setting pay for it. An invalid one is told in a `configWarning`.
     if (config.values.notify === undefined || spawnSource(record.source) !== null || this.#running.size >= RUNNING_MAX) return;
     const run = this.#notify({ id, record, configuration }, turnId).catch((error: unknown) => {
@@ -71,7 +75,10 @@ export class TurnNotifier {
 
   async #notify({ id, record, configuration }: NotifyingThread, turnId: string): Promise<void> {
     const { store, processes, clock, env, cwd } = this.#deps;
-    const argv = validProgram(configuration);
+    const argv = readOr(
+      () => configuration.config.get('notify'),
+      () => null,
+    );
     if (argv === null) return;
     const { data } = await store.listTurns(id, { direction: 'desc', limit: TURNS_READ, view: 'summary' });
     const turn = data.find((one) => one.id === turnId);
@@ -108,14 +115,6 @@ export class TurnNotifier {
     this.#told.add(program);
     const text = `The program that notify names cannot be started: ${message}. Correct notify in config.toml, or remove it.`;
     this.#deps.clients.publish({ threadId }, 'warning', { threadId, message: text });
-  }
-}
-
-function validProgram({ config }: Pick<ThreadConfiguration, 'config'>): readonly string[] | null {
-  try {
-    return config.get('notify');
-  } catch {
-    return null;
   }
 }
 

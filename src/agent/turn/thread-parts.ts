@@ -26,8 +26,24 @@ interface ThreadPartsDeps {
 
 /** Creates one part of each kind for a loaded thread. */
 export function threadParts({ state, outbox, agent, history, grants, turnBegun, origin }: ThreadPartsDeps): TurnParts {
-  const { clock, ids, log, processes, sandbox, proxies, mcp, home, env, partKinds, promptBudget, store, modelFor, agents, lastPrograms } =
-    agent;
+  const {
+    clock,
+    ids,
+    log,
+    processes,
+    sandbox,
+    proxies,
+    mcp,
+    home,
+    env,
+    http,
+    partKinds,
+    promptBudget,
+    store,
+    modelFor,
+    agents,
+    lastPrograms,
+  } = agent;
   const deps: TurnPartDeps = {
     threadId: state.id,
     clock,
@@ -43,6 +59,7 @@ export function threadParts({ state, outbox, agent, history, grants, turnBegun, 
     sandbox,
     home,
     env,
+    http,
     record: () => state.record,
     configuration: () => state.configuration,
     keep: (patch: ThreadPatch) => state.keep(patch),

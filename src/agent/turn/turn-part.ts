@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Env } from '../../base/env.ts';
+import type { HttpClient } from '../../base/http/http-client.ts';
 import type { Ids } from '../../base/ids.ts';
 import type { JsonObject, JsonValue } from '../../base/json-value.ts';
 import type { Log } from '../../base/log.ts';
@@ -242,6 +243,8 @@ export interface TurnPartDeps {
   readonly home: string;
   /** The server's own environment. */
   readonly env: Env;
+  /** For requests to other servers than providers. */
+  readonly http: HttpClient;
   record(): ThreadRecord;
   configuration(): ThreadConfiguration;
   modelFor(provider: ProviderConfig): Promise<Model>;

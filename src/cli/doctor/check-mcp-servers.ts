@@ -36,15 +36,10 @@ async function problemsOf({ name, required, transport }: McpServerConfig, cwd: s
     return [{ severity, message, fix: `Set ${bearerTokenVariable}, or correct mcp_servers.${name}.bearer_token_env_var in config.toml.` }];
   }
   const own = transport.cwd ?? cwd;
-  // heddle makes its own folder when it starts a server, so no program is in it before.
-  const found = await programPath(transport.command, {
-    cwd: transport.hasOwnFolder && !isFolder(own) ? '/' : own,
-    path: transport.env.PATH,
-  });
+  const found = await programPath(transport.command, { cwd: own, path: transport.env.PATH });
   if (typeof found === 'string') return [];
   const message = `the MCP server ${name} does not start: ${found.problem}`;
   const table = `mcp_servers.${name}`;
-  const fix =
-    isFolder(own) || transport.hasOwnFolder ? `Install it, or correct ${table}.command` : `Make the folder, or correct ${table}.cwd`;
+  const fix = isFolder(own) ? `Install it, or correct ${table}.command` : `Make the folder, or correct ${table}.cwd`;
   return [{ severity, message, fix: `${fix} in config.toml.` }];
 }

@@ -50,7 +50,8 @@ function chosenProvider(config: Config): { provider: ProviderConfig; embeddedDef
 }
 
 /** Where the key comes from that is sent; null: none is sent, or it is missing. */
-function keySource({ usesLogin, envKey }: ProviderConfig, { login, env }: Config): string | null {
+function keySource({ usesLogin, envKey, httpHeaders }: ProviderConfig, { login, env }: Config): string | null {
+  if (Object.keys(httpHeaders).some((name) => name.toLowerCase() === 'authorization')) return 'config.toml';
   if (usesLogin && login.apiKey !== null) return 'auth.json';
   return envKey !== null && Object.hasOwn(env, envKey) && env[envKey] ? envKey : null;
 }
@@ -63,7 +64,7 @@ async function problemsOf(provider: ProviderConfig, { config, deps }: { config: 
 }
 
 function withKey(config: Config, deps: ProviderDeps) {
-  return { ...deps, storedKey: () => config.login.apiKey };
+  return { ...deps, storedLogin: () => config.login };
 }
 
 function embeddedProblems(

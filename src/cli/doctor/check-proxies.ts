@@ -1,6 +1,6 @@
 import type { Env } from '../../base/env.ts';
+import { shownProxy } from '../../base/http/proxy-for.ts';
 import { statOf } from '../../base/paths/stat-of.ts';
-import { shownProxy } from '../../model/http/connect/proxy-for.ts';
 import type { DoctorCheck, DoctorProblem } from './doctor-check.ts';
 
 const PROXY_VARIABLES = ['http_proxy', 'https_proxy', 'all_proxy', 'no_proxy'];

@@ -1,15 +1,16 @@
 import { Config } from '../config.ts';
 import { ConfigError } from '../config-error.ts';
+import { TOP_KEYS } from '../keys/known-tables.ts';
 import { emptyTable, mergeTables, valueAt } from '../layers/config-table.ts';
 import type { Layer } from '../layers/layer.ts';
 import { SETTING_NAMES } from '../settings.ts';
-import { KNOWN_KEYS, suggestKey } from '../suggest-key.ts';
+import { suggestKey } from '../suggest-key.ts';
 import type { AgentRole, AgentRoles, RoleProblem } from './agent-role.ts';
 import { confinedRole, type DroppedKey } from './confined-role.ts';
 import { ownParts, pick, projectParts, type RolePart, type RoleSources, UNUSABLE } from './role-part.ts';
 import { ROLE_SETTINGS } from './role-settings.ts';
 
-const KNOWN_ROLE_KEYS = [...KNOWN_KEYS, ...Object.keys(ROLE_SETTINGS)];
+const KNOWN_ROLE_KEYS = [...TOP_KEYS, ...Object.keys(ROLE_SETTINGS)];
 
 /**
  * Reads the roles of agents: `[agents.NAME]` of all layers, and the files of `agents/` in the home and in trusted projects. A role of a

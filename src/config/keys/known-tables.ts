@@ -1,6 +1,5 @@
 import { FEATURE_LIST } from '../features/feature-list.ts';
 import { SETTING_NAMES } from '../settings.ts';
-import { KNOWN_KEYS } from '../suggest-key.ts';
 import { ALWAYS_ON_FEATURES, OTHER_KEYS, UNSERVED_FEATURES, UNSERVED_KEYS } from './unserved-keys.ts';
 
 /** A table of config.toml whose keys are all known. */
@@ -24,8 +23,17 @@ export const UNSERVED_PROVIDER_KEYS: ReadonlySet<string> = new Set(
     .split(/\s+/),
 );
 
+/** The keys and tables that are read otherwise than as settings. */
+const READ_KEYS =
+  `cli_auth_credentials_store hooks mcp_oauth_callback_port mcp_oauth_callback_url mcp_oauth_credentials_store mcp_safety_check mcp_servers
+  model_providers permissions profiles projects`
+    .trim()
+    .split(/\s+/);
+
 /** The keys at the top of config.toml and of a profile. */
-export const TOP_KEYS: readonly string[] = [...new Set([...KNOWN_KEYS, ...UNSERVED_KEYS, ...OTHER_KEYS])].sort();
+export const TOP_KEYS: readonly string[] = [
+  ...new Set([...SETTING_NAMES.map((name) => name.split('.')[0] ?? name), ...READ_KEYS, ...UNSERVED_KEYS, ...OTHER_KEYS]),
+].sort();
 
 /** The features that any program has. */
 export const FEATURE_KEYS: readonly string[] = [

@@ -14,26 +14,31 @@ const STRINGS: readonly (readonly [quotes: string, end: RegExp])[] = [
 /** Numbers, dates, times and booleans. */
 const PLAIN = /[^,\]}\n#]*/y;
 
-/** Returns a function that finds keys in a valid TOML text: the range of the key, or of its nearest parent; null: of neither. */
-export function keyRanges(text: string): (path: readonly string[]) => TextRange | null {
-  const ranges = new KeyScanner(text).scan();
-  return (path) => {
-    for (let length = path.length; length > 0; length--) {
-      const range = ranges.get(nameOf(path.slice(0, length)));
-      if (range !== undefined) return range;
-    }
-    return null;
-  };
+/** A key, and the keys of its table. */
+interface KeyNode {
+  /** Null: the whole text. */
+  range: TextRange | null;
+  keys: Map<string, KeyNode>;
 }
 
-function nameOf(path: readonly string[]): string {
-  return JSON.stringify(path);
+/** Returns a function that finds keys in a valid TOML text: the range of the key, or of its nearest parent; null: of neither. */
+export function keyRanges(text: string): (path: readonly string[]) => TextRange | null {
+  const root = new KeyScanner(text).scan();
+  return (path) => {
+    let node = root;
+    for (const key of path) {
+      const next = node.keys.get(key);
+      if (next === undefined) break;
+      node = next;
+    }
+    return node.range;
+  };
 }
 
 /** Goes through a TOML text once, and notes where each key is first. */
 class KeyScanner {
   readonly #text: string;
-  readonly #ranges = new Map<string, TextRange>();
+  readonly #root: KeyNode = { range: null, keys: new Map() };
   #at = 0;
   #line = 1;
   #lineStart = 0;
@@ -43,61 +48,62 @@ class KeyScanner {
   }
 
   /** Stops where the text is not valid. */
-  scan(): ReadonlyMap<string, TextRange> {
-    let table: readonly string[] = [];
+  scan(): KeyNode {
+    let table = this.#root;
     while (this.#skipBlank() < this.#text.length) {
       const start = this.#at;
       if (this.#skip('[')) {
         this.#skip('[');
-        table = this.#dottedKey([]);
-        while (this.#skip(']'));
+        table = this.#dottedKey(this.#root);
+        this.#skip(']');
+        this.#skip(']');
       } else this.#keyAndValue(table);
       if (this.#at === start) break;
     }
-    return this.#ranges;
+    return this.#root;
   }
 
-  #keyAndValue(table: readonly string[] | null): void {
-    const path = this.#dottedKey(table);
-    if (this.#skip('=')) this.#value(path);
+  #keyAndValue(table: KeyNode): void {
+    const key = this.#dottedKey(table);
+    if (this.#skip('=')) this.#value(key);
   }
 
-  /** Notes the key, and returns its path. `table`: that of its table. Null: keys of tables in lists have no path. */
-  #dottedKey(table: readonly string[]): readonly string[];
-  #dottedKey(table: readonly string[] | null): readonly string[] | null;
-  #dottedKey(table: readonly string[] | null): readonly string[] | null {
-    let path = table;
+  /** Notes the key in its table. */
+  #dottedKey(table: KeyNode): KeyNode {
+    let node = table;
     do {
       KEY.lastIndex = this.#at;
       const [whole = '', token = ''] = KEY.exec(this.#text) ?? [];
-      if (token === '') return path;
+      if (token === '') return node;
       const start = this.#at + whole.indexOf(token);
       this.#at += whole.length;
-      if (path === null) continue;
-      const quotes = /^["']/.test(token) ? 1 : 0;
-      path = [...path, quotes === 1 ? unquoted(token) : token];
-      this.#note(path, { start: start + quotes, length: token.length - 2 * quotes });
+      const isQuoted = /^["']/.test(token);
+      const name = isQuoted ? unquoted(token) : token;
+      const known = node.keys.get(name);
+      const place = isQuoted ? { start: start + 1, length: token.length - 2 } : { start, length: token.length };
+      const next = known ?? { range: this.#range(place), keys: new Map() };
+      if (known === undefined) node.keys.set(name, next);
+      node = next;
     } while (this.#skip('.'));
-    return path;
+    return node;
   }
 
-  #note(path: readonly string[], { start, length }: { start: number; length: number }): void {
-    const name = nameOf(path);
-    if (this.#ranges.has(name)) return;
+  #range({ start, length }: { start: number; length: number }): TextRange {
     for (let end = this.#text.indexOf('\n', this.#lineStart); end !== -1 && end < start; end = this.#text.indexOf('\n', end + 1)) {
       this.#line++;
       this.#lineStart = end + 1;
     }
     const position = { line: this.#line, column: start - this.#lineStart + 1 };
-    this.#ranges.set(name, { start: position, end: { ...position, column: position.column + length } });
+    return { start: position, end: { ...position, column: position.column + length } };
   }
 
-  #value(path: readonly string[] | null): void {
+  #value(key: KeyNode): void {
     this.#skipBlank();
     const string = STRINGS.find(([quotes]) => this.#text.startsWith(quotes, this.#at));
     if (string !== undefined) this.#string(...string);
-    else if (this.#skip('[')) this.#elements(']', () => this.#value(null));
-    else if (this.#skip('{')) this.#elements('}', () => this.#keyAndValue(path));
+    // Keys of tables in lists have no path.
+    else if (this.#skip('[')) this.#elements(']', () => this.#value({ range: null, keys: new Map() }));
+    else if (this.#skip('{')) this.#elements('}', () => this.#keyAndValue(key));
     else this.#match(PLAIN);
   }
 

@@ -39,3 +39,9 @@ export function readStoredLogin(home: string): StoredLogin {
     return { ...NO_LOGIN, problem: `${path} cannot be read, so the API key in it is not used: ${reason}` };
   }
 }
+
+/** Says, as sentences after a space, why the login has no key; empty: it has one, or there is no login. */
+export function loginAdvice({ problem, hasChatgptLogin, apiKey }: StoredLogin): string {
+  if (problem !== null) return ` ${problem}.`;
+  return hasChatgptLogin && apiKey === null ? ' auth.json in the home has a ChatGPT login, which heddle does not support.' : '';
+}

@@ -13,8 +13,6 @@ export interface McpStdio {
   env: Readonly<Record<string, string>>;
   /** Null: the working directory of the thread. */
   cwd: string | null;
-  /** Whether this is the folder that heddle has for it, and makes if it is missing. */
-  hasOwnFolder: boolean;
 }
 
 /** A server that is reached by HTTP. */

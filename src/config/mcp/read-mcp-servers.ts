@@ -7,7 +7,6 @@ import { ConfigError } from '../config-error.ts';
 import { choice, flag, HTTP_URL, name, nullable, type Setting } from '../settings.ts';
 import { suggestKey } from '../suggest-key.ts';
 import { HEADER_VARIABLES, HEADERS, isHeaderText } from './headers.ts';
-import { mcpFolder } from './mcp-folder.ts';
 import type { McpApprovalMode, McpHttp, McpServerConfig, McpStdio } from './mcp-server-config.ts';
 import { secretsOfProgram } from './secrets-of-program.ts';
 import { TEXT_LIST, VARIABLE_NAME, VARIABLE_NAMES, VARIABLES } from './variables.ts';
@@ -198,13 +197,15 @@ function readTransport(config: Config, path: readonly string[]): McpStdio | McpH
 function readStdio(config: Config, path: readonly string[], command: string): McpStdio {
   const read = <T>(key: string, setting: Setting<T>) => config.read([...path, key], setting);
   const names = [...INHERITED, ...read('env_vars', VARIABLE_NAMES)];
+  const cwd = read('cwd', FOLDER);
+  if (cwd === null && command.includes('/') && !isAbsolute(command))
+    throw config.error([...path, 'command'], 'a relative path needs cwd. Otherwise each project could have a program at it');
   return {
     type: 'stdio',
     command,
     args: read('args', TEXT_LIST),
     env: { ...pickVariables(config.env, names), ...read('env', VARIABLES) },
-    cwd: read('cwd', { ...FOLDER, absent: mcpFolder(config) }),
-    hasOwnFolder: !config.keys(path).includes('cwd'),
+    cwd,
   };
 }
 
@@ -222,7 +223,7 @@ function readHttp(config: Config, path: readonly string[], url: string): McpHttp
     bearerTokenVariable: variable,
     oauth: {
       scopes: read('scopes', nullable(TEXT_LIST)),
-      resource: read('oauth_resource', nullable(name())),
+      resource: read('oauth_resource', nullable(RESOURCE)),
       clientId: config.read([...oauth, 'client_id'], nullable(name())),
       clientSecret: (secretVariable === null ? undefined : config.env[secretVariable]) || null,
       clientMetadataUrl: config.read([...oauth, 'client_metadata_url'], nullable(HTTP_URL)),
@@ -270,7 +271,14 @@ function milliseconds(): Setting<number> {
 
 /** Null: the working directory of the thread. */
 const FOLDER: Setting<string | null> = {
-  expected: 'an absolute path, or "." for the working directory of the thread',
+  expected: 'an absolute path',
   absent: null,
-  read: (value) => (value === '.' ? null : typeof value === 'string' && isAbsolute(value) && !value.includes('\0') ? value : undefined),
+  read: (value) => (typeof value === 'string' && isAbsolute(value) && !value.includes('\0') ? value : undefined),
+};
+
+const RESOURCE: Setting<string> = {
+  expected: 'the URL of the resource that the login is for',
+  absent: '',
+  secret: true,
+  read: (value) => (typeof value === 'string' && URL.canParse(value) ? value : undefined),
 };

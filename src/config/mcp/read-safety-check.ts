@@ -2,7 +2,6 @@ import { secretsOf } from '../../secrets/redact.ts';
 import type { Config } from '../config.ts';
 import { HTTP_URL, name, nullable, type Setting } from '../settings.ts';
 import { HEADERS } from './headers.ts';
-import { mcpFolder } from './mcp-folder.ts';
 import { secretsOfProgram } from './secrets-of-program.ts';
 import { TEXT_LIST, VARIABLES } from './variables.ts';
 
@@ -41,7 +40,7 @@ export function readSafetyCheck(config: Config): SafetyCheck | null {
     return { type: 'http', timeoutMs, url, headers, secrets: secretsOf(new URL(url), headers) };
   }
   const program = { args: read('args', TEXT_LIST), env: read('env', VARIABLES) };
-  return { type: 'command', timeoutMs, command: command ?? '', ...program, cwd: mcpFolder(config), secrets: secretsOfProgram(program) };
+  return { type: 'command', timeoutMs, command: command ?? '', ...program, cwd: config.home, secrets: secretsOfProgram(program) };
 }
 
 const TIMEOUT: Setting<number> = {

@@ -1,13 +1,11 @@
 import type { Config } from '../config.ts';
+import { loginAdvice } from '../login/stored-login.ts';
 import { isEmbedded } from './choose-provider.ts';
 import type { ProviderConfig } from './provider-config.ts';
 
 /** What to do to get answers of a real model. Sentences. */
 export function modelAdvice({ login }: Config): string {
-  const choices = 'Set model_provider in config.toml, or OPENAI_API_KEY in the environment.';
-  if (login.problem !== null) return `${login.problem}. ${choices}`;
-  if (login.hasChatgptLogin) return `auth.json in the home has a ChatGPT login, which heddle does not support. ${choices}`;
-  return choices;
+  return `${loginAdvice(login)} Set model_provider in config.toml, or OPENAI_API_KEY in the environment.`.trimStart();
 }
 
 /** The provider of a thread, and the model that its request or the configuration names. */

@@ -30,6 +30,12 @@ export function oauthMethods(deps: OauthDeps) {
             `clientRegistration "cimd" needs the URL of a document that describes the client: set mcp_servers.${name}.oauth.client_metadata_url`,
           );
         }
+        if (registration !== 'auto' && config.transport.oauth.clientId !== null) {
+          throw refused(
+            'mcp_login_refused',
+            `clientRegistration "${registration}" is not possible: mcp_servers.${name}.oauth.client_id names a client that is registered already`,
+          );
+        }
         const { loginId, authorizationUrl, ended } = await begun(deps, {
           config,
           callback: settings.callback,

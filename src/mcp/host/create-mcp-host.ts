@@ -1,3 +1,7 @@
+import { systemClock } from '../../base/clock.ts';
+import type { Env } from '../../base/env.ts';
+import type { FetchDeps } from '../../base/http/create-fetch.ts';
+import { HttpClient } from '../../base/http/http-client.ts';
 import type { FromHost, McpAnswer, McpQuestion, ToHost } from '../to-host.ts';
 import { HostedClient } from './hosted-client.ts';
 import { isOfServer, questionRefusal } from './question-refusal.ts';
@@ -17,20 +21,23 @@ export interface McpHost {
   receive(message: ToHost): void;
 }
 
-/** Speaks with MCP servers: connects, sends requests, and passes on what the servers ask. */
-export function createMcpHost(post: Post): McpHost {
-  return new Host(post);
+/** Speaks with MCP servers: connects, sends requests, and passes on what the servers ask. `env` has proxies and certificates. */
+export function createMcpHost(post: Post, env: Env): McpHost {
+  return new Host(post, env);
 }
 
 class Host implements McpHost {
   readonly #post: Post;
+  readonly #web: FetchDeps;
   readonly #clients = new Map<number, HostedClient>();
   readonly #calls = new Map<number, AbortController>();
   readonly #asks = new Map<number, OpenAsk>();
   #askCount = 0;
 
-  constructor(post: Post) {
+  constructor(post: Post, env: Env) {
     this.#post = post;
+    const log = { warn: (fields: object, text: string) => post({ type: 'warned', fields, text }) };
+    this.#web = { client: new HttpClient({ clock: systemClock, env, log }), env };
   }
 
   receive(message: ToHost): void {
@@ -54,6 +61,7 @@ class Host implements McpHost {
       connection,
       server,
       clientVersion,
+      web: this.#web,
       post: this.#post,
       ask: (call, question, signal) => this.#ask({ connection, call, question }, signal),
     });

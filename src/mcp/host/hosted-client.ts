@@ -1,14 +1,14 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type AuthProvider,
-  auth,
   Client,
   type ClientOptions,
   ProtocolError,
-  StreamableHTTPClientTransport,
   type Transport,
   UnauthorizedError,
 } from '@modelcontextprotocol/client';
+import { createFetch, type Fetch, type FetchDeps } from '../../base/http/create-fetch.ts';
 import { jsonWeight } from '../../base/json-pieces.ts';
 import { isObject, type JsonObject, type JsonValue } from '../../base/json-value.ts';
 import type {
@@ -19,20 +19,24 @@ import type {
   McpAnswer,
   McpQuestion,
   McpRequest,
+  RefreshRequest,
   StoredCredentials,
 } from '../to-host.ts';
-import { type CredentialsAccess, finishLogin, LoginProvider } from './login-provider.ts';
+import { HttpTransport } from './http-transport.ts';
+import type { CredentialsAccess } from './login-provider.ts';
 import { Noise } from './noise.ts';
 import { PipeTransport } from './pipe-transport.ts';
+import { refreshTokens } from './refresh-tokens.ts';
 import { requiredVisits } from './required-visits.ts';
 import { NO_TIMEOUT_MS, type Progress, sendRequest } from './send-request.ts';
-import { StoredTokens } from './stored-tokens.ts';
 import { toProblem } from './to-problem.ts';
+import { UserLogin } from './user-login.ts';
 
 type HttpServer = Extract<HostedServer, { type: 'http' }>;
 
-/** How often a user is sent to an authorization server in one login. */
-const LOGINS_MAX = 2;
+const MESSAGE_BYTES_MAX = 64 * 1024 * 1024;
+/** How long a server may take to hear that its session is over. */
+const GOODBYE_MS_MAX = 1_000;
 const PAGES_MAX = 200;
 /** The longest description that a server gives of itself: its capabilities, its instructions and `serverInfo`. */
 const DESCRIPTION_CHARS_MAX = 1024 * 1024;
@@ -47,6 +51,8 @@ export interface HostedClientDeps {
   connection: number;
   server: HostedServer;
   clientVersion: string;
+  /** How to reach servers by HTTP. */
+  web: FetchDeps;
   post(message: FromHost): void;
   /** Asks the main thread. `call`: the request in which the server asks; null: unknown. */
   ask(call: number | null, question: McpQuestion, signal: AbortSignal): Promise<McpAnswer>;
@@ -56,8 +62,12 @@ export interface HostedClientDeps {
 export class HostedClient {
   readonly #deps: HostedClientDeps;
   /** The call that a question of the server belongs to, where the library tells: it asks in the course of the request. */
-  readonly #calls = new AsyncLocalStorage<number>();
+  readonly #calls = new AsyncLocalStorage<{ call: number; signal: AbortSignal }>();
+  /** Aborts at the end of the connection: what waits for anybody ends then. */
+  readonly #closing = new AbortController();
   #client: Client | null = null;
+  /** The last one, which may still be connecting. */
+  #transport: Transport | null = null;
   #pipe: PipeTransport | null = null;
   readonly #noise: Noise;
   #isClosed = false;
@@ -96,12 +106,13 @@ export class HostedClient {
   }
 
   /** Sends a request. Rejects with the library's errors. */
-  async request(call: number, request: McpRequest, signal: AbortSignal): Promise<JsonValue> {
+  async request(call: number, request: McpRequest | RefreshRequest, signal: AbortSignal): Promise<JsonValue> {
+    if (request.op === 'refreshTokens') return refreshTokens(request, this.#endingFetch(AbortSignal.any([signal, this.#closing.signal])));
     const client = this.#client;
     if (client === null) throw new Error('the server is not connected');
     const onProgress = (progress: Progress) => this.#deps.post({ type: 'progress', call, progress });
     const send = () => sendRequest(client, request, { signal, onProgress });
-    return this.#calls.run(call, async () => {
+    return this.#calls.run({ call, signal }, async () => {
       try {
         return await send();
       } catch (error) {
@@ -127,16 +138,23 @@ export class HostedClient {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    const client = this.#client;
+    const [client, transport] = [this.#client, this.#transport];
     this.#client = null;
-    if (client === null) {
-      await this.#pipe?.close();
-      return;
+    if (client !== null) {
+      client.onclose = () => {};
+      if (transport instanceof HttpTransport) await this.#endSession(transport);
     }
-    client.onclose = () => {};
-    // Tells an HTTP server that its session is over.
-    if (client.transport instanceof StreamableHTTPClientTransport) await client.transport.terminateSession().catch(() => {});
-    await client.close();
+    this.#closing.abort();
+    await (client ?? transport)?.close();
+  }
+
+  /** Tells an HTTP server that its session is over. */
+  async #endSession(transport: HttpTransport): Promise<void> {
+    const inTime = new AbortController();
+    const tooLate = sleep(GOODBYE_MS_MAX, undefined, { signal: inTime.signal, ref: false });
+    await Promise.race([transport.terminateSession(), tooLate]).catch(() => {});
+    tooLate.catch(() => {});
+    inTime.abort();
   }
 
   #ended(reason: string | null): void {
@@ -154,22 +172,22 @@ export class HostedClient {
   async #connected(): Promise<Client> {
     const { server } = this.#deps;
     if (server.type === 'http' && typeof server.authentication === 'object') return this.#loggedIn(server, server.authentication);
-    if (server.type === 'http') {
-      const client = this.#newClient({ versionNegotiation: { mode: 'auto' } });
-      await client.connect(this.#httpTransport(server), { timeout: NO_TIMEOUT_MS });
-      return client;
-    }
-    const first = this.#newClient({});
+    if (server.type === 'http') return this.#connectBy(this.#httpTransport(server), { versionNegotiation: { mode: 'auto' } });
     try {
-      await first.connect(this.#newPipe(), { timeout: NO_TIMEOUT_MS });
-      return first;
+      return await this.#connectBy(this.#newPipe(), {});
     } catch (error) {
       // Few servers on stdio speak only the newer revision, and many older ones do not survive a request before `initialize`.
       if (!(error instanceof ProtocolError) || error.code !== METHOD_NOT_FOUND) throw error;
-      const second = this.#newClient({ versionNegotiation: { mode: { pin: MODERN_VERSION } } });
-      await second.connect(this.#newPipe(), { timeout: NO_TIMEOUT_MS });
-      return second;
+      return this.#connectBy(this.#newPipe(), { versionNegotiation: { mode: { pin: MODERN_VERSION } } });
     }
+  }
+
+  async #connectBy(transport: Transport, options: ClientOptions): Promise<Client> {
+    if (this.#isClosed) throw new Error('the connection is closed');
+    this.#transport = transport;
+    const client = this.#newClient(options);
+    await client.connect(transport, { timeout: NO_TIMEOUT_MS });
+    return client;
   }
 
   #newClient(options: ClientOptions): Client {
@@ -203,44 +221,21 @@ export class HostedClient {
 
   /** Connects with a login of the user, who is sent to the authorization server if the server asks for a login. */
   async #loggedIn(server: HttpServer, login: LoginRequest): Promise<Client> {
-    const provider = new LoginProvider(login, this.#credentials());
-    const url = new URL(server.url);
-    const wanted = await this.#wantedScopes(login);
-    const logIn = async () => {
-      await auth(provider, { serverUrl: url, forceReauthorization: true, ...(wanted === '' ? {} : { scope: wanted }) });
-      await provider.finish((query) => finishLogin(provider, url, query));
-    };
-    let isLoggedIn = login.neededScopes.length > 0;
-    if (isLoggedIn) await logIn();
-    for (let attempt = 0; ; attempt++) {
-      const requestInit = { headers: { ...server.headers } };
-      const transport = new StreamableHTTPClientTransport(url, { requestInit, authProvider: provider, onInsufficientScope: 'throw' });
-      const client = this.#newClient({ versionNegotiation: { mode: 'auto' } });
-      try {
-        await client.connect(transport, { timeout: NO_TIMEOUT_MS });
-        // This server asks nobody to log in before it is connected. The user wants to.
-        if (!isLoggedIn) await logIn();
-        return client;
-      } catch (error) {
-        if (!(error instanceof UnauthorizedError) || attempt >= LOGINS_MAX) throw error;
-        await provider.finish((query) => transport.finishAuth(new URLSearchParams(query)));
-        isLoggedIn = true;
-      }
-    }
-  }
-
-  /** Scopes that the server has asked for since come on top of those of the last login. Empty: the server decides. */
-  async #wantedScopes({ scopes, neededScopes }: LoginRequest): Promise<string> {
-    if (neededScopes.length === 0) return (scopes ?? []).join(' ');
-    const { tokens } = await this.#credentials().read();
-    const granted = typeof tokens?.scope === 'string' ? tokens.scope.split(' ') : [];
-    return [...new Set([...granted, ...(scopes ?? []), ...neededScopes])].join(' ');
+    const user = new UserLogin(new URL(server.url), login, {
+      credentials: this.#credentials(),
+      fetch: this.#endingFetch(this.#closing.signal),
+    });
+    // The server has asked for more scopes.
+    if (login.neededScopes.length > 0) await user.complete();
+    const client = await this.#connectBy(this.#httpTransport(server, user), { versionNegotiation: { mode: 'auto' } });
+    // Some servers ask nobody to log in before they are connected. The user wants to.
+    await user.complete();
+    return client;
   }
 
   #credentials(): CredentialsAccess {
-    const never = new AbortController().signal;
     const ask = async (question: McpQuestion) => {
-      const answer = await this.#deps.ask(null, question, never);
+      const answer = await this.#deps.ask(null, question, this.#closing.signal);
       if ('error' in answer) throw new Error(answer.error.message);
       return answer.result;
     };
@@ -251,31 +246,50 @@ export class HostedClient {
     };
   }
 
-  #httpTransport({ url, headers, authentication }: HttpServer): Transport {
-    return new StreamableHTTPClientTransport(new URL(url), {
+  /** `user`: logs in. Otherwise there may be tokens. */
+  #httpTransport({ url, headers, authentication }: HttpServer, user: AuthProvider | null = null): Transport {
+    const authProvider = user ?? (authentication === 'token' ? this.#tokens() : null);
+    return new HttpTransport(new URL(url), {
       requestInit: { headers: { ...headers } },
       reconnectionOptions: RETRY,
-      ...(authentication === 'token' ? { authProvider: this.#tokens() } : {}),
-      ...(authentication === 'oauth' ? { authProvider: new StoredTokens(new URL(url), this.#credentials()) } : {}),
+      ...(authProvider !== null && { authProvider }),
       onInsufficientScope: 'throw',
+      fetch: this.#fetch(),
+      callSignal: () => this.#calls.getStore()?.signal,
     });
+  }
+
+  #fetch(): Fetch {
+    return createFetch(this.#deps.web, { bytesMax: MESSAGE_BYTES_MAX, headers: { 'user-agent': `heddle/${this.#deps.clientVersion}` } });
+  }
+
+  /** For requests that the library sends without a signal. */
+  #endingFetch(signal: AbortSignal): Fetch {
+    const fetch = this.#fetch();
+    return (address, init) => fetch(address, { ...init, signal });
   }
 
   /** Bearer tokens come from the main thread, which also knows how to get another one. */
   #tokens(): AuthProvider {
-    const ask = async (refused: boolean) => {
-      const answer = await this.#deps.ask(null, { kind: 'token', refused }, new AbortController().signal);
-      return 'result' in answer && typeof answer.result === 'string' ? answer.result : undefined;
+    let last = '';
+    const ask = async (refused: string | null) => {
+      const answer = await this.#deps.ask(null, { kind: 'token', refused }, this.#closing.signal);
+      if ('error' in answer) throw new Error(answer.error.message);
+      last = typeof answer.result === 'string' ? answer.result : '';
+      return last;
     };
     return {
-      token: () => ask(false),
-      onUnauthorized: async () => void (await ask(true)),
+      // The main thread has forgotten a connection that is closed: its last request ends the session.
+      token: async () => (this.#isClosed ? last : await ask(null)) || undefined,
+      onUnauthorized: async () => {
+        if (this.#isClosed || (await ask(last)) === '') throw new UnauthorizedError('the server requires a login');
+      },
     };
   }
 
   #answerQuestions(client: Client): void {
     const answer = async (question: McpQuestion, signal: AbortSignal): Promise<JsonObject> => {
-      const answered = await this.#deps.ask(this.#calls.getStore() ?? null, question, signal);
+      const answered = await this.#deps.ask(this.#calls.getStore()?.call ?? null, question, signal);
       if ('error' in answered) throw new ProtocolError(answered.error.code, answered.error.message);
       return answered.result as JsonObject;
     };

@@ -1,21 +1,19 @@
 import { randomBytes } from 'node:crypto';
-import {
-  auth,
-  type OAuthClientInformationContext,
-  type OAuthClientMetadata,
-  type OAuthClientProvider,
-  type OAuthDiscoveryState,
-  type StoredOAuthClientInformation,
-  type StoredOAuthTokens,
-  UnauthorizedError,
+import type {
+  OAuthClientInformationContext,
+  OAuthClientMetadata,
+  OAuthClientProvider,
+  OAuthDiscoveryState,
+  StoredOAuthClientInformation,
+  StoredOAuthTokens,
 } from '@modelcontextprotocol/client';
 import type { JsonObject } from '../../base/json-value.ts';
-import type { LoginRequest, StoredCredentials } from '../to-host.ts';
+import type { CredentialsChange, LoginRequest, StoredCredentials } from '../to-host.ts';
 
 /** The credentials of a server, which the main thread keeps. */
 export interface CredentialsAccess {
   read(): Promise<StoredCredentials>;
-  store(change: Partial<StoredCredentials>): Promise<void>;
+  store(change: CredentialsChange): Promise<void>;
   /** Sends the user to an address. Returns the query of the redirect that follows. */
   authorize(url: string): Promise<string>;
 }
@@ -24,7 +22,7 @@ const CLIENT_NAME = 'heddle';
 /** The key of clients whose authorization server is unknown. */
 const NO_ISSUER = '';
 
-/** Logs the user in to a server, for the library: the user is sent to the authorization server. */
+/** A login of the user, for the library. */
 export class LoginProvider implements OAuthClientProvider {
   clientMetadataUrl?: string;
   validateResourceURL?: (serverUrl: string | URL, resource?: string) => Promise<URL | undefined>;
@@ -42,7 +40,7 @@ export class LoginProvider implements OAuthClientProvider {
   constructor(login: LoginRequest, credentials: CredentialsAccess) {
     this.#login = login;
     this.#credentials = credentials;
-    if (login.clientMetadataUrl !== null) this.clientMetadataUrl = login.clientMetadataUrl;
+    if (login.clientMetadataUrl !== null && login.registration !== 'dcr') this.clientMetadataUrl = login.clientMetadataUrl;
     if (login.resource === null) return;
     const resource = new URL(login.resource);
     this.validateResourceURL = async () => resource;
@@ -68,17 +66,26 @@ export class LoginProvider implements OAuthClientProvider {
   }
 
   async clientInformation(ctx?: OAuthClientInformationContext): Promise<StoredOAuthClientInformation | undefined> {
-    const { clientId, clientSecret, redirectUrl } = this.#login;
+    const { clientId, clientSecret, clientMetadataUrl, registration } = this.#login;
+    if (registration === 'cimd' && clientMetadataUrl !== null) return { client_id: clientMetadataUrl };
     if (clientId !== null) return { client_id: clientId, ...(clientSecret === null ? {} : { client_secret: clientSecret }) };
     const { clients } = await this.#credentials.read();
-    const known = clients[ctx?.issuer ?? NO_ISSUER] as (StoredOAuthClientInformation & { redirect_uris?: string[] }) | undefined;
-    // One that was registered for another address is of no use.
-    return known?.redirect_uris?.includes(redirectUrl) === false ? undefined : known;
+    const known = clients[ctx?.issuer ?? NO_ISSUER] as StoredOAuthClientInformation | undefined;
+    return known !== undefined && this.#fits(known) ? known : undefined;
   }
 
+  /** A client of the configuration is not stored: its secret may come from a variable. */
   async saveClientInformation(client: StoredOAuthClientInformation, ctx?: OAuthClientInformationContext): Promise<void> {
+    if (this.#login.clientId !== null) return;
     const { clients } = await this.#credentials.read();
     await this.#credentials.store({ clients: { ...clients, [ctx?.issuer ?? NO_ISSUER]: client as unknown as JsonObject } });
+  }
+
+  /** Whether a known client is of the kind that is asked for, and may be sent back to this address. */
+  #fits(client: StoredOAuthClientInformation & { redirect_uris?: string[] }): boolean {
+    const { registration, clientMetadataUrl, redirectUrl } = this.#login;
+    if (client.redirect_uris === undefined) return registration === 'auto' && client.client_id === clientMetadataUrl;
+    return client.redirect_uris.includes(redirectUrl);
   }
 
   tokens(): StoredOAuthTokens | undefined {
@@ -88,11 +95,9 @@ export class LoginProvider implements OAuthClientProvider {
   async saveTokens(tokens: StoredOAuthTokens): Promise<void> {
     this.#tokens = tokens;
     const discovery = (this.#discovery ?? null) as unknown as JsonObject | null;
-    const { clientId } = this.#login;
-    const own = clientId === null ? {} : { clients: { [NO_ISSUER]: (await this.clientInformation()) as unknown as JsonObject } };
     // A server that does not say what it granted has granted what was asked for.
     const granted = this.#scope === null ? tokens : { scope: this.#scope, ...tokens };
-    await this.#credentials.store({ ...storedTokens(granted), ...own, discovery });
+    await this.#credentials.store({ tokens: granted as unknown as JsonObject, discovery });
   }
 
   redirectToAuthorization(address: URL): void {
@@ -116,34 +121,19 @@ export class LoginProvider implements OAuthClientProvider {
     return this.#discovery;
   }
 
-  invalidateCredentials(scope: 'all' | 'client' | 'tokens' | 'verifier' | 'discovery'): void {
+  async invalidateCredentials(scope: 'all' | 'client' | 'tokens' | 'verifier' | 'discovery'): Promise<void> {
     if (scope === 'all' || scope === 'tokens') this.#tokens = undefined;
     if (scope === 'all' || scope === 'discovery') this.#discovery = undefined;
+    // The authorization server has forgotten the client: the next login registers another one.
+    if (scope === 'all' || scope === 'client') await this.#credentials.store({ clients: {} });
   }
 
-  /** Sends the user to the authorization server, and redeems what comes back. */
-  async finish(redeem: (query: string) => Promise<void>): Promise<void> {
+  /** Sends the user to the authorization server. Resolves with the answer. */
+  async sendUser(): Promise<URLSearchParams> {
     const address = this.#address;
-    if (address === null) throw new UnauthorizedError('the server asks for a login, but names no place for it');
-    this.#address = null;
-    const query = await this.#credentials.authorize(address.href);
-    if (new URLSearchParams(query).get('state') !== this.#state) throw new Error('the answer of the login does not belong to this login');
-    await redeem(query);
+    if (address === null) throw new Error('the server asks for a login, but names no place for it');
+    const answer = new URLSearchParams(await this.#credentials.authorize(address.href));
+    if (answer.get('state') !== this.#state) throw new Error('the answer of the login does not belong to this login');
+    return answer;
   }
-}
-
-/** Redeems the answer of a login that began without a request to the server. */
-export async function finishLogin(provider: LoginProvider, serverUrl: URL, query: string): Promise<void> {
-  const params = new URLSearchParams(query);
-  const authorizationCode = params.get('code');
-  if (authorizationCode === null) throw new Error('the login was refused');
-  const iss = params.get('iss');
-  await auth(provider, { serverUrl, authorizationCode, ...(iss === null ? {} : { iss }) });
-}
-
-/** Tokens as they are stored. */
-export function storedTokens(tokens: StoredOAuthTokens): Pick<StoredCredentials, 'tokens' | 'expiresAtMs'> {
-  const { expires_in: seconds } = tokens;
-  const expiresAtMs = typeof seconds === 'number' ? Date.now() + seconds * 1000 : null;
-  return { tokens: tokens as unknown as JsonObject, expiresAtMs };
 }

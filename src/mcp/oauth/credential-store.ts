@@ -1,10 +1,13 @@
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import type { Clock } from '../../base/clock.ts';
 import { readRegularFileSync } from '../../base/files/read-regular-file.ts';
+import { withLockFile } from '../../base/files/with-lock-file.ts';
 import { isObject, type JsonObject, parsedJson } from '../../base/json-value.ts';
 import { KeyedQueue } from '../../base/keyed-queue.ts';
 import { makeFolderSync } from '../../base/paths/make-folder.ts';
 import { writeFile } from '../../files/write-file.ts';
-import type { StoredCredentials } from '../to-host.ts';
+import type { CredentialsChange, StoredCredentials } from '../to-host.ts';
 
 /** The file in the home. Only its owner may read it, and commands never see it: its name says so (`protect-home.ts`). */
 const FILE = 'heddle-mcp.credentials.json';
@@ -19,27 +22,24 @@ export interface LoginServer {
 
 const NONE: StoredCredentials = { tokens: null, expiresAtMs: null, clients: {}, discovery: null };
 
-/** The logins to MCP servers, in a file of the home. It is read anew each time, because other processes may have refreshed a token. */
+/**
+ * The logins to MCP servers, in a file of the home. It is read anew each time, because other processes may have refreshed a token.
+ * Processes change it one after another.
+ */
 export class CredentialStore {
   readonly #home: string;
+  readonly #clock: Clock;
   readonly #queue = new KeyedQueue();
 
   /** `home`: absolute. */
-  constructor(home: string) {
+  constructor(home: string, clock: Clock) {
     this.#home = home;
+    this.#clock = clock;
   }
 
   /** Throws if the file cannot be read. */
   read(server: LoginServer): StoredCredentials {
-    const entry = this.#all()[keyOf(server)];
-    if (!isObject(entry)) return NONE;
-    const { tokens, expiresAtMs, clients, discovery } = entry as JsonObject;
-    return {
-      tokens: isObject(tokens) ? (tokens as JsonObject) : null,
-      expiresAtMs: typeof expiresAtMs === 'number' ? expiresAtMs : null,
-      clients: isObject(clients) ? (clients as Record<string, JsonObject>) : {},
-      discovery: isObject(discovery) ? (discovery as JsonObject) : null,
-    };
+    return credentialsIn(this.#all()[keyOf(server)]);
   }
 
   /** Whether there is a token for this server. */
@@ -60,9 +60,16 @@ export class CredentialStore {
     }
   }
 
-  /** Rejects if the file cannot be written. */
-  change(server: LoginServer, change: Partial<StoredCredentials>): Promise<void> {
-    return this.#write((all) => ({ ...all, [keyOf(server)]: { ...this.read(server), ...change } as unknown as JsonObject }));
+  /** Stores what `change` makes of the present state; null: nothing. Rejects if the file cannot be written. */
+  change(server: LoginServer, change: (now: StoredCredentials) => CredentialsChange | null): Promise<void> {
+    return this.#write((all) => {
+      const now = credentialsIn(all[keyOf(server)]);
+      const changes = change(now);
+      if (changes === null) return null;
+      const { tokens } = changes;
+      const ends = tokens === undefined ? {} : { expiresAtMs: this.#endOf(tokens) };
+      return { ...all, [keyOf(server)]: { ...now, ...changes, ...ends } as unknown as JsonObject };
+    });
   }
 
   /** Removes the login. Resolves with whether there was one. */
@@ -72,12 +79,31 @@ export class CredentialStore {
     return had;
   }
 
-  #write(change: (all: JsonObject) => JsonObject): Promise<void> {
-    return this.#queue.run(FILE, async () => {
-      makeFolderSync(this.#home);
-      const text = `${JSON.stringify(change(this.#all()), null, 1)}\n`;
+  /** Runs a task while no other one runs for this server, also of other processes. It must end within a minute. */
+  alone<T>(server: LoginServer, task: () => Promise<T>): Promise<T> {
+    const name = createHash('sha256').update(keyOf(server)).digest('hex').slice(0, 16);
+    return this.#locked(`heddle-mcp.${name}.credentials`, task);
+  }
+
+  #write(change: (all: JsonObject) => JsonObject | null): Promise<void> {
+    return this.#locked(FILE, async () => {
+      const changed = change(this.#all());
+      if (changed === null) return;
+      const text = `${JSON.stringify(changed, null, 1)}\n`;
       await writeFile(join(this.#home, FILE), async (file) => (await file.write(text, 0)).bytesWritten, { mode: MODE });
     });
+  }
+
+  #locked<T>(name: string, task: () => Promise<T>): Promise<T> {
+    return this.#queue.run(name, () => {
+      makeFolderSync(this.#home);
+      return withLockFile(join(this.#home, `${name}.lock`), this.#clock, task);
+    });
+  }
+
+  #endOf(tokens: JsonObject | null): number | null {
+    const seconds = tokens?.expires_in;
+    return typeof seconds === 'number' ? this.#clock.now() + seconds * 1000 : null;
   }
 
   #all(): JsonObject {
@@ -86,6 +112,17 @@ export class CredentialStore {
     if (!isObject(all)) throw new Error(`${join(this.#home, FILE)} is not a JSON object: correct or remove it, and log in again`);
     return all as JsonObject;
   }
+}
+
+function credentialsIn(entry: unknown): StoredCredentials {
+  if (!isObject(entry)) return NONE;
+  const { tokens, expiresAtMs, clients, discovery } = entry as JsonObject;
+  return {
+    tokens: isObject(tokens) ? (tokens as JsonObject) : null,
+    expiresAtMs: typeof expiresAtMs === 'number' ? expiresAtMs : null,
+    clients: isObject(clients) ? (clients as Record<string, JsonObject>) : {},
+    discovery: isObject(discovery) ? (discovery as JsonObject) : null,
+  };
 }
 
 function keyOf({ name, url }: LoginServer): string {

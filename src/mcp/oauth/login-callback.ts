@@ -14,7 +14,7 @@ const PAGE = 'The login has been passed on to heddle. You can close this window.
 /** An answer that is waited for. */
 interface Expected {
   state: string;
-  resolve(query: string): void;
+  resolve(query: string | null): void;
 }
 
 /** A server on the loopback address that the user's browser is sent back to at the end of a login. */
@@ -49,14 +49,15 @@ export class LoginCallback {
     });
   }
 
-  /** Resolves with the query of the answer with this state. Others are not taken: any page could send them. */
-  answer(state: string): Promise<string> {
+  /** Resolves with the query of the answer with this state. Others are not taken: any page could send them. Null: it has been closed. */
+  answer(state: string): Promise<string | null> {
     return new Promise((resolve) => {
       this.#expected = { state, resolve };
     });
   }
 
   close(): void {
+    this.#expected?.resolve(null);
     this.#server.close();
     this.#server.closeAllConnections();
   }

@@ -5,13 +5,14 @@ import { redact } from '../../secrets/redact.ts';
 import { redactLikelySecrets } from '../../secrets/redact-likely-secrets.ts';
 import { McpError } from '../mcp-error.ts';
 import type { McpServers } from '../mcp-servers.ts';
-import type { McpAnswer, McpQuestion } from '../to-host.ts';
+import type { LoginRequest, McpAnswer, McpQuestion } from '../to-host.ts';
 import type { CredentialStore } from './credential-store.ts';
 import type { CallbackOptions, LoginCallback } from './login-callback.ts';
 
 /** How long the user may take for a login, if the request does not say. */
 const LOGIN_MS_DEFAULT = 5 * 60 * 1000;
 const LOGIN_MS_MAX = 60 * 60 * 1000;
+const OPEN_MAX = 16;
 
 export interface McpLoginsDeps {
   servers: McpServers;
@@ -26,8 +27,7 @@ export interface LoginOptions {
   /** Null: those of the configuration, else those that the server asks for. */
   scopes: readonly string[] | null;
   timeoutMs: number | null;
-  /** `cimd`: by the document that describes the client; `dcr`: by registering it; `auto`: by whichever there is. */
-  registration: 'auto' | 'cimd' | 'dcr';
+  registration: LoginRequest['registration'];
 }
 
 /** A login that has begun. */
@@ -39,10 +39,16 @@ export interface BegunLogin {
   ended: Promise<string | null>;
 }
 
+interface OpenLogin {
+  ending: AbortController;
+  ended: Promise<string | null>;
+}
+
 /** Logs users in to MCP servers. */
 export class McpLogins {
   readonly #deps: McpLoginsDeps;
-  readonly #open = new Set<AbortController>();
+  /** By server: a login to a server ends the one before. */
+  readonly #open = new Map<string, OpenLogin>();
 
   constructor(deps: McpLoginsDeps) {
     this.#deps = deps;
@@ -50,34 +56,50 @@ export class McpLogins {
 
   /** Begins a login, and returns when it is known where the user logs in. Rejects with an McpError. */
   async begin(options: LoginOptions): Promise<BegunLogin> {
-    const callback = await openCallback(options.callback);
+    const { config } = options;
+    const key = `${config.name} ${config.transport.url}`;
+    const before = this.#open.get(key) ?? null;
+    if (before === null && this.#open.size >= OPEN_MAX)
+      throw new McpError('other', `${OPEN_MAX} logins have begun and not ended: finish them first, or try again when their time is over`);
+    before?.ending.abort(new McpError('cancelled', 'another login to this server has begun'));
     const ending = new AbortController();
-    this.#open.add(ending);
-    const ms = Math.min(options.timeoutMs ?? LOGIN_MS_DEFAULT, LOGIN_MS_MAX);
-    const timer = this.#deps.clock.setTimer(
-      () => ending.abort(new McpError('timeout', `nobody logged in within ${ms / 1000} seconds`)),
-      ms,
-    );
     let shown = (_url: string): void => {};
-    const address = new Promise<string>((resolve) => (shown = resolve));
-    const done = this.#connect(options, { callback, shown, signal: ending.signal }).finally(() => {
-      timer.clear();
-      callback.close();
-      this.#open.delete(ending);
-    });
-    const ended = done.then(
+    const address = new Promise<{ url: string }>((resolve) => (shown = (url) => resolve({ url })));
+    const ended = this.#run(options, { after: before?.ended, shown, ending }).then(
       () => null,
-      (error: unknown) => messageOf(error, options.config),
+      (error: unknown) => messageOf(error, config),
     );
-    const url = await Promise.race([address, ended]);
-    if (url === null) throw new McpError('other', `the MCP server ${options.config.name} asks nobody to log in`);
-    if (!/^https?:/.test(url)) throw new McpError('other', `logging in to ${options.config.name} failed: ${url}`);
-    return { loginId: this.#deps.ids.next(), authorizationUrl: url, ended };
+    this.#open.set(key, { ending, ended });
+    void ended.then(() => {
+      if (this.#open.get(key)?.ending === ending) this.#open.delete(key);
+    });
+    const begun = await Promise.race([address, ended.then((problem) => ({ problem }))]);
+    if ('url' in begun) return { loginId: this.#deps.ids.next(), authorizationUrl: begun.url, ended };
+    if (begun.problem === null) throw new McpError('other', `the MCP server ${config.name} asks nobody to log in`);
+    throw new McpError('other', `logging in to ${config.name} failed: ${begun.problem}`);
   }
 
   /** Ends all logins that are open. */
   close(): void {
-    for (const ending of this.#open) ending.abort(new McpError('cancelled', 'the server is being shut down'));
+    for (const { ending } of this.#open.values()) ending.abort(new McpError('cancelled', 'the server is being shut down'));
+  }
+
+  async #run(
+    options: LoginOptions,
+    { after, shown, ending }: { after: Promise<unknown> | undefined; shown: (url: string) => void; ending: AbortController },
+  ): Promise<void> {
+    // It may have the port.
+    await after;
+    const callback = await openCallback(options.callback);
+    const ms = Math.min(options.timeoutMs ?? LOGIN_MS_DEFAULT, LOGIN_MS_MAX);
+    const late = () => ending.abort(new McpError('timeout', `nobody logged in within ${ms / 1000} seconds`));
+    const timer = this.#deps.clock.setTimer(late, ms);
+    try {
+      await this.#connect(options, { callback, shown, signal: ending.signal });
+    } finally {
+      timer.clear();
+      callback.close();
+    }
   }
 
   async #connect(
@@ -89,27 +111,23 @@ export class McpLogins {
     const { url, headers, oauth } = transport;
     const answer = async (question: McpQuestion): Promise<McpAnswer> => {
       if (question.kind === 'credentials') return { result: credentials.read({ name, url }) as never };
-      if (question.kind === 'storeCredentials') return { result: (await credentials.change({ name, url }, question.change)) ?? null };
-      if (question.kind !== 'authorize') return { error: { code: -32600, message: 'nobody can be asked in the course of a login' } };
+      if (question.kind === 'storeCredentials') return { result: (await credentials.change({ name, url }, () => question.change)) ?? null };
+      if (question.kind !== 'authorize') return refusal('nobody can be asked in the course of a login');
+      if (!/^https?:\/\//i.test(question.url)) return refusal('the server names no http or https address to log in at');
       const answered = callback.answer(new URL(question.url).searchParams.get('state') ?? '');
       shown(question.url);
-      return { result: await answered };
+      const query = await answered;
+      return query === null ? refusal('the login has ended') : { result: query };
+    };
+    const { clientId, clientSecret, clientMetadataUrl, resource } = oauth;
+    const login = {
+      redirectUrl: callback.redirectUrl,
+      scopes: scopes ?? oauth.scopes,
+      neededScopes: servers.neededScopes(config),
+      ...{ resource, clientId, clientSecret, clientMetadataUrl, registration },
     };
     const connection = servers.host.open(
-      {
-        type: 'http',
-        url,
-        headers,
-        authentication: {
-          redirectUrl: callback.redirectUrl,
-          scopes: scopes ?? oauth.scopes,
-          neededScopes: servers.neededScopes(config),
-          resource: oauth.resource,
-          clientId: oauth.clientId,
-          clientSecret: oauth.clientSecret,
-          clientMetadataUrl: registration === 'dcr' ? null : oauth.clientMetadataUrl,
-        },
-      },
+      { type: 'http', url, headers, authentication: login },
       {
         onOutput: () => {},
         onTaken: () => {},
@@ -118,7 +136,10 @@ export class McpLogins {
         onClosed: () => {},
       },
     );
-    const aborted = new Promise<never>((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as McpError)));
+    const aborted = new Promise<never>((_resolve, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason as McpError));
+      if (signal.aborted) reject(signal.reason as McpError);
+    });
     try {
       await Promise.race([connection.connected, aborted]);
     } finally {
@@ -126,6 +147,10 @@ export class McpLogins {
     }
     servers.loggedIn(config);
   }
+}
+
+function refusal(message: string): McpAnswer {
+  return { error: { code: -32600, message } };
 }
 
 async function openCallback(options: CallbackOptions): Promise<LoginCallback> {

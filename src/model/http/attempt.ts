@@ -1,9 +1,10 @@
 import type { Clock } from '../../base/clock.ts';
+import type { HttpClient } from '../../base/http/http-client.ts';
+import type { Break, HttpExchange, HttpRequest, ResponseHead } from '../../base/http/http-exchange.ts';
 import type { Log } from '../../base/log.ts';
 import { cutText } from '../../base/text/cut-text.ts';
 import type { ModelEvent } from '../model.ts';
 import { type ModelFailure, modelFailure } from '../model-failure.ts';
-import type { Break, HttpClient, HttpExchange, HttpRequest, ResponseHead } from './connect/http-exchange.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { ReadEvents } from './event-reader.ts';
 import { httpFailure, wholeFailure } from './http-failure.ts';

@@ -1,13 +1,14 @@
 import type { LookupFunction } from 'node:net';
 import { type Clock, sleep } from '../../base/clock.ts';
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
+import { HttpClient } from '../../base/http/http-client.ts';
+import type { HttpRequest } from '../../base/http/http-exchange.ts';
 import type { Log } from '../../base/log.ts';
 import type { ProviderConfig } from '../../config/providers/provider-config.ts';
 import type { RateLimitSnapshot, TurnError } from '../../protocol/generated/types.ts';
 import type { Model, ModelEvent, ModelRequest } from '../model.ts';
 import type { ModelFailure } from '../model-failure.ts';
 import { Attempt, type AttemptOptions } from './attempt.ts';
-import { HttpClient, type HttpRequest } from './connect/http-exchange.ts';
 import { type EndpointDeps, resolveEndpoint } from './endpoint.ts';
 import { EventRedactor } from './event-redactor.ts';
 import { ItemTexts } from './item-texts.ts';

@@ -1,8 +1,9 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
+import { type HttpProxy, isDecodable, proxyFor } from '../../base/http/proxy-for.ts';
+import { loginAdvice, NO_LOGIN, type StoredLogin } from '../../config/login/stored-login.ts';
 import type { ProviderConfig } from '../../config/providers/provider-config.ts';
 import type { TurnError } from '../../protocol/generated/types.ts';
 import { secretsOf } from '../../secrets/redact.ts';
-import { type HttpProxy, isDecodable, proxyFor } from './connect/proxy-for.ts';
 import { shownUrl } from './shown-url.ts';
 
 /** The address of a provider's requests, and the words that errors use for it. */
@@ -13,6 +14,8 @@ export interface Endpoint {
   label: string;
   /** The place in which the key is set, as part of a sentence; null if no key is sent. */
   keySource: string | null;
+  /** How to log in, as an end of a sentence; null if the provider does not take the login. */
+  loginAdvice: string | null;
   /** Which local server this is, if errors can give advice about it. */
   localServer: ProviderConfig['localServer'];
   /** The proxy of the requests; null: they go directly. */
@@ -24,32 +27,24 @@ export interface Endpoint {
 export interface EndpointDeps {
   env: Readonly<Record<string, string | undefined>>;
   userAgent: string;
-  /** The key of the login that is stored in the home now; null: there is none. By default there is none. */
-  storedKey?: (() => string | null) | undefined;
+  /** The login that is stored in the home now. By default there is none. */
+  storedLogin?: (() => StoredLogin) | undefined;
 }
 
 /** Returns the endpoint for a path below the provider's `base_url`, or an error if the configuration is not usable. */
-export function resolveEndpoint(provider: ProviderConfig, path: string, { env, userAgent, storedKey }: EndpointDeps): Endpoint | TurnError {
-  const { baseUrl } = provider;
-  const url = baseUrl !== null && URL.canParse(baseUrl) ? new URL(baseUrl) : null;
-  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-    return configError(`The base_url of model provider "${provider.id}" is not an http or https URL.`, 'badRequest');
-  }
-  if (!isDecodable(url.username) || !isDecodable(url.password)) {
-    return configError(`The user or password in the base_url of model provider "${provider.id}" is not percent-encoded.`, 'badRequest');
-  }
-  url.pathname = `${url.pathname.replace(/\/+$/, '')}/${path}`;
-  for (const [name, value] of Object.entries(provider.queryParams)) url.searchParams.set(name, value);
-
+export function resolveEndpoint(
+  provider: ProviderConfig,
+  path: string,
+  { env, userAgent, storedLogin }: EndpointDeps,
+): Endpoint | TurnError {
+  const url = addressOf(provider, path);
+  if ('message' in url) return url;
   const proxy = proxyFor(url, env);
   if (proxy !== null && 'problem' in proxy) return configError(proxy.problem, 'badRequest');
-  const { key, isStored } = keyFor(provider, { env, storedKey });
-  if (key === '') {
-    return configError(
-      `The key of model provider "${provider.name}" is missing: set the environment variable ${provider.envKey}.`,
-      'unauthorized',
-    );
-  }
+  const login = provider.usesLogin ? (storedLogin?.() ?? NO_LOGIN) : NO_LOGIN;
+  const isStored = login.apiKey !== null;
+  const key = login.apiKey ?? keyInEnv(provider, env);
+  if (key === '') return configError(missingKeyText(provider, login), 'unauthorized');
   const headers = {
     'content-type': 'application/json',
     accept: 'text/event-stream',
@@ -64,20 +59,35 @@ export function resolveEndpoint(provider: ProviderConfig, path: string, { env, u
     headers,
     label: `${provider.name} (${shownUrl(url)})`,
     keySource: keySource(provider, url, isStored),
+    loginAdvice: provider.usesLogin ? `log in with an API key.${loginAdvice(login)}` : null,
     localServer: provider.localServer,
     proxy,
     secrets: [...secretsOf(url, { ...provider.httpHeaders, '': key ?? '' }), ...(proxy === null ? [] : secretsOf(proxy.url, {}))],
   };
 }
 
-/** The key is null if none is sent, and empty if it is missing. */
-function keyFor(
-  { usesLogin, envKey }: ProviderConfig,
-  { env, storedKey }: Pick<EndpointDeps, 'env' | 'storedKey'>,
-): { key: string | null; isStored: boolean } {
-  const stored = usesLogin ? (storedKey?.() ?? null) : null;
-  if (stored !== null) return { key: stored, isStored: true };
-  return { key: envKey === null ? null : (ownValue(env, envKey) ?? '').trim(), isStored: false };
+function addressOf({ id, baseUrl, queryParams }: ProviderConfig, path: string): URL | TurnError {
+  const url = baseUrl !== null && URL.canParse(baseUrl) ? new URL(baseUrl) : null;
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+    return configError(`The base_url of model provider "${id}" is not an http or https URL.`, 'badRequest');
+  }
+  if (!isDecodable(url.username) || !isDecodable(url.password)) {
+    return configError(`The user or password in the base_url of model provider "${id}" is not percent-encoded.`, 'badRequest');
+  }
+  url.pathname = `${url.pathname.replace(/\/+$/, '')}/${path}`;
+  for (const [name, value] of Object.entries(queryParams)) url.searchParams.set(name, value);
+  return url;
+}
+
+/** Null: none is sent. Empty: it is missing. */
+function keyInEnv({ envKey }: ProviderConfig, env: EndpointDeps['env']): string | null {
+  return envKey === null ? null : (ownValue(env, envKey) ?? '').trim();
+}
+
+function missingKeyText({ name, envKey, usesLogin }: ProviderConfig, login: StoredLogin): string {
+  const missing = `The key of model provider "${name}" is missing:`;
+  if (!usesLogin) return `${missing} set the environment variable ${envKey}.`;
+  return `${missing} log in with an API key, or set the environment variable ${envKey}.${loginAdvice(login)}`;
 }
 
 function configError(message: string, codexErrorInfo: TurnError['codexErrorInfo']): TurnError {

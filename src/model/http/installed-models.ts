@@ -1,10 +1,11 @@
 import type { Clock } from '../../base/clock.ts';
+import { HttpClient } from '../../base/http/http-client.ts';
+import type { Break, HttpExchange } from '../../base/http/http-exchange.ts';
 import { isObject, type JsonObject } from '../../base/json-value.ts';
 import type { Log } from '../../base/log.ts';
 import { parseLongJson } from '../../base/parse-long-json.ts';
 import type { ProviderConfig } from '../../config/providers/provider-config.ts';
 import { redact } from '../../secrets/redact.ts';
-import { type Break, HttpClient, type HttpExchange } from './connect/http-exchange.ts';
 import { type Endpoint, type EndpointDeps, resolveEndpoint } from './endpoint.ts';
 import { httpFailure, wholeFailure } from './http-failure.ts';
 import { startAdvice } from './refusal-advice.ts';

@@ -82,10 +82,10 @@ function chatAdvice({ url }: Endpoint): string {
   return url.pathname.endsWith('/responses') ? ' If it has only the Chat Completions API, set wire_api = "chat" for it.' : '';
 }
 
-function keyAdvice({ keySource }: Endpoint): string {
-  return keySource === null
-    ? ' No key was sent. If the provider needs one, set env_key of the provider to the name of its environment variable.'
-    : ` Check the key in ${keySource}.`;
+function keyAdvice({ keySource, loginAdvice }: Endpoint): string {
+  if (keySource !== null) return ` Check the key in ${keySource}.`;
+  const how = loginAdvice ?? 'set env_key of the provider to the name of its environment variable.';
+  return ` No key was sent. If the provider needs one, ${how}`;
 }
 
 function target(endpoint: Endpoint, header: string | string[] | undefined): string {

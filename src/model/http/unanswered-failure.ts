@@ -1,5 +1,7 @@
+import type { Break, HttpRequest } from '../../base/http/http-exchange.ts';
+import { PROXY_REFUSED } from '../../base/http/proxy-for.ts';
+import { isUntrusted, TRUST_ADVICE } from '../../base/http/trusted-context.ts';
 import { type ModelFailure, modelFailure } from '../model-failure.ts';
-import { type Break, type HttpRequest, PROXY_REFUSED } from './connect/http-exchange.ts';
 import type { Endpoint } from './endpoint.ts';
 import { proxyAdvice, startAdvice } from './refusal-advice.ts';
 
@@ -10,8 +12,6 @@ const WRONG_HOST = 'ERR_TLS_CERT_ALTNAME_INVALID';
 const EXPIRED = 'CERT_HAS_EXPIRED';
 const NOT_YET_VALID = 'CERT_NOT_YET_VALID';
 const REVOKED = 'CERT_REVOKED';
-/** No trusted authority has issued the certificate. */
-const UNTRUSTED = /SELF_SIGNED|UNABLE_TO_GET_ISSUER|UNABLE_TO_VERIFY|CERT_UNTRUSTED|INVALID_CA|CERT_REJECTED/;
 
 const UNREACHABLE = new Set(['ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'EADDRNOTAVAIL', 'ENETDOWN']);
 const CERTIFICATE = /CERT|^UNABLE_TO_|SELF_SIGNED|ERR_TLS|INVALID_CA|PATH_LENGTH_EXCEEDED|INVALID_PURPOSE/;
@@ -53,7 +53,7 @@ export function unansweredFailure(
       'connection',
     );
   }
-  if (code.startsWith(PROXY_REFUSED)) return proxyFailure(endpoint, code.slice(PROXY_REFUSED.length));
+  if (code.startsWith(PROXY_REFUSED)) return proxyFailure(endpoint, why.cause);
   if (CERTIFICATE.test(code)) {
     return modelFailure(`${label} ${certificateProblem(code, url.hostname)}`, UNREACHED, 'never');
   }
@@ -70,11 +70,11 @@ export function unansweredFailure(
   return modelFailure(`${label} closed the connection without an answer${code === '' ? '' : ` (${code})`}.`, 'other', 'request');
 }
 
-/** For a proxy that has answered CONNECT with this status. */
-function proxyFailure(endpoint: Endpoint, status: string): ModelFailure {
-  const wantsCredentials = status === '407';
+/** For a proxy that has not connected. */
+function proxyFailure(endpoint: Endpoint, { code, message }: NodeJS.ErrnoException): ModelFailure {
+  const wantsCredentials = code === `${PROXY_REFUSED}407`;
   const otherwise = ` Check the proxy in ${endpoint.proxy?.variable}, or set NO_PROXY to connect directly.`;
-  const text = `${endpoint.label} cannot be reached: the proxy did not connect to it, and answered HTTP ${status}.`;
+  const text = `${endpoint.label} cannot be reached: ${message}.`;
   return modelFailure(text + (wantsCredentials ? proxyAdvice(endpoint) : otherwise), UNREACHED, wantsCredentials ? 'never' : 'connection');
 }
 
@@ -94,8 +94,8 @@ function certificateProblem(code: string, host: string): string {
   if (code === EXPIRED) return `has an expired certificate (${code}). The provider must renew it. Check also the clock of this machine.`;
   if (code === NOT_YET_VALID) return `has a certificate that is not valid yet (${code}). Check the clock of this machine.`;
   if (code === REVOKED) return `has a revoked certificate (${code}). The provider must replace it.`;
-  if (!UNTRUSTED.test(code)) return `has a certificate that cannot be used (${code}). The provider must replace it.`;
-  return `has a certificate that is not trusted (${code}). Set NODE_EXTRA_CA_CERTS or SSL_CERT_FILE to a file with the certificate of its authority.`;
+  if (!isUntrusted(code)) return `has a certificate that cannot be used (${code}). The provider must replace it.`;
+  return `has a certificate that is not trusted (${code}). ${TRUST_ADVICE}`;
 }
 
 function proxyNote({ proxy }: Endpoint): string {

@@ -10,6 +10,7 @@ const ENDPOINT: Endpoint = {
   headers: {},
   label: 'The scripted model',
   keySource: 'env_key of the provider',
+  loginAdvice: null,
   localServer: null,
   proxy: null,
   secrets: [],

@@ -1,6 +1,5 @@
 import { relative, sep } from 'node:path';
 import { isWithin } from '../../base/paths/is-within.ts';
-import { MCP_FOLDER } from '../../config/mcp/mcp-folder.ts';
 import { TRUST_RECORD } from '../../config/trust/trust-record.ts';
 
 /** The entries of heddle's home that a confined command may read. It does not see the others. */
@@ -20,7 +19,7 @@ export const HOME_PROTECTED: readonly string[] = [
   ...HOME_READABLE,
   ...HOME_SECRETS,
   // They decide what runs, so a command must not create them either.
-  ...['hooks.json', 'agents', MCP_FOLDER],
+  ...['hooks.json', 'agents'],
   ...['log', 'logs', 'heddle.log'],
 ];
 

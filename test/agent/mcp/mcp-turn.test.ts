@@ -244,7 +244,7 @@ test('the model lists and reads resources', async () => {
   ]);
 });
 
-test('a server runs in a folder of heddle, which threads in all folders share, with the variables that it needs', async () => {
+test('a server runs in the working directory of the thread, with the variables that it needs', async () => {
   const server = await mcpThread([mcpCall('where')], {
     config: withServers(exampleServer('ex', 'env_vars = ["PASSED"]', { OWN: 'yes' })),
     env: { PASSED: 'on', OPENAI_API_KEY: 'sk-secret-secret-secret' },
@@ -252,25 +252,9 @@ test('a server runs in a folder of heddle, which threads in all folders share, w
   await runTurn(server);
   const said = (toldOf(server) as { text: string }[])[1]?.text ?? '{}';
   const { cwd, env } = JSON.parse(said) as { cwd: string; env: Record<string, string> };
-  expect(cwd).toBe(join(server.home, 'heddle-mcp'));
+  expect(cwd).toBe(server.cwd);
   expect(env).toMatchObject({ OWN: 'yes', PASSED: 'on', PATH: expect.any(String) as string });
   expect(env).not.toHaveProperty('OPENAI_API_KEY');
-});
-
-test('cwd = "." is the working directory of the thread', async () => {
-  const server = await mcpThread([mcpCall('where')], { config: withServers(exampleServer('ex', 'cwd = "."')) });
-  await runTurn(server);
-  expect(JSON.parse((toldOf(server) as { text: string }[])[1]?.text ?? '{}')).toMatchObject({ cwd: server.cwd });
-});
-
-test('a server does not run a program of the project that has the name of its command', async () => {
-  const files = { 'work/server': '#!/bin/sh\ntouch started\n' };
-  const server = await mcpThread([], { files, config: withServers('[mcp_servers.ex]\ncommand = "./server"\n') });
-  chmodSync(join(server.cwd, 'server'), 0o755);
-  await runTurn(server);
-  const failed = await server.client.waitFor('mcpServer/startupStatus/updated', ({ status }) => status === 'failed');
-  expect(failed.error).toContain('./server');
-  expect(existsSync(join(server.cwd, 'started'))).toBe(false);
 });
 
 test('a server that thread/start configures is used', async () => {

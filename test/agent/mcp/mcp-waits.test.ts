@@ -3,9 +3,11 @@ import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { tempFolder } from '../../config/temp-folder.ts';
 import { exampleServer, mcpThread, offeredBy, runTurn, withServers } from '../../mcp/mcp-thread.ts';
-import { message, response } from '../../support/test-model.ts';
+import { functionCall, message, response } from '../../support/test-model.ts';
 
 const TIMEOUT_MS = 7_000;
+/** The machine may take long to start a process. */
+const SLOW = { timeout: 15_000 };
 
 /** A thread with a server that works, and one that never answers. Its first turn has waited for that one. */
 async function withHungServer() {
@@ -14,7 +16,7 @@ async function withHungServer() {
   const server = await mcpThread([], { config: withServers(exampleServer() + mute) });
   const first = runTurn(server);
   const starts = () => (existsSync(log) ? (readFileSync(log, 'utf8').match(/^pid /gm)?.length ?? 0) : 0);
-  await vi.waitFor(() => expect(starts()).toBe(1));
+  await vi.waitFor(() => expect(starts()).toBe(1), SLOW);
   server.clock.advance(TIMEOUT_MS);
   await first;
   /** The clock stands still: a turn that waits for the server does not end. */
@@ -33,9 +35,10 @@ test('turns do not wait again for a server that hangs, whoever has it started', 
   const { thread } = await client.request('thread/start', {});
   expect([await turnOf(thread.id), await turnOf(threadId), starts()]).toEqual([true, true, 1]);
   clock.advance(1_000);
-  await vi.waitFor(() => expect(starts()).toBe(2));
+  await vi.waitFor(() => expect(starts()).toBe(2), SLOW);
   const polled = client.request('mcpServerStatus/list', { threadId, serverName: 'mute' });
   const another = await client.request('thread/start', {});
+  server.model.push(response(functionCall('list_mcp_resources', {}, { callId: 'all' })));
   for (const id of [threadId, thread.id, another.thread.id]) expect(await turnOf(id)).toBe(true);
   clock.advance(TIMEOUT_MS);
   expect((await polled).data).toMatchObject([{ runtimeStatus: 'failed' }]);
@@ -53,7 +56,7 @@ test('mcpServerStatus/list does not start a server that has failed; config/mcpSe
   await client.request('config/mcpServer/reload', undefined);
   server.model.push(response(message('done')));
   const turn = runTurn(server);
-  await vi.waitFor(() => expect(starts()).toBe(2));
+  await vi.waitFor(() => expect(starts()).toBe(2), SLOW);
   clock.advance(TIMEOUT_MS);
   await turn;
   expect(failures()).toBe(2);

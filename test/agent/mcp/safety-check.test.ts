@@ -1,8 +1,10 @@
 import { createServer } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { exampleServer, mcpCall, mcpItems, mcpThread, runTurn, textOf, until, withServers } from '../../mcp/mcp-thread.ts';
+import { listening, startProxy, TRUSTED, tlsFiles } from '../../model/loopback-proxy.ts';
 import { answer, question } from '../../support/asking.ts';
 import { functionCall, message, response } from '../../support/test-model.ts';
 import { ALLOW, assesses, DENY, GuardedModel, reviewsCompleted } from '../guardian/guardian-server.ts';
@@ -27,10 +29,10 @@ test('ok: the call runs; the check gets it as JSON', async () => {
   expect(mcpItems(server)[0]?.status).toBe('completed');
 });
 
-test('a check runs in a folder of heddle, whatever the project has', async () => {
+test('a check runs in the home, whatever the project has', async () => {
   const server = await mcpThread([mcpCall('echo')], { config: config(checkedBy(`say('block', process.cwd())`)) });
   await runTurn(server);
-  expect(mcpItems(server)[0]?.error?.message).toContain(join(server.home, 'heddle-mcp'));
+  expect(mcpItems(server)[0]?.error?.message).toContain(server.home);
 });
 
 test('the failure of a check does not show its secrets', async () => {
@@ -86,6 +88,22 @@ test.each([
   const text = `This call needs approval, but ${why}, so it was not performed. It looks odd.`;
   expect(mcpItems(server)[0]).toMatchObject({ status: 'failed', error: { message: text } });
   expect(server.client.messages.some(({ method }) => method === ASK)).toBe(false);
+});
+
+test('a URL: the request goes through the proxy of the environment, with its certificates', async () => {
+  const check = createTlsServer(tlsFiles('other-host'), (_request, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{"decision":"block","reason":"Not from here."}');
+  });
+  check.on('secureConnection', (socket) => onTestFinished(() => void socket.destroy()));
+  const proxy = await startProxy(await listening(check));
+  const env = { ...TRUSTED, HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` };
+  const server = await mcpThread([mcpCall('echo', { message: 'hi' })], {
+    config: config('[mcp_safety_check]\nurl = "https://other.example/check"\n'),
+    env,
+  });
+  await runTurn(server);
+  expect(textOf(server)).toContain('Not from here.');
+  expect(proxy.seen.map(({ line }) => line)).toEqual(['CONNECT other.example:443']);
 });
 
 test.each([

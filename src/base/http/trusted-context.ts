@@ -1,14 +1,21 @@
 import type { SecureContext } from 'node:tls';
-import type { Env } from '../../../base/env.ts';
-import { readRegularFile } from '../../../base/files/read-regular-file.ts';
-import type { Log } from '../../../base/log.ts';
+import type { Env } from '../env.ts';
+import { readRegularFile } from '../files/read-regular-file.ts';
 
 /** Larger than every system's file of certificate authorities. */
 const FILE_BYTES_MAX = 16 * 1024 * 1024;
 
 export interface TrustDeps {
   env: Env;
-  log: Log;
+  log: { warn(fields: object, text: string): void };
+}
+
+/** What to do about a certificate that no trusted authority has issued. */
+export const TRUST_ADVICE = 'Set NODE_EXTRA_CA_CERTS or SSL_CERT_FILE to a file with the certificate of its authority.';
+
+/** Whether an error with this code says that no trusted authority has issued the certificate. */
+export function isUntrusted(code: string): boolean {
+  return /SELF_SIGNED|UNABLE_TO_GET_ISSUER|UNABLE_TO_VERIFY|CERT_UNTRUSTED|INVALID_CA|CERT_REJECTED/.test(code);
 }
 
 /**

@@ -1,32 +1,18 @@
-import {
-  Agent,
-  type AgentOptions,
-  type ClientRequest,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  type RequestOptions,
-  request,
-} from 'node:http';
-import type { LookupFunction, Socket } from 'node:net';
-import type { Clock, Timer } from '../../../base/clock.ts';
-import type { JsonText } from '../../../base/json-text.ts';
+import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Clock, Timer } from '../clock.ts';
+import type { JsonText } from '../json-text.ts';
 import type { HttpProxy } from './proxy-for.ts';
-import { type TrustDeps, trustedContext } from './trusted-context.ts';
+import type { TunnelRequest } from './tunnel-agent.ts';
 
-/** Shorter than the time for which common servers keep connections open (5 s), so that no request uses a connection that is closing. */
-const IDLE_SOCKET_MS_MAX = 4_000;
-const IDLE_SOCKETS_MAX = 8;
-const KEPT: AgentOptions = { keepAlive: true, timeout: IDLE_SOCKET_MS_MAX, maxFreeSockets: IDLE_SOCKETS_MAX };
-/** The answer of a proxy that has connected to the host. */
-const CONNECTED = 200;
-/** The code of the error for a proxy that has not connected, before the status of its answer. */
-export const PROXY_REFUSED = 'PROXY_ANSWERED_';
+/** The longest time of a timer, for requests that only their signal ends. */
+export const NO_LIMIT_MS = 2 ** 31 - 1;
 const WRITE_BYTES_MAX = 64 * 1024;
 /** How long the rest of a completed response may take to arrive. */
 const DRAIN_MS_MAX = 1_000;
 
 export interface HttpRequest {
-  method: 'GET' | 'POST';
+  method: string;
   url: URL;
   /** Null: the request goes directly. */
   proxy: HttpProxy | null;
@@ -50,65 +36,8 @@ export type Break =
   | { broken: 'aborted' }
   | { broken: 'network'; cause: NodeJS.ErrnoException };
 
-type Send = (url: URL, options: RequestOptions) => ClientRequest;
-
-export interface HttpClientDeps extends TrustDeps {
-  clock: Clock;
-  /** Resolves host names; the system's by default. */
-  lookup?: LookupFunction | undefined;
-}
-
-/** Sends requests over kept connections. Create one per provider. Idle connections are limited and do not keep the process alive. */
-export class HttpClient {
-  readonly #deps: HttpClientDeps;
-  readonly #senders = new Map<string, Send>();
-
-  constructor(deps: HttpClientDeps) {
-    this.#deps = deps;
-  }
-
-  /** Starts an exchange. The caller must close it. */
-  async ask(httpRequest: HttpRequest, signal: AbortSignal): Promise<HttpExchange> {
-    const { url, proxy } = httpRequest;
-    const key = `${url.protocol} ${proxy?.url.href ?? ''}`;
-    const send = this.#senders.get(key) ?? (await (url.protocol === 'https:' ? this.#createTlsSender(proxy) : this.#createSender(proxy)));
-    this.#senders.set(key, send);
-    return new HttpExchange(httpRequest, { send, clock: this.#deps.clock, signal });
-  }
-
-  async #createSender(proxy: HttpProxy | null): Promise<Send> {
-    const { lookup } = this.#deps;
-    const { HttpProxyAgent } = proxy === null ? { HttpProxyAgent: null } : await import('http-proxy-agent');
-    const agent = proxy === null || HttpProxyAgent === null ? new Agent(KEPT) : new HttpProxyAgent(proxy.url, KEPT);
-    return sender(request, { agent, lookup });
-  }
-
-  async #createTlsSender(proxy: HttpProxy | null): Promise<Send> {
-    const https = await import('node:https');
-    const { lookup } = this.#deps;
-    const secureContext = await trustedContext(this.#deps);
-    const trust = secureContext === null ? {} : { secureContext };
-    if (proxy === null) return sender(https.request, { agent: new https.Agent(KEPT), lookup, ...trust });
-    const { HttpsProxyAgent } = await import('https-proxy-agent');
-    const send = sender(https.request, { agent: new HttpsProxyAgent(proxy.url, { ...KEPT, ...trust }), lookup, ...trust });
-    return (url, options) => {
-      const sent = send(url, options);
-      sent.once('proxyConnect', ({ statusCode }: { statusCode: number }) => {
-        // Otherwise the agent takes the proxy's answer for that of the host.
-        if (statusCode !== CONNECTED) sent.destroy(proxyRefusal(statusCode));
-      });
-      return sent;
-    };
-  }
-}
-
-function proxyRefusal(status: number): NodeJS.ErrnoException {
-  return Object.assign(new Error(`the proxy answered ${status}`), { code: `${PROXY_REFUSED}${status}` });
-}
-
-function sender<T extends RequestOptions>(send: (url: URL, options: T) => ClientRequest, fixed: T): Send {
-  return (url, options) => send(url, { ...fixed, ...options });
-}
+/** Sends the head of a request. `until` aborts when the request ends. */
+export type Send = (url: URL, options: { method: string; headers: Record<string, string | number> } & TunnelRequest) => ClientRequest;
 
 /**
  * One request and its response. The response is read from the network only as fast as `read` is called. Silence is measured
@@ -119,6 +48,7 @@ export class HttpExchange {
   readonly #clock: Clock;
   readonly #signal: AbortSignal;
   readonly #request: ClientRequest;
+  readonly #ending = new AbortController();
   #response: IncomingMessage | null = null;
   #break: Break | null = null;
   #ended = false;
@@ -130,9 +60,10 @@ export class HttpExchange {
     this.#clock = clock;
     this.#signal = signal;
     const { method, url, headers, body } = httpRequest;
-    this.#request = send(url, { method, headers: { ...headers, 'content-length': body?.length ?? 0 } });
+    const { signal: until } = this.#ending;
+    this.#request = send(url, { method, headers: { ...headers, 'content-length': body?.length ?? 0 }, until });
     this.#connecting = clock.setTimer(() => this.#breakOff({ broken: 'connect' }), httpRequest.connectMsMax);
-    this.#request.on('socket', (socket) => this.#awaitConnection(socket, url.protocol === 'https:' ? 'secureConnect' : 'connect'));
+    this.#request.on('socket', (socket) => this.#awaitConnection(socket));
     this.#request.on('response', (response) => this.#receive(response));
     this.#request.on('error', (cause) => this.#breakOffUnanswered(cause));
     this.#request.on('close', () => this.#breakOffUnanswered(new Error('closed without an answer')));
@@ -168,7 +99,7 @@ export class HttpExchange {
   close(): void {
     this.#signal.removeEventListener('abort', this.#abort);
     this.#connected();
-    if (!this.#ended) this.#request.destroy();
+    if (!this.#ended) this.#destroy();
   }
 
   /** Ends an exchange whose response is complete. Its last bytes are discarded, so that the connection can be used again. */
@@ -183,9 +114,9 @@ export class HttpExchange {
     response.on('close', () => timer.clear());
   }
 
-  #awaitConnection(socket: Socket, event: 'connect' | 'secureConnect'): void {
-    // A kept connection is ready.
-    if (socket.connecting) socket.once(event, () => this.#connected());
+  #awaitConnection(socket: Socket): void {
+    // A kept connection is ready, and so is one through a proxy.
+    if (socket.connecting) socket.once('encrypted' in socket ? 'secureConnect' : 'connect', () => this.#connected());
     else this.#connected();
   }
 
@@ -238,8 +169,13 @@ export class HttpExchange {
     if (this.#ended || this.#break !== null) return;
     this.#break = why;
     this.#connected();
-    this.#request.destroy();
+    this.#destroy();
     this.#wake();
+  }
+
+  #destroy(): void {
+    this.#ending.abort();
+    this.#request.destroy();
   }
 
   /** Resolves at the next event of the exchange, or breaks it after too much silence. */

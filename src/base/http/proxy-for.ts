@@ -1,5 +1,8 @@
 import { BlockList, isIP } from 'node:net';
-import type { Env } from '../../../base/env.ts';
+import type { Env } from '../env.ts';
+
+/** The code of the error for a proxy that has not connected, before the status of its answer, if it has one. */
+export const PROXY_REFUSED = 'PROXY_ANSWERED_';
 
 /** An HTTP proxy, and the environment variable that names it. */
 export interface HttpProxy {
@@ -25,6 +28,18 @@ export function proxyFor(url: URL, env: Env): HttpProxy | { problem: string } | 
   return {
     problem: `The proxy in ${variable} is a ${scheme} proxy. heddle uses http and https proxies only. Set NO_PROXY to connect directly.`,
   };
+}
+
+/** The options with which a socket, or a request, goes to a proxy. */
+export function proxyAddress({ protocol, hostname, port }: URL): { host: string; port: number; servername: string } {
+  const host = hostname.replace(/^\[|\]$/g, '');
+  return { host, port: Number(port || (protocol === 'https:' ? 443 : 80)), servername: isIP(host) === 0 ? host : '' };
+}
+
+/** The headers of a request that are for the proxy. */
+export function proxyHeaders({ username, password }: URL): Record<string, string> {
+  const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  return credentials === ':' ? {} : { 'proxy-authorization': `Basic ${Buffer.from(credentials).toString('base64')}` };
 }
 
 /** A value of such a variable for people: without user and password. */

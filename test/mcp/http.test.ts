@@ -1,0 +1,140 @@
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { request as tlsRequest } from 'node:https';
+import { expect, test } from 'vitest';
+import { startProxy, TRUSTED, tlsFiles } from '../model/loopback-proxy.ts';
+import { mcpThread, until, withServers } from './mcp-thread.ts';
+import { startOauthServer } from './oauth-server.ts';
+import { respond, resultOf, startWebServer } from './web-server.ts';
+
+type Thread = Awaited<ReturnType<typeof mcpThread>>;
+
+const web = (url: string, more = '') => withServers(`[mcp_servers.web]\nurl = "${url}"\n${more}`);
+const states = ({ client }: Thread) => client.notifications('mcpServer/startupStatus/updated');
+const call = ({ client, threadId }: Thread) => client.request('mcpServer/tool/call', { threadId, server: 'web', tool: 'look' });
+const reached = (server: Thread, status: string) => until(server, status, () => states(server).at(-1)?.status === status);
+
+/** A response that comes later. */
+function responseSoon() {
+  let resolve = (_response: ServerResponse): void => {};
+  const promise = new Promise<ServerResponse>((resolved) => (resolve = resolved));
+  return { promise, resolve: (response: ServerResponse) => resolve(response) };
+}
+
+/** What a browser does that trusts the servers of tests, and finds them behind no proxy. */
+async function browse(address: string, port: number): Promise<string> {
+  const { pathname, search, host } = new URL(address);
+  const options = { host: '127.0.0.1', port, path: pathname + search, headers: { host }, servername: host, rejectUnauthorized: false };
+  const [{ headers }] = await once(tlsRequest(options).end(), 'response');
+  return headers.location;
+}
+
+test('requests to the server and to its authorization server use the proxy and the certificates of the environment', async () => {
+  const oauth = await startOauthServer({ tls: tlsFiles('other-host') });
+  const proxy = await startProxy(oauth.port);
+  const env = { ...TRUSTED, HTTPS_PROXY: `http://me:pass@127.0.0.1:${proxy.port}` };
+  const server = await mcpThread([], { config: web(oauth.url), env });
+  await reached(server, 'failed');
+  expect(states(server).at(-1)).toMatchObject({ error: 'the server requires a login', failureReason: 'reauthenticationRequired' });
+  const { authorizationUrl } = await server.client.request('mcpServer/oauth/login', { name: 'web' });
+  await fetch(await browse(authorizationUrl, oauth.port));
+  await reached(server, 'ready');
+  expect(await call(server)).toEqual({ content: [{ type: 'text', text: 'seen' }] });
+  // Its token is refused, and refreshed.
+  oauth.valid.clear();
+  expect(await call(server)).toEqual({ content: [{ type: 'text', text: 'seen' }] });
+  expect(new Set(proxy.seen.map(({ line, credentials }) => `${line} ${credentials}`))).toEqual(
+    new Set([`CONNECT other.example:443 Basic ${btoa('me:pass')}`]),
+  );
+});
+
+test.each([
+  [{}, /certificate.*Set NODE_EXTRA_CA_CERTS or SSL_CERT_FILE to a file/],
+  [{ SSL_CERT_FILE: '/nowhere' }, /certificate.*Set NODE_EXTRA_CA_CERTS or SSL_CERT_FILE to a file/],
+])('a certificate that is not trusted: the start fails, and says what to do (%j)', async (trust, text) => {
+  const oauth = await startOauthServer({ tls: tlsFiles('other-host') });
+  const proxy = await startProxy(oauth.port);
+  const server = await mcpThread([], { config: web(oauth.url), env: { ...trust, https_proxy: `http://127.0.0.1:${proxy.port}` } });
+  await reached(server, 'failed');
+  expect(states(server).at(-1)?.error).toMatch(text);
+  const warned = server.log.lines.filter(({ level }) => level === 'warn').map((line) => line.text);
+  expect(warned).toEqual('SSL_CERT_FILE' in trust ? ['there is no file at the path in SSL_CERT_FILE; it is not used'] : []);
+});
+
+test('a proxy that refuses is named by its variable', async () => {
+  const proxy = await startProxy(0, { status: 407 });
+  const env = { HTTPS_PROXY: `http://me:password-1@127.0.0.1:${proxy.port}` };
+  const server = await mcpThread([], { config: web('https://other.example/mcp'), env });
+  await reached(server, 'failed');
+  const text = 'through the proxy in HTTPS_PROXY: the proxy did not connect to it, and answered HTTP 407';
+  expect(states(server).at(-1)?.error).toContain(text);
+});
+
+test('a call that is given up ends its request', async () => {
+  let closed: Promise<unknown> | null = null;
+  const url = await startWebServer({
+    'tools/call': (response) => {
+      closed = once(response, 'close');
+      server.clock.advance(5_000);
+    },
+  });
+  const server = await mcpThread([], { config: web(url, 'tool_timeout_sec = 5') });
+  await reached(server, 'ready');
+  await expect(call(server)).rejects.toThrow('web did not answer in time: it has 5 seconds (tool_timeout_sec)');
+  await closed;
+});
+
+const silences: [string, (response: ServerResponse) => void][] = [
+  ['never answers', () => {}],
+  [
+    'answers with events that are no answer',
+    (response) => void response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': ping\n\n'),
+  ],
+];
+test.each(silences)('a server that %s to the first request: its connection ends with the start', async (_what, behave) => {
+  const asked = responseSoon();
+  const hang = (response: ServerResponse) => {
+    behave(response);
+    asked.resolve(response);
+  };
+  const url = await startWebServer({ initialize: hang, 'server/discover': hang });
+  const server = await mcpThread([], { config: web(url) });
+  const closed = once(await asked.promise, 'close');
+  server.clock.advance(10_000);
+  await reached(server, 'failed');
+  await closed;
+});
+
+test('a server that does not hear that its session is over: its connections end', async () => {
+  const asked = responseSoon();
+  const url = await startWebServer({
+    initialize: (response, id) => respond(response, id, resultOf('initialize'), { 'mcp-session-id': 'session-1' }),
+    DELETE: (response) => asked.resolve(response),
+  });
+  const server = await mcpThread([], { config: web(url) });
+  await reached(server, 'ready');
+  await server.client.request('thread/delete', { threadId: server.threadId });
+  await server.clock.timerOf(30_000);
+  server.clock.advance(30_000);
+  await once(await asked.promise, 'close');
+});
+
+test('an answer of more than 64 MiB fails its call only', async () => {
+  const part = 'x'.repeat(1024 * 1024);
+  let calls = 0;
+  const url = await startWebServer({
+    'tools/call': (response, id) => {
+      if (++calls > 1) return respond(response, id, resultOf('tools/call'));
+      response.writeHead(200, { 'content-type': 'application/json' });
+      const flood = () => {
+        while (!response.destroyed && response.write(part));
+      };
+      response.on('drain', flood);
+      flood();
+    },
+  });
+  const server = await mcpThread([], { config: web(url) });
+  await reached(server, 'ready');
+  await expect(call(server)).rejects.toThrow('the server sent a message of more than 64 MiB');
+  expect(await call(server)).toEqual({ content: [{ type: 'text', text: 'seen' }] });
+});
