@@ -229,8 +229,8 @@ export class HostedClient {
 
   /** For requests that the library sends without a signal. */
   #endingFetch(signal: AbortSignal): Fetch {
-    const fetch = this.#fetch();
-    return (address, init) => fetch(address, { ...init, signal });
+    const send = this.#fetch();
+    return (address, init) => send(address, { ...init, signal });
   }
 
   /** Bearer tokens come from the main thread, which also knows how to get another one. */
