@@ -88,14 +88,18 @@ class ActionRun {
     }
   }
 
-  /** Asks if policy does, or if a check of the action or of its call demands that. Nobody is asked against the approval policy. */
+  /**
+   * Asks if policy does, or if a check of the action or a part demands that. A check of the action asks under every approval policy, a part
+   * only where the policy allows questions of this kind.
+   */
   async decide(judged: Exclude<Judgement, { refuse: string }>): Promise<Verdict> {
-    const demand = ('demand' in judged ? judged.demand : undefined) ?? this.#deps.called?.ask ?? null;
+    const checked = 'demand' in judged ? judged.demand : undefined;
+    const demand = checked ?? this.#deps.called?.ask ?? null;
     if ('ask' in judged) return this.#review(judged.ask, demand);
     if (demand === null) return this.#reviewStrictly(judged.run);
     const ask = this.#action.approval?.(judged.run, demand);
     if (ask === undefined) return refusedUnasked(demand, 'nobody can be asked about calls of this kind');
-    const why = whyNotAsked(this.#turn.settings.approvalPolicy, approvalKindOf(this.#action));
+    const why = checked === undefined ? whyNotAsked(this.#turn.settings.approvalPolicy, approvalKindOf(this.#action)) : null;
     return why === null ? this.#review(ask, demand) : refusedUnasked(demand, why);
   }
 

@@ -1,7 +1,6 @@
 import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { exampleServer, mcpCall, mcpItems, mcpThread, runTurn, textOf, until, withServers } from '../../mcp/mcp-thread.ts';
 import { listening, startProxy, TRUSTED, tlsFiles } from '../../model/loopback-proxy.ts';
@@ -76,18 +75,14 @@ test('ask: the person is asked, even where policy would have run the tool, and f
 });
 
 test.each([
-  ['approval_policy = "never"\nsandbox_mode = "danger-full-access"', 'the approval policy is "never"'],
-  ['approval_policy = "never"\napprovals_reviewer = "auto_review"', 'the approval policy is "never"'],
-  [
-    'approval_policy = { granular = { sandbox_approval = true, rules = true, mcp_elicitations = false } }',
-    'the approval policy does not allow questions about MCP tools',
-  ],
-])('ask: with %j the call is refused, because nobody may be asked', async (top, why) => {
-  const server = await mcpThread([mcpCall('echo')], { config: config(checkedBy(`say('ask', 'It looks odd.')`), top) });
-  await runTurn(server);
-  const text = `This call needs approval, but ${why}, so it was not performed. It looks odd.`;
-  expect(mcpItems(server)[0]).toMatchObject({ status: 'failed', error: { message: text } });
-  expect(server.client.messages.some(({ method }) => method === ASK)).toBe(false);
+  'approval_policy = "never"\nsandbox_mode = "danger-full-access"',
+  'approval_policy = { granular = { sandbox_approval = true, rules = true, mcp_elicitations = false } }',
+])('ask: the person is asked whatever the approval policy: %j', async (top) => {
+  const server = await mcpThread([mcpCall('write')], { config: config(checkedBy(`say('ask')`), top) });
+  const turn = runTurn(server);
+  answer(server.client, await question(server.client, ASK), { action: 'accept' });
+  await turn;
+  expect(mcpItems(server)[0]?.status).toBe('completed');
 });
 
 test('a URL: the request goes through the proxy of the environment, with its certificates', async () => {
