@@ -162,7 +162,7 @@ const GRANULAR_KINDS: readonly (readonly [name: string, kind: ApprovalKind])[] =
 
 function granularText(approval: AskForApproval): string {
   const asked = GRANULAR_KINDS.filter(([, kind]) => mayAsk(approval, kind)).map(([name]) => name);
-  const refused = GRANULAR_KINDS.filter(([, kind]) => !mayAsk(approval, kind)).map(([name]) => name);
+  const refused = GRANULAR_KINDS.filter(([, kind]) => !mayAsk(approval, kind) && kind !== 'skill_approval').map(([name]) => name);
   const sentences = [];
   if (asked.length > 0) sentences.push(`A reviewer is asked about: ${asked.join(', ')}.`);
   if (refused.length > 0) sentences.push(`Refused without asking a reviewer: ${refused.join(', ')}.`);

@@ -211,7 +211,7 @@ describe('the limits, in words', () => {
     ['never', /No approval is possible/],
     [
       { granular: { sandbox_approval: true, rules: false, mcp_elicitations: true } },
-      /asked about: commands outside the sandbox, questions from MCP servers\. Refused without asking a reviewer: commands for which a rule requires approval, permission requests, skill scripts\.\n\nTo run a command outside the sandbox/,
+      /asked about: commands outside the sandbox, questions from MCP servers\. Refused without asking a reviewer: commands for which a rule requires approval, permission requests\.\n\nTo run a command outside the sandbox/,
     ],
     [
       { granular: { sandbox_approval: true, rules: true, mcp_elicitations: true, request_permissions: true, skill_approval: true } },

@@ -153,7 +153,7 @@ describe('a command that may run a file of a skill', () => {
 
   test.each<[string, Asked, Word]>([
     ['is asked about', { approvalPolicy: kinds(true, false) }, 'ask'],
-    ['is refused if its kind is', { approvalPolicy: kinds(false, true) }, 'no'],
+    ['is like others if its kind is false', { approvalPolicy: kinds(false, true) }, 'run'],
     ['is refused beyond the sandbox if that is', { approvalPolicy: kinds(true, false), escalates: true }, 'no'],
     ['is asked about once beyond the sandbox', { approvalPolicy: kinds(true, true), escalates: true }, 'out'],
     ['is asked about without a sandbox', { approvalPolicy: kinds(true, false), sandboxPolicy: { type: 'dangerFullAccess' } }, 'out'],

@@ -71,7 +71,9 @@ test('a sandbox that is narrower already stays as it is, but for defaults that a
   );
 });
 
-const granular = (kinds: Partial<Record<'sandbox_approval' | 'rules' | 'mcp_elicitations', boolean>>): AskForApproval => ({
+const granular = (
+  kinds: Partial<Record<'sandbox_approval' | 'rules' | 'mcp_elicitations' | 'skill_approval', boolean>>,
+): AskForApproval => ({
   granular: { sandbox_approval: false, rules: false, mcp_elicitations: false, request_permissions: false, skill_approval: false, ...kinds },
 });
 
@@ -85,6 +87,9 @@ test.each<[wanted: AskForApproval, limit: AskForApproval, which: 'wanted' | 'lim
   ['on-request', granular({ rules: true }), 'limit'],
   [granular({ rules: true }), granular({ rules: true, sandbox_approval: true }), 'wanted'],
   [granular({ mcp_elicitations: true }), granular({ rules: true }), 'limit'],
+  [granular({ skill_approval: true }), granular({}), 'wanted'],
+  [granular({}), granular({ skill_approval: true }), 'limit'],
+  ['never', granular({ skill_approval: true }), 'limit'],
 ])('approvals %j within %j: the %s', (wanted, limit, which) => {
   expect(stricterApprovals(wanted, limit)).toEqual(which === 'wanted' ? wanted : limit);
 });

@@ -2,7 +2,7 @@ import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { TestServer } from '../support/test-server.ts';
-import { commandServer, completed, FREE_CONFIG, told } from './command-server.ts';
+import { commandServer, completed, FREE_CONFIG } from './command-server.ts';
 import { type Answers, asked, decline } from './questions.ts';
 
 const accept: Answers = () => 'accept';
@@ -51,18 +51,10 @@ describe('skill_approval', () => {
     expect(completed(server).map(({ status }) => status === 'completed')).toEqual([true, true, true, true, false, true, true, true, true]);
   });
 
-  test.each([false, null])('if it is %s, such a command is refused without a question, and the model is told', async (kind) => {
+  test.each([false, null])('if it is %s, such a command is like others', async (kind) => {
     const server = await serverWith(granular(kind));
-    expect(await asked(server, [RUNS[0] ?? ''], accept)).toEqual([]);
-    const [call] = server.model
-      .request(server.model.requests.length)
-      .input.flatMap((item) => (item.type === 'function_call_output' ? [item.call_id] : []));
-    expect(told(server, call ?? '')).toMatch(
-      /^Rejected: The command may run .*go\.sh, which belongs to a skill\. The approval policy does not allow/,
-    );
-    expect(completed(server)).toEqual([]);
-    expect(await asked(server, OTHERS, accept)).toEqual([]);
-    expect(completed(server).map(({ status }) => status)).toEqual(OTHERS.map(() => 'completed'));
+    expect(await asked(server, [RUNS[0] ?? '', ...OTHERS], accept)).toEqual([]);
+    expect(completed(server).map(({ status, exitCode }) => [status, exitCode])).toEqual([0, ...OTHERS].map(() => ['completed', 0]));
   });
 
   test('counts without a sandbox too; a declined command does not run; acceptForSession and rules spare the question', async () => {

@@ -1,6 +1,6 @@
 import type { AskForApproval } from '../../protocol/generated/types.ts';
 import { leavingDoubt } from '../outside/leaving-doubt.ts';
-import { type ApprovalKind, mayAsk } from '../permissions/may-ask.ts';
+import { type ApprovalKind, asksAboutSkills, mayAsk } from '../permissions/may-ask.ts';
 import { hasBounds } from '../permissions/sandbox-bounds.ts';
 import type { RuleProblem } from '../rules/command-rules.ts';
 import { proposeAmendment } from '../rules/propose-amendment.ts';
@@ -68,13 +68,13 @@ function byFence(
   return byKind(situation, { kind: 'rules', goesBeyond, sandboxed, reason, settles: true });
 }
 
-/** For commands that may run a file of a skill, if the approval policy decides by kinds. Returns null for all others. */
+/** For commands that may run a file of a skill, if the approval policy asks about them. Returns null for all others. */
 function bySkill(
   situation: CommandSituation,
   { goesBeyond, sandboxed }: { goesBeyond: boolean; sandboxed: boolean },
 ): CommandVerdict | null {
   const { skillFile, approvalPolicy } = situation;
-  if (skillFile === null || typeof approvalPolicy === 'string') return null;
+  if (skillFile === null || !asksAboutSkills(approvalPolicy)) return null;
   const reason = `The command may run ${skillFile}, which belongs to a skill.`;
   return byKind(situation, { kind: 'skill_approval', goesBeyond, sandboxed, reason, settles: true });
 }

@@ -13,6 +13,14 @@ export function mayAsk(policy: AskForApproval, kind: ApprovalKind): boolean {
   return typeof policy === 'string' ? policy !== 'never' : policy.granular[kind] === true;
 }
 
+/**
+ * Whether the server asks before a command that may run a file of a skill, also in the sandbox. Only a granular policy can demand that. If
+ * it does not, such commands are like all others, as in Codex 0.169.0.
+ */
+export function asksAboutSkills(policy: AskForApproval): boolean {
+  return typeof policy !== 'string' && mayAsk(policy, 'skill_approval');
+}
+
 /** Why the policy does not allow the server to ask; null: it does. */
 export function whyNotAsked(policy: AskForApproval, kind: ApprovalKind): string | null {
   if (mayAsk(policy, kind)) return null;

@@ -2273,7 +2273,7 @@ export interface GranularApproval {
    */
   request_permissions?: boolean | null;
   /**
-   * Requests to run scripts of a skill; false if absent.
+   * Questions about commands that may run a file of a skill; false if absent, and then they are like other commands.
    */
   skill_approval?: boolean | null;
 }

@@ -4,6 +4,7 @@ import { readRuleFiles } from '../../config/rules-files.ts';
 import { hasFixedProgram } from '../../policy/command/has-fixed-program.ts';
 import { parseCommand } from '../../policy/command/parse-command.ts';
 import { trustsNames } from '../../policy/command/trusts-names.ts';
+import { asksAboutSkills } from '../../policy/permissions/may-ask.ts';
 import { hasBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import { commandRules } from '../../policy/rules/parse-rules.ts';
 import type { ThreadSettings } from '../../store/thread-store.ts';
@@ -60,8 +61,7 @@ async function prepareInSlot(
   const { commands } = command;
   const leaving = mayLeave && commands !== null ? await leavingFacts({ commands, cwd, env, roots }) : null;
   const isFixed = hasFixedProgram(command, [cwd, ...roots, ...TEMPORARY], resolveLinks);
-  const decidesByKind = typeof context.settings.approvalPolicy !== 'string';
-  const ofSkill = decidesByKind ? await skillFile({ command, cwd, env }, deps.skillFolders()) : null;
+  const ofSkill = asksAboutSkills(context.settings.approvalPolicy) ? await skillFile({ command, cwd, env }, deps.skillFolders()) : null;
   // Last: the action closes it.
   const pin = mayBeOutside ? await CommandPin.take({ command, cwd, env }, roots) : null;
   return new CommandAction(
