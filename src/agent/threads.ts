@@ -263,8 +263,7 @@ export class Threads {
 
   /** Reads the configuration of all loaded threads again, as `reloadConfiguration` does. Due turns begin after that. */
   reloadConfiguration(reload: Reload): Promise<void> {
-    const onDone = ({ id }: LoadedThread) => this.beginDueTurn(id);
-    return reloadConfiguration([...this.#loaded.values()], this.#deps, { reload, onDone });
+    return reloadConfiguration([...this.#loaded.values()], this.#deps, { reload, onDone: ({ id }) => this.beginDueTurn(id) });
   }
 
   /** Stops the timer that unloads the thread. */
@@ -340,7 +339,6 @@ export class Threads {
   async #rejoin(thread: LoadedThread, request: ThreadRequest): Promise<LoadedThread> {
     this.keepLoaded(thread.id);
     this.agents.noteOpened(thread);
-    if (thread.turn !== null) return thread;
     if (!changesSettings(request)) await reloadConfiguration([thread], this.#deps, { reload: 'provider' });
     else await thread.settingsChanges.reconfigure(() => this.#loader.configureLoaded(thread, request));
     return thread;
