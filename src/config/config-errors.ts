@@ -13,7 +13,7 @@ export type ConfigReads = (config: Config) => readonly (() => unknown)[];
  * be read for it. Without a name, it is another part. Providers are not read for a server that was given a model, since they are not used
  * then.
  */
-export function errorsWithSettings(config: Config, further: ConfigReads): { error: ConfigError; settings: readonly SettingName[] }[] {
+export function configErrors(config: Config, further: ConfigReads): { error: ConfigError; settings: readonly SettingName[] }[] {
   const others = [...projectReads(config), ...(config.modelGiven ? [] : providerReads(config)), ...readsOrFailure(config, further)];
   const reads = [
     ...SETTING_NAMES.map((name) => ({ names: [name], read: () => config.get(name) })),

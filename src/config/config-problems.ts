@@ -2,7 +2,7 @@ import type { ConfigWarningNotification } from '../protocol/generated/types.ts';
 import { agentKeyWarnings, roleWarnings } from './agents/agent-warnings.ts';
 import type { Config } from './config.ts';
 import { type ConfigError, type ConfigLocation, IncompleteConfigError } from './config-error.ts';
-import { type ConfigReads, errorsWithSettings } from './config-errors.ts';
+import { type ConfigReads, configErrors } from './config-errors.ts';
 import { keyWarnings } from './keys/key-warnings.ts';
 import { lossOf } from './keys/loss-of.ts';
 import type { Layer } from './layers/layer.ts';
@@ -31,7 +31,7 @@ export function configProblems(config: Config, further: ConfigReads): ConfigProb
   const told = (warnings: readonly ConfigWarningNotification[], invalid?: ReadonlySet<string>) =>
     warnings.map((warning) => ofWarning(warning, invalid?.has(warning.summary) ? 'invalid' : 'noEffect'));
   return [
-    ...errorsWithSettings(config, further).map(({ error, settings }) => ofError(error, lossOf(settings) ?? REFUSED)),
+    ...configErrors(config, further).map(({ error, settings }) => ofError(error, lossOf(settings) ?? REFUSED)),
     ...mcpProblems(config).map(({ error, required }) => ofError(error, required ? REFUSED : MCP_REFUSED)),
     ...told(unknownServerKeys(config)),
     ...told(config.layers.flatMap(ineffectiveKeys)),
