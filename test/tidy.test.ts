@@ -46,6 +46,7 @@ const FS_FOR_SOME: Record<string, { uses: string; because: string }> = {
   'src/base/files/open-regular-file.ts': { uses: 'statSync', because: 'a faster answer for nothing than an error' },
   'src/base/files/own-file.ts': { uses: 'readdirSync statSync', because: 'knows the files of the store' },
   'src/base/files/read-proc.ts': { uses: 'readFileSync readdirSync readlinkSync', because: 'reads what the kernel makes' },
+  'src/base/files/with-lock-file.ts': { uses: 'rmSync', because: 'removes lock files, whose names are ours' },
   'src/base/files/read-regular-file.ts': { uses: 'readlinkSync', because: 'asks where an open file lies' },
   'src/cli/generate/write-files.ts': { uses: 'writeFileSync', because: 'writes where the user says' },
   'src/cli/wire-log.ts': { uses: 'renameSync', because: 'renames what it has opened' },
@@ -188,6 +189,12 @@ describe('the source', () => {
     const raw = open.flatMap((path) => fsUsesOf(path).map((name) => `${path}: ${name}`));
     const allowed = Object.entries(FS_FOR_SOME).flatMap(([path, { uses }]) => uses.split(' ').map((name) => `${path}: ${name}`));
     expect(raw.sort()).toEqual(allowed.sort());
+  });
+
+  test("sends requests with base/http/ only, which uses the user's proxies and certificates; src/network is the proxy of commands", () => {
+    const sending = /\brequest\b[^;]*from 'node:https?'|import\('node:https?'\)|(?<![.#\w])fetch\(/;
+    const others = source.filter((path) => !/^src\/(?:base\/http|network)\//.test(path));
+    expect(others.filter((path) => sending.test(textOf(path)))).toEqual([]);
   });
 
   test('measures no duration by the wall clock, except against times of files and of processes that are gone', () => {

@@ -71,17 +71,17 @@ test('a proxy that refuses is named by its variable', async () => {
 });
 
 test('a call that is given up ends its request', async () => {
-  let closed: Promise<unknown> | null = null;
+  const closed: Promise<unknown>[] = [];
   const url = await startWebServer({
     'tools/call': (response) => {
-      closed = once(response, 'close');
+      closed.push(once(response, 'close'));
       server.clock.advance(5_000);
     },
   });
   const server = await mcpThread([], { config: web(url, 'tool_timeout_sec = 5') });
   await reached(server, 'ready');
   await expect(call(server)).rejects.toThrow('web did not answer in time: it has 5 seconds (tool_timeout_sec)');
-  await closed;
+  await Promise.all(closed);
 });
 
 const silences: [string, (response: ServerResponse) => void][] = [

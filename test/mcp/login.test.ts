@@ -67,11 +67,11 @@ function refuse(response: import('node:http').ServerResponse, text: string): tru
 }
 
 test('a login whose time is over ends its requests to the authorization server', async () => {
-  let closed: Promise<unknown> | null = null;
+  const closed: Promise<unknown>[] = [];
   const oauth = await startOauthServer({
     instead: (path, response) => {
       if (!path.startsWith('/.well-known/oauth-authorization-server')) return false;
-      closed = once(response, 'close');
+      closed.push(once(response, 'close'));
       server.clock.advance(7_000);
       return true;
     },
@@ -79,7 +79,7 @@ test('a login whose time is over ends its requests to the authorization server',
   const server = await mcpThread([], { config: web(oauth.url) });
   await until(server, 'the failure', () => statuses(server).includes('failed'));
   await expect(begin(server, { timeoutSecs: 7 })).rejects.toThrow('logging in to web failed: nobody logged in within 7 seconds');
-  await closed;
+  await Promise.all(closed);
 });
 
 test('clientRegistration: a client of another kind than the one that is asked for is not used', async () => {

@@ -14,7 +14,7 @@ const RESULTS: Record<string, object> = {
 
 /** Starts an MCP server over HTTP for the running test. `answers`: by the method of JSON-RPC, or of HTTP. Returns its address. */
 export async function startWebServer(answers: Record<string, Answer> = {}): Promise<string> {
-  const server = createServer(async (request, response) => {
+  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     let text = '';
     for await (const part of request) text += String(part);
     const { id = 0, method = request.method ?? '' } = text === '' ? {} : (JSON.parse(text) as { id?: number; method?: string });
@@ -23,7 +23,8 @@ export async function startWebServer(answers: Record<string, Answer> = {}): Prom
     if (id === 0 && request.method === 'POST' && method !== 'initialize') return void response.writeHead(202).end();
     if (request.method !== 'POST') return void response.writeHead(405).end();
     respond(response, id, RESULTS[method]);
-  });
+  };
+  const server = createServer((request, response) => void serve(request, response));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => {

@@ -33,7 +33,11 @@ export async function withLockFile<T>(path: string, clock: Clock, task: () => Pr
 async function made(path: string, own: string): Promise<boolean> {
   try {
     const file = await openNewFile(path, 0o600);
-    await file.write(own).finally(() => file.close());
+    try {
+      await file.write(own);
+    } finally {
+      await file.close();
+    }
     return true;
   } catch (error) {
     if (hasErrorCode(error, ['EEXIST'])) return false;

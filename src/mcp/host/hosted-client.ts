@@ -234,16 +234,19 @@ export class HostedClient {
   }
 
   #credentials(): CredentialsAccess {
-    const ask = async (question: McpQuestion) => {
-      const answer = await this.#deps.ask(null, question, this.#closing.signal);
-      if ('error' in answer) throw new Error(answer.error.message);
-      return answer.result;
-    };
     return {
-      read: async () => (await ask({ kind: 'credentials' })) as unknown as StoredCredentials,
-      store: async (change) => void (await ask({ kind: 'storeCredentials', change })),
-      authorize: async (address) => String(await ask({ kind: 'authorize', url: address })),
+      read: async () => (await this.#ask({ kind: 'credentials' })) as unknown as StoredCredentials,
+      store: async (change) => void (await this.#ask({ kind: 'storeCredentials', change })),
+      authorize: async (address) => String(await this.#ask({ kind: 'authorize', url: address })),
     };
+  }
+
+  /** Asks the main thread for what the connection itself needs. The question ends with the connection. */
+  async #ask(question: McpQuestion): Promise<JsonValue> {
+    if (this.#isClosed) throw new Error('the connection is closed');
+    const answer = await this.#deps.ask(null, question, this.#closing.signal);
+    if ('error' in answer) throw new Error(answer.error.message);
+    return answer.result;
   }
 
   /** `user`: logs in. Otherwise there may be tokens. */
@@ -265,24 +268,23 @@ export class HostedClient {
 
   /** For requests that the library sends without a signal. */
   #endingFetch(signal: AbortSignal): Fetch {
-    const fetch = this.#fetch();
-    return (address, init) => fetch(address, { ...init, signal });
+    const send = this.#fetch();
+    return (address, init) => send(address, { ...init, signal });
   }
 
   /** Bearer tokens come from the main thread, which also knows how to get another one. */
   #tokens(): AuthProvider {
     let last = '';
     const ask = async (refused: string | null) => {
-      const answer = await this.#deps.ask(null, { kind: 'token', refused }, this.#closing.signal);
-      if ('error' in answer) throw new Error(answer.error.message);
-      last = typeof answer.result === 'string' ? answer.result : '';
+      const token = await this.#ask({ kind: 'token', refused });
+      last = typeof token === 'string' ? token : '';
       return last;
     };
     return {
       // The main thread has forgotten a connection that is closed: its last request ends the session.
       token: async () => (this.#isClosed ? last : await ask(null)) || undefined,
       onUnauthorized: async () => {
-        if (this.#isClosed || (await ask(last)) === '') throw new UnauthorizedError('the server requires a login');
+        if ((await ask(last)) === '') throw new UnauthorizedError('the server requires a login');
       },
     };
   }

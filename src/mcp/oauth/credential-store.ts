@@ -82,11 +82,11 @@ export class CredentialStore {
   /** Runs a task while no other one runs for this server, also of other processes. It must end within a minute. */
   alone<T>(server: LoginServer, task: () => Promise<T>): Promise<T> {
     const name = createHash('sha256').update(keyOf(server)).digest('hex').slice(0, 16);
-    return this.#locked(`heddle-mcp.${name}.credentials`, task);
+    return this.#locked(`heddle-mcp-${name}.lock`, task);
   }
 
   #write(change: (all: JsonObject) => JsonObject | null): Promise<void> {
-    return this.#locked(FILE, async () => {
+    return this.#locked('heddle-mcp.lock', async () => {
       const changed = change(this.#all());
       if (changed === null) return;
       const text = `${JSON.stringify(changed, null, 1)}\n`;
@@ -94,10 +94,11 @@ export class CredentialStore {
     });
   }
 
+  /** `name`: of the lock file in the home. */
   #locked<T>(name: string, task: () => Promise<T>): Promise<T> {
     return this.#queue.run(name, () => {
       makeFolderSync(this.#home);
-      return withLockFile(join(this.#home, `${name}.lock`), this.#clock, task);
+      return withLockFile(join(this.#home, name), this.#clock, task);
     });
   }
 

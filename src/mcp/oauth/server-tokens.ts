@@ -50,6 +50,7 @@ export class ServerTokens {
     const stored = this.#deps.credentials.read(login);
     const token = accessToken(stored);
     if (token === null || (token !== refused && !this.#isEnding(stored))) return token;
+    if (typeof stored.tokens?.refresh_token !== 'string') return token === refused ? null : token;
     const refreshed = await this.#refreshed(login, { spent: token, transport, connection });
     return refreshed === refused ? null : refreshed;
   }

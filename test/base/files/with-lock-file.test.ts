@@ -11,7 +11,13 @@ const lockIn = () => join(tempFolder(), 'x.lock');
 test('tasks run one at a time; the lock ends with the task, also with one that fails', async () => {
   const [path, clock, ran] = [lockIn(), new FakeClock(), [] as string[]];
   let end = (): void => {};
-  const first = withLockFile(path, clock, () => new Promise<void>((resolve) => (end = resolve)));
+  let first: Promise<void> = Promise.resolve();
+  await new Promise<void>((begun) => {
+    first = withLockFile(path, clock, () => {
+      begun();
+      return new Promise<void>((resolve) => (end = resolve));
+    });
+  });
   const second = withLockFile(path, clock, async () => {
     ran.push('second');
     throw new Error('it failed');

@@ -7,8 +7,8 @@ import { createFetch } from '../../../src/base/http/create-fetch.ts';
 import { HttpClient } from '../../../src/base/http/http-client.ts';
 import { RecordingLog } from '../../support/recording-log.ts';
 
-async function serving(answer: RequestListener): Promise<string> {
-  const server = createServer(answer);
+async function serving(answer: (...exchange: Parameters<RequestListener>) => unknown): Promise<string> {
+  const server = createServer((req, res) => void answer(req, res));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => {
