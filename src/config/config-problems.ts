@@ -1,5 +1,5 @@
 import type { ConfigWarningNotification } from '../protocol/generated/types.ts';
-import { agentKeyWarnings, roleWarnings } from './agents/agent-warnings.ts';
+import { agentWarnings, roleWarnings } from './agents/agent-warnings.ts';
 import type { Config } from './config.ts';
 import { type ConfigError, type ConfigLocation, IncompleteConfigError } from './config-error.ts';
 import { type ConfigReads, configErrors } from './config-errors.ts';
@@ -43,7 +43,7 @@ export function configProblems(config: Config, further: ConfigReads): ConfigProb
 
 /** Returns the warnings about the keys of a layer that have no effect. */
 export function ineffectiveKeys(layer: Layer): ConfigWarningNotification[] {
-  return [...keyWarnings(layer), ...agentKeyWarnings(layer)];
+  return [...keyWarnings(layer), ...agentWarnings(layer)];
 }
 
 /** The warnings about the keys of MCP servers that have no effect, in layers that are asked for: by default in all. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
-import { type Env, setVariables } from '../../base/env.ts';
+import { setVariables } from '../../base/env.ts';
 import { isObject, type JsonObject, parsedJson } from '../../base/json-value.ts';
 import { cutText } from '../../base/text/cut-text.ts';
 import type { McpSettings } from '../../config/mcp/mcp-settings.ts';

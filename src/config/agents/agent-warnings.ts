@@ -10,11 +10,6 @@ import type { RoleProblem } from './agent-role.ts';
 const AGENT_KEYS = SETTING_NAMES.filter((name) => name.startsWith('agents.')).map((name) => name.slice('agents.'.length));
 const SECOND_VERSION = ['features', 'multi_agent_v2'];
 
-/** Returns the warnings about keys of `[agents]` and `[features]` that have no effect, and about the user's own roles. */
-export function agentWarnings(config: Config): ConfigWarningNotification[] {
-  return [...config.layers.flatMap(agentKeyWarnings), ...roleWarnings(config, { isProjects: false })];
-}
-
 /** Returns the warnings about the roles of the user, or of the project. */
 export function roleWarnings({ agentRoles }: Config, { isProjects }: Pick<RoleProblem, 'isProjects'>): ConfigWarningNotification[] {
   return agentRoles.problems
@@ -23,7 +18,7 @@ export function roleWarnings({ agentRoles }: Config, { isProjects }: Pick<RolePr
 }
 
 /** Returns the warnings about keys of `[agents]` and `[features]` in a layer that have no effect. */
-export function agentKeyWarnings(layer: Layer): ConfigWarningNotification[] {
+export function agentWarnings(layer: Layer): ConfigWarningNotification[] {
   if (layer.disabledReason !== null) return [];
   const agents = valueAt(layer.config, ['agents']);
   const keys = Object.entries(isTable(agents) ? agents : {}).flatMap(([key, value]) => {
