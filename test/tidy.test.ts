@@ -178,6 +178,8 @@ describe('the source', () => {
       'src/config/load-config.ts: name',
       // Compares paths only.
       'src/config/trust/project-files.ts: name',
+      // Locks, which nobody reads.
+      'src/mcp/oauth/credential-store.ts: name',
     ]);
     expect(isProtected(profileFile('work') ?? '')).toBe(true);
   });

@@ -137,7 +137,7 @@ test('always is not stored if config.toml defines another server by then, and th
   expect((await turn).status).toBe('completed');
   expect(stored(server)).not.toMatch(/approval_mode/);
   expect(server.client.notifications('warning').map(({ message: text }) => text)).toEqual([
-    'config.toml does not define the MCP server ex as this thread has it. The tool write is allowed in this session only.',
+    'The approval could not be stored in config.toml: config.toml does not define the MCP server ex as this thread has it. The tool write is allowed in this session only.',
   ]);
 });
 
