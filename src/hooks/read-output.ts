@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, parsedJson } from '../base/json-value.ts';
 import { cutText } from '../base/text/cut-text.ts';
 import type { HookEvent } from '../config/hooks/hook-events.ts';
-import { OUTPUT_BYTES_MAX, type ProgramResult } from '../sandbox/processes/run-program.ts';
+import { OUTPUT_BYTES_MAX, type ProgramResult } from '../sandbox/run-program.ts';
 import { entry, failedHook, type HookEffect, type HookResult } from './hook-result.ts';
 
 /** The exit code with which a hook refuses. */

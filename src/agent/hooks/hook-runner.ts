@@ -13,7 +13,7 @@ import { readOutput, readText } from '../../hooks/read-output.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { HookRunSummary } from '../../protocol/generated/types.ts';
 import { killed } from '../../sandbox/processes/killed.ts';
-import { outOfTime, runProgram, STOPPED_EARLY } from '../../sandbox/processes/run-program.ts';
+import { outOfTime, runProgram, STOPPED_EARLY } from '../../sandbox/run-program.ts';
 import { StoreError } from '../../store/store-error.ts';
 import { shellArgv, userShell } from '../../tools/command/call/user-shell.ts';
 import type { TurnContext, TurnPartDeps } from '../turn/turn-part.ts';

@@ -4,7 +4,7 @@ import { isObject, type JsonObject, parsedJson } from '../../base/json-value.ts'
 import { cutText } from '../../base/text/cut-text.ts';
 import type { McpSettings } from '../../config/mcp/mcp-settings.ts';
 import type { Processes } from '../../sandbox/processes/processes.ts';
-import { outOfTime, runProgram, STOPPED_EARLY } from '../../sandbox/processes/run-program.ts';
+import { outOfTime, runProgram, STOPPED_EARLY } from '../../sandbox/run-program.ts';
 import { redact } from '../../secrets/redact.ts';
 import { redactLikelySecrets } from '../../secrets/redact-likely-secrets.ts';
 import { type PostDeps, postJson } from './post-json.ts';

@@ -1,7 +1,7 @@
-import type { Clock } from '../../base/clock.ts';
-import { orAborted } from '../../base/or-aborted.ts';
-import { killed } from './killed.ts';
-import { type Processes, ProcessStartError, type RunningProcess } from './processes.ts';
+import type { Clock } from '../base/clock.ts';
+import { orAborted } from '../base/or-aborted.ts';
+import { killed } from './processes/killed.ts';
+import { type Processes, ProcessStartError, type RunningProcess } from './processes/processes.ts';
 
 /** The most of each output that is kept. */
 export const OUTPUT_BYTES_MAX = 1024 * 1024;
