@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { EventLoopYield } from '../base/event-loop-yield.ts';
 import type { ConfigWarningNotification } from '../protocol/generated/types.ts';
 import { roleWarnings } from './agents/agent-warnings.ts';
 import type { Config } from './config.ts';
@@ -33,8 +32,6 @@ export async function configWarnings(sources: ConfigSources, further: ConfigRead
     if (!(error instanceof ConfigError)) throw error;
     return [toConfigWarning(error, REFUSED)];
   }
-  // Reading a large file takes some milliseconds, and so does finding its mistakes.
-  await new EventLoopYield().yielded();
   const { problem, path } = sources.trustedFiles;
   const ofTrust = problem === null ? [] : [{ summary: problem.message, details: null, path, range: null }];
   const ofSettings = configProblems(config, further).map(({ warning }) => warning);

@@ -19,7 +19,7 @@ test('passes messages on to a pino logger, and keeps the last ones', () => {
   expect(error).toMatchObject({ level: 'error', err: expect.stringMatching(/^Error: broken\n/) });
 });
 
-test('keeps 500 messages, of each at most 4 KiB, whatever their fields are', () => {
+test('keeps 500 messages, of each at most 8 KiB, whatever their fields are', () => {
   const nothing = () => {};
   const log = new RecentLog({ debug: nothing, info: nothing, warn: nothing, error: nothing }, new FakeClock());
   for (let number = 0; number < 1_500; number++) log.info({ number }, 'x');
@@ -31,5 +31,5 @@ test('keeps 500 messages, of each at most 4 KiB, whatever their fields are', () 
   log.warn({ long: 'x'.repeat(10_000) }, 'long');
   const [odd = '', long = ''] = log.messages().slice(-2);
   expect(JSON.parse(odd)).toMatchObject({ level: 'warn', text: 'odd' });
-  expect(long.length).toBeLessThanOrEqual(4 * 1024);
+  expect(long.length).toBeLessThanOrEqual(8 * 1024);
 });

@@ -78,7 +78,7 @@ test.each([
   'approval_policy = "never"\nsandbox_mode = "danger-full-access"',
   'approval_policy = { granular = { sandbox_approval = true, rules = true, mcp_elicitations = false } }',
 ])('ask: the person is asked whatever the approval policy: %j', async (top) => {
-  const server = await mcpThread([mcpCall('write')], { config: config(checkedBy(`say('ask')`), top) });
+  const server = await mcpThread([mcpCall('echo', { message: 'x' })], { config: config(checkedBy(`say('ask')`), top) });
   const turn = runTurn(server);
   answer(server.client, await question(server.client, ASK), { action: 'accept' });
   await turn;
