@@ -204,6 +204,10 @@ describe('the source', () => {
     expect(measuring).toEqual(['src/base/files/own-file.ts', 'src/rollout/rollout-log.ts', 'src/store/settling-entries.ts']);
   });
 
+  test('measures time with base/clock.ts: performance.now() loads a module of Node', () => {
+    expect(source.filter((path) => /\bperformance\.now\b/.test(codeOf(path)))).toEqual([]);
+  });
+
   test('makes no pattern with Unicode classes while it is loaded, which takes up to a millisecond of the start for each', () => {
     const early = /^(export )?const \w+(: RegExp)? =\s+\/.*\\p\{/m;
     expect(source.filter((path) => early.test(textOf(path)))).toEqual([]);

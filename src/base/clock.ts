@@ -14,13 +14,15 @@ export interface Timer {
   clear(): void;
 }
 
+/** Milliseconds of the system's monotonic clock. Use it in place of performance.now(), whose module takes a millisecond of the start. */
+export function monotonicMs(): number {
+  const [seconds, nanoseconds] = hrtime();
+  return seconds * 1000 + nanoseconds / 1e6;
+}
+
 export const systemClock: Clock = {
   now: () => Date.now(),
-  // Not performance.now(): loading its module takes a millisecond of the start.
-  monotonic() {
-    const [seconds, nanoseconds] = hrtime();
-    return seconds * 1000 + nanoseconds / 1e6;
-  },
+  monotonic: monotonicMs,
   setTimer(callback, ms) {
     const timer = setTimeout(callback, ms);
     timer.unref();

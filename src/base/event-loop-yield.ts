@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { monotonicMs } from './clock.ts';
 
 /** Units of work between two yields. Handling so many lines, a unit each, takes some milliseconds. */
 const UNITS_BETWEEN = 5_000;
@@ -15,8 +16,8 @@ export class EventLoopYield {
   /** Await this between two parts of the work, with the number of units done. */
   async worked(units: number): Promise<void> {
     this.#done += units;
-    this.#sinceMs ??= performance.now();
-    if (this.#done < UNITS_BETWEEN && performance.now() - this.#sinceMs < MS_BETWEEN) return;
+    this.#sinceMs ??= monotonicMs();
+    if (this.#done < UNITS_BETWEEN && monotonicMs() - this.#sinceMs < MS_BETWEEN) return;
     await this.yielded();
   }
 
@@ -30,6 +31,6 @@ export class EventLoopYield {
   async #yield(): Promise<void> {
     await setImmediate();
     this.#done = 0;
-    this.#sinceMs = performance.now();
+    this.#sinceMs = monotonicMs();
   }
 }

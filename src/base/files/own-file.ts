@@ -1,5 +1,6 @@
 import { readdirSync, type Stats, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { monotonicMs } from '../clock.ts';
 import { realPathOrSame } from '../paths/real-path.ts';
 
 // When a process closes any descriptor of a file, POSIX drops all locks that the process holds on the file, whoever took them. So
@@ -129,7 +130,7 @@ class StoreFiles {
   }
 
   #look(): void {
-    const nowMs = performance.now();
+    const nowMs = monotonicMs();
     if (nowMs - this.#lookedAtMs < LOOK_MS) return;
     this.#lookedAtMs = nowMs;
     const folders = [dirname(this.file), join(dirname(this.file), WRITERS_FOLDER)].map(statOrNull);

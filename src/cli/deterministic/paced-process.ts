@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { monotonicMs } from '../../base/clock.ts';
 import type { OutputStream, ProcessEnd, RunningProcess, TerminalSize } from '../../sandbox/processes/processes.ts';
 import { EXIT_CODE } from '../../tools/command/sessions/exit-code.ts';
 import type { VirtualClock } from './virtual-clock.ts';
@@ -105,7 +106,7 @@ export class PacedProcess implements RunningProcess {
 
   /** To be called when something may have made it work again, or somebody waits for it anew. */
   stir(): void {
-    this.#sinceMs = performance.now();
+    this.#sinceMs = monotonicMs();
     this.#heardBytes = 0;
     this.#wokeUp();
   }
@@ -115,7 +116,7 @@ export class PacedProcess implements RunningProcess {
    * passes on all output so far. Returns false if there is nothing, or if the process was waited for long enough.
    */
   async hear(ms: number): Promise<boolean> {
-    while (this.#end !== null || (this.#heardBytes < HEARD_BYTES_MAX && performance.now() - this.#sinceMs < BUSY_MS_MAX)) {
+    while (this.#end !== null || (this.#heardBytes < HEARD_BYTES_MAX && monotonicMs() - this.#sinceMs < BUSY_MS_MAX)) {
       if (this.#passOn({ all: false })) return true;
       if (this.#sleptMs >= ms) return this.#passOn({ all: true });
       await this.#look();
@@ -240,7 +241,7 @@ export class PacedProcess implements RunningProcess {
     const sleepers = await this.waiting();
     // This round of the event loop reads the output that was written before the look. That resets `#sleepers`.
     await setImmediate();
-    const nowMs = performance.now();
+    const nowMs = monotonicMs();
     if (sleepers !== null && sleepers === this.#sleepers) this.#sleptMs += nowMs - this.#lookedMs;
     else this.#sleptMs = 0;
     if (before === this.#sleepers) this.#sleepers = sleepers;

@@ -1,3 +1,4 @@
+import { monotonicMs } from '../../base/clock.ts';
 import { cutText } from '../../base/text/cut-text.ts';
 
 /** More useless messages than this within a second are without end. */
@@ -20,7 +21,7 @@ export class Noise {
   /** Returns whether there are so many that the server must be ended. */
   add(problem: string): boolean {
     this.#count++;
-    const nowMs = performance.now();
+    const nowMs = monotonicMs();
     if (nowMs - this.#toldMs < SECOND_MS) return this.#count > A_SECOND_MAX;
     const more = this.#count > 1 ? ` (and ${this.#count - 1} others before it)` : '';
     this.#toldMs = nowMs;

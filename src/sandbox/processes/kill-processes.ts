@@ -1,3 +1,4 @@
+import { monotonicMs } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import { systemErrorCode } from '../../base/system-error-code.ts';
 import type { ProcessEntry, ProcessTable } from './process-table.ts';
@@ -45,7 +46,7 @@ export async function killProcesses(targets: KillTargets, deps: KillDeps): Promi
 
 async function untilDead(targets: KillTargets, known: Map<string, ProcessEntry>, deps: KillDeps): Promise<void> {
   const untouchable = new Set<string>();
-  const startedMs = performance.now();
+  const startedMs = monotonicMs();
   for (let pass = 0; ; pass++) {
     const left = (await findTargets(targets, known, deps.table)).filter((entry) => !untouchable.has(key(entry)));
     if (left.length === 0) return;
@@ -53,7 +54,7 @@ async function untilDead(targets: KillTargets, known: Map<string, ProcessEntry>,
       known.set(key(entry), entry);
       if (!signalIfThere(entry, 'SIGKILL', deps)) untouchable.add(key(entry));
     }
-    if (performance.now() - startedMs > DEATH_MS_MAX) {
+    if (monotonicMs() - startedMs > DEATH_MS_MAX) {
       deps.log.warn({ pids: left.map(({ pid }) => pid) }, 'processes are still alive after they were killed');
       return;
     }

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { monotonicMs } from '../../base/clock.ts';
 
 /** How long to wait for more output after the program has ended, if none arrives. */
 const SILENCE_MS = 100;
@@ -31,9 +32,9 @@ export class OutputReader {
     this.#streams = sources.flatMap(({ open, onData }) => {
       const onBytes = (bytes: Buffer) => {
         this.#quietMs = 0;
-        const startedMs = performance.now();
+        const startedMs = monotonicMs();
         onData(bytes);
-        this.#rest(performance.now() - startedMs);
+        this.#rest(monotonicMs() - startedMs);
       };
       return open(onBytes) ?? [];
     });

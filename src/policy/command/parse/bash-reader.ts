@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import type { Language, Node, Parser, Tree } from 'web-tree-sitter';
+import { monotonicMs } from '../../../base/clock.ts';
 
 /**
  * Calls `read` with the root of a script's syntax tree, which is freed afterwards. Returns null if the script is too large, or too
@@ -80,7 +81,7 @@ class Budget {
 
   /** Parses until the tree is complete or the slice is over, and returns null if it is not complete. */
   parse(parser: Parser, script: string): Tree | null {
-    const start = performance.now();
+    const start = monotonicMs();
     let isParsing = true;
     const input = (index: number) => {
       // The nodes of the tree read their texts here, later.
@@ -98,7 +99,7 @@ class Budget {
       return unoptimized(() => parser.parse(input, null, { progressCallback }));
     } finally {
       isParsing = false;
-      this.#spentMs += performance.now() - start;
+      this.#spentMs += monotonicMs() - start;
     }
   }
 

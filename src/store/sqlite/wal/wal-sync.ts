@@ -1,5 +1,6 @@
 import { closeSync, fdatasync, fdatasyncSync, openSync } from 'node:fs';
 import { promisify } from 'node:util';
+import { monotonicMs } from '../../../base/clock.ts';
 
 /** Flushes a file's data to the disk. */
 export type SyncFile = (descriptor: number) => Promise<void>;
@@ -57,9 +58,9 @@ export class WalSync {
 
   async #flush(): Promise<void> {
     this.#descriptor ??= openSync(this.#path, 'r+');
-    const startMs = performance.now();
+    const startMs = monotonicMs();
     if (this.#fastInARow < FAST_IN_A_ROW) await this.#sync(this.#descriptor);
     else this.#syncAtOnce(this.#descriptor);
-    this.#fastInARow = performance.now() - startMs < FAST_MS_MAX ? this.#fastInARow + 1 : 0;
+    this.#fastInARow = monotonicMs() - startMs < FAST_MS_MAX ? this.#fastInARow + 1 : 0;
   }
 }

@@ -1,3 +1,5 @@
+import { monotonicMs } from '../../../base/clock.ts';
+
 /** The time that decisions about connections may take in one round of the event loop. */
 const ROUND_MS_MAX = 5;
 
@@ -16,7 +18,7 @@ export function turnOfEventLoop(): Promise<void> {
 }
 
 function turn(): Promise<void> | undefined {
-  const nowMs = performance.now();
+  const nowMs = monotonicMs();
   if (startedMs === null) {
     startedMs = nowMs;
     setImmediate(endRound);
