@@ -75,7 +75,7 @@ function bySkill(
 ): CommandVerdict | null {
   const { skillFile, approvalPolicy } = situation;
   if (skillFile === null || !asksAboutSkills(approvalPolicy)) return null;
-  const reason = `The command may run ${skillFile}, which belongs to a skill.`;
+  const reason = `The command may run ${skillFile}.`;
   return byKind(situation, { kind: 'skill_approval', goesBeyond, sandboxed, reason, settles: true });
 }
 
