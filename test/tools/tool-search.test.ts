@@ -1,4 +1,3 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { describe, expect, test, vi } from 'vitest';
 import type { DynamicToolSpec, ResponseItem } from '../../src/protocol/generated/types.ts';
 import { rankTools, type ToolWords } from '../../src/tools/tool-search/rank-tools.ts';
@@ -177,13 +176,21 @@ test('rankTools: a query of 1 MB over 2,000 tools does not hold up the main thre
     return { spec: { type: 'function' as const, name: `tool_${number}`, description, parameters: {} } };
   });
   const query = Array.from({ length: 100_000 }, (_, number) => `word${number}`).join(' ');
-  const delay = monitorEventLoopDelay({ resolution: 1 });
-  delay.enable();
   const words: ToolWords = new WeakMap();
+  let rounds = 0;
+  let ended = false;
+  const round = () => {
+    rounds += 1;
+    if (!ended) setImmediate(round);
+  };
+  setImmediate(round);
+  // CPU time, because other processes may take the core. Its mean, because the collection of garbage can take long at any time.
+  const before = process.cpuUsage();
   const found = await rankTools(tools, query, { limit: 8, words });
-  delay.disable();
+  const { user, system } = process.cpuUsage(before);
+  ended = true;
   expect(found).toHaveLength(8);
-  expect(delay.max / 1e6).toBeLessThan(250);
+  expect((user + system) / 1e3 / rounds).toBeLessThan(10);
   const read = vi.spyOn(String.prototype, 'toLowerCase');
   await rankTools(tools, 'word1 word2', { limit: 8, words });
   expect(read).toHaveBeenCalledTimes(1);
