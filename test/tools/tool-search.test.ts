@@ -1,4 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
+import { ToolFinder } from '../../src/agent/tool-search/tool-finder.ts';
+import type { TurnPartDeps } from '../../src/agent/turn/turn-part.ts';
+import { foundToolsText } from '../../src/model/found-tools.ts';
 import type { DynamicToolSpec, ResponseItem } from '../../src/protocol/generated/types.ts';
 import { rankTools, type ToolWords } from '../../src/tools/tool-search/rank-tools.ts';
 import { chatStream, DONE, delta, finish } from '../model/chat-stream.ts';
@@ -157,6 +160,23 @@ test('an API without namespaces gets flat names', async () => {
   const [first, second] = provider.requests.map(({ body }) => body as { tools: { function: { name: string } }[]; messages: unknown[] });
   expect(first?.tools.map((tool) => tool.function.name)).toContain('tickets__find');
   expect(second?.messages.at(-1)).toEqual({ role: 'tool', tool_call_id: 'c1', content: 'found' });
+});
+
+test('the history is read only for a model that does not search itself, and again after one that does', async () => {
+  const spec = { type: 'function' as const, name: 'forecast', description: 'Does it.', parameters: {} };
+  const tools = [{ spec, isDeferred: true as const, prepare: () => Promise.reject(new Error('not called')) }];
+  const output: ResponseItem = { type: 'function_call_output', call_id: 'c1', output: foundToolsText([spec]) };
+  const call: ResponseItem = { type: 'function_call', call_id: 'c1', name: 'tool_search', arguments: '{}' };
+  let isNative = true;
+  const prompt = vi.fn(() => Promise.resolve({ items: isNative ? [] : [call, output] }));
+  const deps = { configuration: () => ({ searchesTools: () => isNative }), record: () => ({ settings: {} }), history: { prompt } };
+  const finder = new ToolFinder(deps as unknown as TurnPartDeps);
+  const isOffered = async () => (await finder.arrangeTools(tools))[0]?.isDeferred !== true;
+  expect(await isOffered()).toBe(false);
+  expect(prompt).not.toHaveBeenCalled();
+  isNative = false;
+  expect([await isOffered(), await isOffered()]).toEqual([true, true]);
+  expect(prompt).toHaveBeenCalledTimes(1);
 });
 
 test('rankTools: names count more than descriptions, and rare words more than frequent ones', async () => {
