@@ -6,29 +6,47 @@ export const NAMESPACE_DESCRIPTION_CHARS_MAX = 1024;
 /** The longest JSON text of a schema. */
 const CHARS_MAX = 100_000;
 const DEPTH_MAX = 32;
+/** Their schemas are parts of the schema that they are in. */
+const PARTS = ['anyOf', 'oneOf', 'allOf'];
 /** Providers refuse them at the top of a tool's schema. */
-const COMBINATORS = ['anyOf', 'oneOf', 'allOf', 'not', 'enum', 'const', '$ref'];
+const COMBINATORS = [...PARTS, 'not', 'enum', 'const', '$ref'];
 
 /**
- * The schema of a tool's arguments as providers take it: an object with properties, without combinators at its top, whose properties it
- * takes over. A string: why providers would refuse it, and with it each request that offers the tool.
+ * The schema of a tool's arguments as providers take it: an object with properties, without combinators at its top. It takes over the
+ * properties that they name. A string: why providers would refuse it, and with it each request that offers the tool.
  */
 export function offeredSchema(given: JsonObject): JsonObject | string {
   const problem = problemOf(given, given, 0);
   if (problem !== null) return problem;
   if (JSON.stringify(given).length > CHARS_MAX) return `its schema is longer than ${CHARS_MAX} characters`;
-  const { $ref } = given;
-  const parts = [
-    ...['anyOf', 'oneOf', 'allOf'].flatMap((name) => given[name] ?? []),
-    ...(typeof $ref === 'string' ? [target($ref, given)] : []),
-  ];
-  const properties = Object.assign({}, ...[...parts, given].map(propertiesOf)) as JsonObject;
-  const rest = Object.entries(given).filter(([name]) => !COMBINATORS.includes(name));
-  return { ...Object.fromEntries(rest), type: 'object', properties };
+  const properties = propertiesOf(given);
+  const [name] = Object.entries(properties).find(([, schema]) => !isObject(schema) && typeof schema !== 'boolean') ?? [];
+  if (name !== undefined) return `its property ${JSON.stringify(name.slice(0, 200))} has no schema`;
+  const rest = Object.entries(given).filter(([key]) => !COMBINATORS.includes(key));
+  const offered = { ...Object.fromEntries(rest), type: 'object', properties };
+  // It may refer to a part that was left out.
+  return problemOf(offered, offered, 0) ?? offered;
 }
 
-function propertiesOf(part: JsonValue | undefined): JsonObject {
-  return isObject(part) && isObject(part.properties) ? (part.properties as JsonObject) : {};
+/** The properties that a schema and its parts name. A property with several schemas may have any of them. */
+function propertiesOf(given: JsonObject): JsonObject {
+  const schemas = new Map<string, Map<string, JsonValue>>();
+  // Parts that are added are visited, too, and each only once.
+  const parts = new Set<JsonValue>([given]);
+  for (const part of parts) {
+    if (!isObject(part)) continue;
+    const { properties, $ref } = part as JsonObject;
+    for (const [name, schema] of isObject(properties) ? Object.entries(properties as JsonObject) : [])
+      schemas.set(name, (schemas.get(name) ?? new Map()).set(JSON.stringify(schema), schema));
+    for (const each of PARTS.flatMap((name) => (part as JsonObject)[name] ?? [])) parts.add(each);
+    if (typeof $ref === 'string') parts.add(target($ref, given) ?? null);
+  }
+  return Object.fromEntries([...schemas].map(([name, all]) => [name, anyOf([...all.values()])]));
+}
+
+function anyOf(schemas: JsonValue[]): JsonValue {
+  const [first = true, ...others] = schemas;
+  return others.length === 0 ? first : { anyOf: schemas };
 }
 
 function problemOf(value: JsonValue, schema: JsonObject, depth: number): string | null {
@@ -45,7 +63,7 @@ function problemOf(value: JsonValue, schema: JsonObject, depth: number): string 
 
 /** The part of a schema that a reference names; undefined: there is none. */
 function target(reference: string, schema: JsonObject): JsonValue | undefined {
-  if (!reference.startsWith('#')) return undefined;
+  if (reference !== '#' && !reference.startsWith('#/')) return undefined;
   let part: JsonValue | undefined = schema;
   for (const name of reference.slice(1).split('/').slice(1)) {
     if (typeof part !== 'object' || part === null) return undefined;

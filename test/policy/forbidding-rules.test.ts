@@ -84,8 +84,8 @@ describe('with a rule that forbids, a command that may run it unseen is refused 
     expect(await judge('npm test', { approvalPolicy: 'never' })).toEqual({
       verdict: 'refuse',
       reason:
-        'Rejected: A rule forbids `rm`, and heddle cannot tell whether this command runs it. The approval policy never does not allow ' +
-        'the server to ask the user.',
+        'Rejected: A rule forbids `rm`, and heddle cannot tell whether this command runs it. Nobody can be asked: the approval policy ' +
+        'is "never".',
     });
     expect(await judge('npm test', { escalates: true })).toMatchObject({
       reason: expect.stringMatching(/cannot tell.* The command asks to run outside the sandbox\.$/),

@@ -149,7 +149,7 @@ describe('a command that may run a file of a skill', () => {
   const kinds = (skill_approval: boolean, others: boolean): AskForApproval => ({
     granular: { sandbox_approval: others, rules: others, mcp_elicitations: others, request_permissions: others, skill_approval },
   });
-  const skillFile = '/s/go.sh';
+  const skillFile = '/s/go.sh, which belongs to a skill';
 
   test.each<[string, Asked, Word]>([
     ['is asked about', { approvalPolicy: kinds(true, false) }, 'ask'],

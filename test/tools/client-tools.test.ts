@@ -455,7 +455,7 @@ describe('thread/start refuses', () => {
     ['a deferred tool without a namespace', [{ ...LOOKUP, deferLoading: true }], /deferLoading needs a namespace/],
     ['a schema that is a string', withSchema('x'), /dynamicTools\[0\]\.inputSchema must be a JSON Schema of an object/],
     ['a schema of a list', withSchema({ type: 'array' }), /inputSchema\.type must be "object"/],
-    ['a schema with a number in it', withSchema({ properties: { a: 5 } }), /inputSchema\.properties .*"a" is none/],
+    ['a schema with a number in it', withSchema({ properties: { a: 5 } }), /inputSchema cannot .*: its property "a" has no schema/],
     [
       'a schema that refers to nothing',
       withSchema({ properties: { a: { $ref: '#/$defs/A' } } }),

@@ -26,7 +26,7 @@ test('a program that may start what a rule forbids needs approval, until the per
 test('if the approval policy does not allow the server to ask, such a program is refused', async () => {
   const server = await commandServer([runs('make'), runs('mkdir a', {}, 'call_2'), done], { files: FILES });
   await server.client.turn(THREAD, 'go');
-  expect(told(server)).toBe(`Rejected: ${TOUCH} The approval policy never does not allow the server to ask the user.`);
+  expect(told(server)).toBe(`Rejected: ${TOUCH} Nobody can be asked: the approval policy is "never".`);
   expect(existsSync(join(server.cwd, 'a'))).toBe(true);
 });
 

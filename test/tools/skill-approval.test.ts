@@ -1,6 +1,7 @@
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { tempFolder } from '../config/temp-folder.ts';
 import type { TestServer } from '../support/test-server.ts';
 import { commandServer, completed, FREE_CONFIG } from './command-server.ts';
 import { type Answers, asked, decline } from './questions.ts';
@@ -24,7 +25,8 @@ function granular(skillApproval: boolean | null, sandbox = 'workspace-write'): s
 }
 
 async function serverWith(config: string): Promise<TestServer> {
-  const server = await commandServer([], { config, files: FILES });
+  const folder = tempFolder();
+  const server = await commandServer([], { config, files: FILES, folder, env: { HOME: join(folder, 'home') } });
   symlinkSync(join(server.home, 'skills', 'mine', 'scripts'), join(server.cwd, 'link'));
   return server;
 }
@@ -36,8 +38,17 @@ const RUNS = [
   'sh link/go.sh',
   'x=$(sh .agents/skills/local/go.sh); echo "$x"',
   'python3 -m pytest .agents/skills/local',
+  'sh "$PWD/.agents/skills/local/go.sh"',
+  'sh $HOME/skills/mine/scripts/go.sh',
+  'sh ~/skills/mine/scripts/go.sh',
 ];
-const OTHERS = ['cat ../home/skills/mine/SKILL.md', 'cat .agents/skills/local/go.sh', 'sh own.sh', 'ls ../home/skills/mine/scripts'];
+const OTHERS = [
+  'cat ../home/skills/mine/SKILL.md',
+  'cat .agents/skills/local/go.sh',
+  'sh own.sh',
+  'ls ../home/skills/mine/scripts',
+  'cat ~/skills/mine/scripts/go.sh',
+];
 
 describe('skill_approval', () => {
   test('if it is true, a command that runs a file of a skill needs approval, also in the sandbox; others run', async () => {
@@ -46,9 +57,13 @@ describe('skill_approval', () => {
     const go = join(server.home, 'skills', 'mine', 'scripts', 'go.sh');
     const local = join(server.cwd, '.agents', 'skills', 'local');
     expect(questions.map(({ reason }) => reason)).toEqual(
-      [go, go, go, join(local, 'go.sh'), local].map((file) => `The command may run ${file}, which belongs to a skill.`),
+      [go, go, go, join(local, 'go.sh'), local, join(local, 'go.sh'), go, go].map(
+        (file) => `The command may run ${file}, which belongs to a skill.`,
+      ),
     );
-    expect(completed(server).map(({ status }) => status === 'completed')).toEqual([true, true, true, true, false, true, true, true, true]);
+    const failed = completed(server).filter(({ status }) => status !== 'completed');
+    expect(failed.map(({ command }) => command)).toEqual([expect.stringContaining('pytest')]);
+    expect(completed(server)).toHaveLength(RUNS.length + OTHERS.length);
   });
 
   test.each([false, null])('if it is %s, such a command is like others', async (kind) => {

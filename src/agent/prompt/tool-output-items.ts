@@ -65,9 +65,10 @@ function contentItems(output: FunctionCallOutputBody): DynamicToolCallOutputCont
   });
 }
 
-/** The output for the model, with all of its texts: they are within the limit for input. */
-function modelOutput(parts: readonly FunctionCallOutputContentItem[]): Promise<FunctionCallOutputContentItem[]> {
-  return foreignOutput(parts.map(foreignPart), Number.POSITIVE_INFINITY);
+/** The output for the model, with all of its texts: they are within the limit for input. Providers refuse an empty list. */
+async function modelOutput(parts: readonly FunctionCallOutputContentItem[]): Promise<FunctionCallOutputBody> {
+  const output = await foreignOutput(parts.map(foreignPart), Number.POSITIVE_INFINITY);
+  return output.length === 0 ? '' : output;
 }
 
 function foreignPart(part: FunctionCallOutputContentItem): ForeignPart {

@@ -10,8 +10,8 @@ export class ToolFinder implements TurnPart {
   readonly #deps: TurnPartDeps;
   readonly #words: ToolWords = new WeakMap();
   /**
-   * The names of the tools that were found, at first those that the history tells of. They are offered from then on, unless the API keeps
-   * them in the prompt. Null: the history was not asked yet.
+   * The names of the tools that were found, at first those that the history tells of. They are offered from then on. Null: the
+   * history was not asked yet, or the API keeps them in the prompt.
    */
   #found: Promise<Set<string>> | null = null;
 
@@ -22,14 +22,19 @@ export class ToolFinder implements TurnPart {
   async arrangeTools(tools: readonly Tool[]): Promise<readonly Tool[]> {
     const deferred = tools.filter(({ isDeferred }) => isDeferred === true);
     if (deferred.length === 0) return tools;
+    const isNative = this.#deps.configuration().searchesTools(this.#deps.record().settings.model);
+    const search = { deferred, isNative, words: this.#words };
+    if (isNative) {
+      // If the thread changes to a model that does not search, the history tells what was found.
+      this.#found = null;
+      return [...tools, toolSearch(search, () => undefined)];
+    }
     this.#found ??= this.#foundBefore();
     const found = await this.#found;
-    const isNative = this.#deps.configuration().searchesTools(this.#deps.record().settings.model);
     const onFound = (these: readonly Tool[]) => {
       for (const { spec } of these) found.add(flatSpecName(spec));
     };
-    const arranged = isNative ? tools : tools.map((tool) => offeredIfFound(tool, found));
-    return [...arranged, toolSearch({ deferred, isNative, words: this.#words }, onFound)];
+    return [...tools.map((tool) => offeredIfFound(tool, found)), toolSearch(search, onFound)];
   }
 
   async #foundBefore(): Promise<Set<string>> {

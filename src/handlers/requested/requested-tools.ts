@@ -90,9 +90,6 @@ function objectSchema(schema: unknown, place: string): JsonObject {
   const { type = 'object', properties = {} } = given;
   if (type !== 'object') throw invalidParams(`${place}.type must be "object": the arguments of a tool are an object`);
   if (!isObject(properties)) throw invalidParams(`${place}.properties must be an object of JSON Schemas`);
-  for (const [name, property] of Object.entries(properties))
-    if (!isObject(property) && typeof property !== 'boolean')
-      throw invalidParams(`${place}.properties must be an object of JSON Schemas: ${shown(name)} is none`);
   const offered = offeredSchema(given as JsonObject);
   if (typeof offered === 'string') throw invalidParams(`${place} cannot be offered to a model: ${offered}`);
   return offered;

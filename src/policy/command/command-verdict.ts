@@ -38,7 +38,10 @@ export interface CommandSituation {
   trustsNames(): boolean;
   /** Whether this command names its program by a path that commands cannot write (`hasFixedProgram`). */
   hasFixedProgram: boolean;
-  /** A file of a skill that the command may run. Null: there is none. Looked for only if the approval policy asks about them. */
+  /**
+   * What the command may run of a skill, in words that follow "The command may run". Null: nothing. Looked for only if the approval policy
+   * asks about that.
+   */
   skillFile: string | null;
   /** The root of the project that the command runs in, for rules that hold in one project. */
   project: string;

@@ -1,6 +1,6 @@
 import type { AskForApproval } from '../../protocol/generated/types.ts';
 import { leavingDoubt } from '../outside/leaving-doubt.ts';
-import { type ApprovalKind, asksAboutSkills, mayAsk } from '../permissions/may-ask.ts';
+import { type ApprovalKind, asksAboutSkills, mayAsk, whyNotAsked } from '../permissions/may-ask.ts';
 import { hasBounds } from '../permissions/sandbox-bounds.ts';
 import type { RuleProblem } from '../rules/command-rules.ts';
 import { proposeAmendment } from '../rules/propose-amendment.ts';
@@ -46,7 +46,8 @@ interface KindQuestion {
 /** For commands that need approval, or may need it, for a reason that belongs to this kind of approval. */
 function byKind(situation: CommandSituation, { kind, goesBeyond, sandboxed, reason, settles }: KindQuestion): CommandVerdict {
   const { approvalPolicy, request } = situation;
-  if (!mayAsk(approvalPolicy, kind)) return refuse(unasked(approvalPolicy, reason));
+  const why = whyNotAsked(approvalPolicy, kind);
+  if (why !== null) return refuse(`Rejected: ${reason} Nobody can be asked: ${why}.`);
   const refusal = goesBeyond ? beyondRefusal(approvalPolicy) : null;
   if (refusal !== null) return refuse(refusal);
   const question = ask(situation, { sandboxed, reason: goesBeyond ? `${reason} ${beyondReason(request)}` : reason });
@@ -75,7 +76,7 @@ function bySkill(
 ): CommandVerdict | null {
   const { skillFile, approvalPolicy } = situation;
   if (skillFile === null || !asksAboutSkills(approvalPolicy)) return null;
-  const reason = `The command may run ${skillFile}, which belongs to a skill.`;
+  const reason = `The command may run ${skillFile}.`;
   return byKind(situation, { kind: 'skill_approval', goesBeyond, sandboxed, reason, settles: true });
 }
 
@@ -216,9 +217,4 @@ function unreadable([problem]: readonly RuleProblem[]): string | null {
   if (problem === undefined) return null;
   const location = problem.line === null ? problem.path : `${problem.path}:${problem.line}`;
   return `A rule that may forbid this command cannot be read: ${location}: ${problem.message}.`;
-}
-
-function unasked(policy: AskForApproval, reason: string): string {
-  const policyName = typeof policy === 'string' ? `The approval policy ${policy}` : 'The approval policy';
-  return `Rejected: ${reason} ${policyName} does not allow the server to ask the user.`;
 }

@@ -34,7 +34,7 @@ export interface NamedPaths {
 export const PATHS_MAX = 2048;
 const FOLDERS_MAX = 8;
 /** The characters that separate words in an unparsed script. */
-const BETWEEN = /[\s;|&<>(){}[\]'"`$\\=,:]+/;
+export const BETWEEN = /[\s;|&<>(){}[\]'"`$\\=,:]+/;
 const WRITTEN = />[>|&]?\s*([^\s;|&<>(){}'"`$\\]+)/g;
 
 /** Returns the places that a command names or is known to read. Returns null if it names too many, or in unknown folders. */

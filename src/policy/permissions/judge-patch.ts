@@ -3,7 +3,7 @@ import { isWithin } from '../../base/paths/is-within.ts';
 import type { AskForApproval } from '../../protocol/generated/types.ts';
 import type { Grants } from './grants.ts';
 import { isWritable } from './is-writable.ts';
-import { mayAsk } from './may-ask.ts';
+import { whyNotAsked } from './may-ask.ts';
 import type { SandboxBounds } from './sandbox-bounds.ts';
 
 /** The work of judging a file, in the units of `EventLoopYield`. */
@@ -49,8 +49,9 @@ export async function judgePatch(
   if (grants.allowsFiles(grantedPaths(files))) return { verdict: 'write' };
   const outside = bounds === null ? null : await firstOutside(files, bounds, breaks);
   if (outside === null) return approvalPolicy === 'untrusted' ? { verdict: 'ask', reason: null } : { verdict: 'write' };
-  if (mayAsk(approvalPolicy, 'sandbox_approval')) return { verdict: 'ask', reason: outside };
-  return { verdict: 'refuse', reason: `${outside} The approval policy does not allow the server to ask the user.` };
+  const why = whyNotAsked(approvalPolicy, 'sandbox_approval');
+  if (why === null) return { verdict: 'ask', reason: outside };
+  return { verdict: 'refuse', reason: `${outside} Nobody can be asked: ${why}.` };
 }
 
 /**

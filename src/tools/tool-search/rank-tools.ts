@@ -11,8 +11,6 @@ const NAME_WEIGHT = 3;
 const QUERY_CHARS_MAX = 1_000;
 const TOOL_CHARS_MAX = 20_000;
 const QUERY_WORDS_MAX = 50;
-/** So many characters count as one unit of work. */
-const CHARS_A_UNIT = 50;
 
 interface Words {
   counts: ReadonlyMap<string, number>;
@@ -41,15 +39,17 @@ export async function rankTools<Tool extends { spec: ToolSpec }>(
   const wanted = [...new Set(wordsOf(cutText(query, QUERY_CHARS_MAX)))].slice(0, QUERY_WORDS_MAX);
   const all: { tool: Tool; of: Words }[] = [];
   for (const tool of tools) {
-    const known = words.get(tool.spec);
-    const of = known ?? toolWords(tool.spec);
+    const of = words.get(tool.spec) ?? toolWords(tool.spec);
     words.set(tool.spec, of);
     all.push({ tool, of });
-    await breaks.worked(1 + (known === undefined ? of.length / CHARS_A_UNIT : 0));
+    await breaks.worked(1);
   }
   const meanLength = all.reduce((sum, { of }) => sum + of.length, 0) / Math.max(1, all.length);
-  const weights = wanted.map((word) => rarity(all.filter(({ of }) => of.counts.has(word)).length, all.length));
-  await breaks.worked(all.length);
+  const weights: number[] = [];
+  for (const word of wanted) {
+    weights.push(rarity(all.filter(({ of }) => of.counts.has(word)).length, all.length));
+    await breaks.worked(all.length);
+  }
   const scored: { tool: Tool; score: number }[] = [];
   for (const { tool, of } of all) {
     const norm = SATURATION * (1 - LENGTH_WEIGHT + (LENGTH_WEIGHT * of.length) / Math.max(1, meanLength));

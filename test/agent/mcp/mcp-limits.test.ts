@@ -67,6 +67,7 @@ test('schemas that providers refuse are mended, or their tools left out with a w
       { name: 'either', inputSchema: schema({ anyOf: [{ properties: { a: text } }, { properties: { b: text }, required: ['b'] }] }) },
       { name: 'named', inputSchema: schema({ $ref: '#/$defs/Args', $defs: { Args: { type: 'object', properties: { c: text } } } }) },
       { name: 'dangling', inputSchema: schema({ properties: { d: { $ref: '#/$defs/None' } } }) },
+      { name: 'nothing', inputSchema: schema({ anyOf: [{ properties: { d: 'string' } }] }) },
       { name: 'remote', inputSchema: schema({ properties: { d: { $ref: 'https://example.com/schema' } } }) },
       { name: 'large', inputSchema: schema({ properties: { e: { ...text, description: 'x'.repeat(110_000) } } }) },
       { name: 'deep', inputSchema: schema({ properties: { f: deep } }) },
@@ -79,7 +80,7 @@ test('schemas that providers refuse are mended, or their tools left out with a w
   const offered = new Map(offeredBy(server.model.request(1)).map(({ name, parameters }) => [name, parameters]));
   expect(offered.get('either')).toEqual({ type: 'object', properties: { a: text, b: text } });
   expect(offered.get('named')).toMatchObject({ type: 'object', properties: { c: text } });
-  expect([...offered.keys()].filter((name) => ['dangling', 'remote', 'large', 'deep'].includes(name))).toEqual([]);
+  expect([...offered.keys()].filter((name) => ['dangling', 'nothing', 'remote', 'large', 'deep'].includes(name))).toEqual([]);
   const names = offeredBy(server.model.request(1)).map(({ name }) => name);
   expect(new Set(names).size).toBe(names.length);
   expect(server.client.notifications('warning')).toEqual([
@@ -87,7 +88,7 @@ test('schemas that providers refuse are mended, or their tools left out with a w
       threadId: server.threadId,
       message:
         'The model is not offered these tools of the MCP server ex: dangling (its schema refers to "#/$defs/None", which it does not have), ' +
-        'remote (its schema refers to "https://example.com/schema", which it does not have), ' +
+        'nothing (its property "d" has no schema), remote (its schema refers to "https://example.com/schema", which it does not have), ' +
         'large (its schema is longer than 100000 characters), deep (its schema is nested more than 32 times), ' +
         'echo (another tool has its name).',
     },

@@ -39,6 +39,15 @@ describe('turn/start.toolOutput', () => {
     expect(thread.preview).toBe('');
   });
 
+  test('an output without parts is an empty text for the model: providers refuse an empty list', async () => {
+    const { client, model } = await startServer({ model: new TestModel(response(message('a'))) });
+    await client.request('thread/start', {});
+    const { turn } = await client.request('turn/start', { threadId: idOf(1), input: [], toolOutput: { name: 'build', output: [] } });
+    await client.turnCompleted(turn.id);
+    expect(conversation(model.request(1)).slice(0, 2)).toEqual(pair('build', ''));
+    expect(client.notifications('item/completed')[0]?.item).toMatchObject({ contentItems: [] });
+  });
+
   test('content that providers would refuse is left out for the model, and clients see it', async () => {
     const { client, model } = await startServer({ model: new TestModel(response(message('a'))) });
     await client.request('thread/start', {});
