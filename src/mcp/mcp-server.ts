@@ -262,7 +262,7 @@ export class McpServer {
       onTaken: (bytes) => running?.taken(bytes),
       onQuestion: (call, question, signal) =>
         question.kind === 'token'
-          ? this.#deps.tokens.answer(this.config, { refused: question.refused, connection })
+          ? this.#deps.tokens.answer(this.config, question.refused)
           : this.#questions.answer(call, question, signal),
       onToolsChanged: paced(() => this.#refreshTools(), { everyMs: REFRESH_MS_MIN, clock: this.#deps.clock }),
       onClosed: (reason) => {

@@ -44,7 +44,7 @@ export class McpServers {
 
   constructor(deps: McpServersDeps) {
     this.#deps = deps;
-    this.#tokens = new ServerTokens(deps);
+    this.#tokens = new ServerTokens({ ...deps, refresh: (request, signal) => this.host.refreshTokens(request, signal) });
   }
 
   /** Starts a server for a user, or shares the one that runs. */

@@ -21,6 +21,8 @@ export interface OauthServer {
   tokenRequest: Record<string, string>;
   /** Requests for tokens wait for it. */
   gate: Promise<void>;
+  /** The next refusals of the MCP server wait for these. */
+  refusalGates: Promise<void>[];
   /** The MCP server refuses new access tokens. */
   refusesNew: boolean;
 }
@@ -47,6 +49,7 @@ export async function startOauthServer({ tls, instead = () => false, ...told }: 
     refreshToken: '',
     tokenRequest: {},
     gate: Promise.resolve(),
+    refusalGates: [],
     refusesNew: false,
   };
   const listener: RequestListener = (request, response) => {
@@ -96,6 +99,7 @@ async function answer(
   if (pathname !== '/mcp') return json({ error: 'not_found' }, 404);
   const [, access = ''] = (request.headers.authorization ?? '').split(' ');
   if (state.valid.has(access)) return serve(request.method ?? '', body, response);
+  await state.refusalGates.shift();
   const where = `${origin}/.well-known/oauth-protected-resource/mcp`;
   response.writeHead(401, { 'www-authenticate': `Bearer resource_metadata="${where}", scope="read"` }).end();
 }
