@@ -11,6 +11,8 @@ import type { CredentialStore, LoginServer } from './credential-store.ts';
 const REFRESH_BEFORE_MS = 60_000;
 /** How long a refresh may take. */
 const REFRESH_MS_MAX = 30_000;
+/** How many tokens of a login are remembered: a call may end after its token was replaced. */
+const GIVEN_MAX = 3;
 /** How long a token that could not be refreshed is used as it is, unless the server refuses it. */
 const FAILED_MS = 60_000;
 
@@ -37,6 +39,8 @@ export class ServerTokens {
   readonly #deps: ServerTokensDeps;
   /** The last one of each login, unless it has succeeded. */
   readonly #refreshes = new Map<string, Refresh>();
+  /** The last tokens of each login. */
+  readonly #given = new Map<string, readonly string[]>();
 
   constructor(deps: ServerTokensDeps) {
     this.#deps = deps;
@@ -50,10 +54,18 @@ export class ServerTokens {
   async answer({ name, transport }: Pick<McpServerConfig, 'name' | 'transport'>, refused: string | null): Promise<McpAnswer> {
     if (transport.type !== 'http') return { result: null };
     try {
-      return { result: transport.bearerTokenVariable === null ? await this.#ofLogin(name, transport, refused) : transport.bearerToken };
+      if (transport.bearerTokenVariable !== null) return { result: transport.bearerToken };
+      const token = await this.#ofLogin(name, transport, refused);
+      if (token !== null) this.#give(keyOf({ name, url: transport.url }), token);
+      return { result: token };
     } catch (error) {
       return { error: { code: -32603, message: messageOf(error) } };
     }
+  }
+
+  /** The last tokens that servers got by this login. */
+  given({ name, transport }: Pick<McpServerConfig, 'name' | 'transport'>): readonly string[] {
+    return transport.type === 'http' ? (this.#given.get(keyOf({ name, url: transport.url })) ?? []) : [];
   }
 
   /** Rejects if the logins cannot be read, or if a token that was refused cannot be refreshed for now. */
@@ -72,6 +84,11 @@ export class ServerTokens {
       if (error instanceof McpError && error.kind === 'unauthorized') return null;
       throw new Error(`the login could not be refreshed: ${messageOf(error)}`, { cause: error });
     }
+  }
+
+  #give(key: string, token: string): void {
+    const before = (this.#given.get(key) ?? []).filter((each) => each !== token);
+    this.#given.set(key, [token, ...before].slice(0, GIVEN_MAX));
   }
 
   #isEnding({ expiresAtMs }: StoredCredentials): boolean {
