@@ -114,9 +114,9 @@ class RefreshProvider implements OAuthClientProvider {
   }
 
   /** Sends a request, and notes how it failed. */
-  async watched(fetch: Fetch, ...[address, init]: Parameters<Fetch>): Promise<Response> {
+  async watched(send: Fetch, ...[address, init]: Parameters<Fetch>): Promise<Response> {
     try {
-      const response = await fetch(address, init);
+      const response = await send(address, init);
       if (!response.ok) this.#failure = `HTTP ${response.status}`;
       return response;
     } catch (error) {
