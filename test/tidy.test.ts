@@ -46,7 +46,7 @@ const FS_FOR_SOME: Record<string, { uses: string; because: string }> = {
   'src/base/files/open-regular-file.ts': { uses: 'statSync', because: 'a faster answer for nothing than an error' },
   'src/base/files/own-file.ts': { uses: 'readdirSync statSync', because: 'knows the files of the store' },
   'src/base/files/read-proc.ts': { uses: 'readFileSync readdirSync readlinkSync', because: 'reads what the kernel makes' },
-  'src/base/files/with-lock-file.ts': { uses: 'rmSync', because: 'removes lock files, whose names are ours' },
+  'src/base/files/with-lock-file.ts': { uses: 'linkSync renameSync rmSync', because: 'removes lock files, whose names are ours' },
   'src/base/files/read-regular-file.ts': { uses: 'readlinkSync', because: 'asks where an open file lies' },
   'src/cli/generate/write-files.ts': { uses: 'writeFileSync', because: 'writes where the user says' },
   'src/cli/wire-log.ts': { uses: 'renameSync', because: 'renames what it has opened' },

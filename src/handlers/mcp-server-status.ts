@@ -2,7 +2,7 @@ import { McpTools } from '../agent/mcp/mcp-tools.ts';
 import type { Threads } from '../agent/threads.ts';
 import { isObject, type JsonObject, type JsonValue } from '../base/json-value.ts';
 import type { Config } from '../config/config.ts';
-import { isToolEnabled, type McpServerConfig } from '../config/mcp/mcp-server-config.ts';
+import { hasOwnAuthorization, isToolEnabled, type McpServerConfig } from '../config/mcp/mcp-server-config.ts';
 import { type McpSettings, mcpSettings } from '../config/mcp/mcp-settings.ts';
 import { McpError } from '../mcp/mcp-error.ts';
 import type { McpServer } from '../mcp/mcp-server.ts';
@@ -153,7 +153,7 @@ function authStatusOf(
   credentials: CredentialStore,
 ): McpServerStatus['authStatus'] {
   if (transport.type === 'stdio') return 'unsupported';
-  if (transport.bearerToken !== null) return 'bearerToken';
+  if (transport.bearerToken !== null || hasOwnAuthorization(transport)) return 'bearerToken';
   if (server?.state.status === 'failed' && server.state.needsLogin) return 'notLoggedIn';
   if (credentials.hasLogin({ name, url: transport.url })) return 'oAuth';
   return server?.state.status === 'failed' ? 'unknown' : 'unsupported';

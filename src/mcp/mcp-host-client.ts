@@ -12,6 +12,7 @@ import type {
   McpQuestion,
   McpRequest,
   RefreshRequest,
+  ToHost,
 } from './to-host.ts';
 
 export type Progress = Extract<FromHost, { type: 'progress' }>['progress'];
@@ -37,8 +38,6 @@ export interface HostConnection {
   inputEnded(): void;
   /** Sends a request. `begun` gets its number. Rejects with an McpError; an abort of the signal cancels it. */
   request(request: McpRequest, options: RequestOptions): Promise<JsonValue>;
-  /** Gets other tokens for this connection. Rejects with an McpError. */
-  refreshTokens(request: RefreshRequest, signal: AbortSignal): Promise<JsonObject>;
   rootsChanged(): void;
   /** Requests that wait are rejected with this error. */
   close(why: McpError): void;
@@ -58,7 +57,8 @@ interface OpenConnection {
 }
 
 interface OpenCall {
-  connection: number;
+  /** Null: it belongs to none. */
+  connection: number | null;
   resolve(result: JsonValue): void;
   reject(error: McpError): void;
   onProgress?: ((progress: Progress) => void) | undefined;
@@ -98,7 +98,6 @@ export class McpHostClient {
       input: (bytes) => this.#post({ type: 'input', connection, bytes }),
       inputEnded: () => this.#post({ type: 'inputEnded', connection }),
       request: (request, options) => this.#request(connection, request, options),
-      refreshTokens: async (request, signal) => (await this.#request(connection, request, { signal })) as JsonObject,
       rootsChanged: () => this.#post({ type: 'rootsChanged', connection }),
       close: (why) => {
         this.#end(connection, why);
@@ -107,10 +106,20 @@ export class McpHostClient {
     };
   }
 
+  /** Gets other tokens from an authorization server. Rejects with an McpError. */
+  async refreshTokens(request: RefreshRequest, signal: AbortSignal): Promise<JsonObject> {
+    this.#started();
+    const clientVersion = this.#options.version;
+    const sent = this.#send(null, (call) => ({ type: 'refresh', call, request, clientVersion }), { signal });
+    return (await sent) as JsonObject;
+  }
+
   /** Ends the host with all connections. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (const connection of [...this.#connections.keys()]) this.#end(connection, new McpError('closed', 'the server is being shut down'));
+    const why = new McpError('closed', 'the server is being shut down');
+    for (const connection of [...this.#connections.keys()]) this.#end(connection, why);
+    this.#endRest(why);
     await this.#port?.close();
     this.#port = null;
   }
@@ -124,13 +133,17 @@ export class McpHostClient {
     return this.#port;
   }
 
-  #post(message: Parameters<HostPort['post']>[0]): void {
+  #post(message: ToHost): void {
     this.#port?.post(message);
   }
 
-  #request(connection: number, request: McpRequest | RefreshRequest, { signal, begun, onProgress }: RequestOptions): Promise<JsonValue> {
+  #request(connection: number, request: McpRequest, options: RequestOptions): Promise<JsonValue> {
     const open = this.#connections.get(connection);
     if (open === undefined) return Promise.reject(new McpError('closed', 'the server has ended'));
+    return this.#send(connection, (call) => ({ type: 'request', connection, call, request }), options);
+  }
+
+  #send(connection: number | null, message: (call: number) => ToHost, { signal, begun, onProgress }: RequestOptions): Promise<JsonValue> {
     const call = ++this.#count;
     return new Promise<JsonValue>((resolve, reject) => {
       const cancel = () => {
@@ -151,18 +164,22 @@ export class McpHostClient {
           reject(error);
         },
       });
-      open.calls.add(call);
+      this.#callsOf(connection)?.add(call);
       begun?.(call);
       signal.addEventListener('abort', cancel);
       if (signal.aborted) cancel();
-      else this.#post({ type: 'request', connection, call, request });
+      else this.#post(message(call));
     });
+  }
+
+  #callsOf(connection: number | null): Set<number> | undefined {
+    return connection === null ? undefined : this.#connections.get(connection)?.calls;
   }
 
   #settle(call: number): OpenCall | null {
     const open = this.#calls.get(call) ?? null;
     this.#calls.delete(call);
-    if (open !== null) this.#connections.get(open.connection)?.calls.delete(call);
+    if (open !== null) this.#callsOf(open.connection)?.delete(call);
     if (this.#calls.size === 0) this.#port?.keepAlive(false);
     return open;
   }
@@ -220,9 +237,15 @@ export class McpHostClient {
     for (const asked of this.#asks.values()) if (asked.connection === connection) asked.withdrawn.abort();
   }
 
+  /** Rejects the calls that belong to no connection. */
+  #endRest(error: McpError): void {
+    for (const [call, { connection }] of [...this.#calls]) if (connection === null) this.#settle(call)?.reject(error);
+  }
+
   #died(reason: unknown): void {
     this.#options.log.error({ err: reason }, 'the thread that speaks with MCP servers has died');
     this.#port = null;
+    this.#endRest(new McpError('closed', 'the request to the authorization server was lost'));
     const connections = [...this.#connections];
     for (const [connection, { events }] of connections) {
       this.#end(connection, new McpError('closed', 'the connections to all MCP servers were lost'));

@@ -2,9 +2,9 @@ import type { Clock } from '../base/clock.ts';
 import type { JsonValue } from '../base/json-value.ts';
 import type { Log } from '../base/log.ts';
 import { orAborted } from '../base/or-aborted.ts';
-import type { McpServerConfig } from '../config/mcp/mcp-server-config.ts';
+import { hasOwnAuthorization, type McpHttp, type McpServerConfig } from '../config/mcp/mcp-server-config.ts';
 import { type Processes, ProcessStartError } from '../sandbox/processes/processes.ts';
-import { redact } from '../secrets/redact.ts';
+import { longestFirst, redact } from '../secrets/redact.ts';
 import { redactLikelySecrets } from '../secrets/redact-likely-secrets.ts';
 import { McpError } from './mcp-error.ts';
 import type { HostConnection, McpHostClient } from './mcp-host-client.ts';
@@ -108,6 +108,11 @@ export class McpServer {
     this.#hasFailed = false;
     this.#restart.skip();
     if (this.isUsed) this.#start();
+  }
+
+  /** Whether calls of it are not answered yet. */
+  get isBusy(): boolean {
+    return this.#calls.areOpen;
   }
 
   get isUsed(): boolean {
@@ -262,7 +267,7 @@ export class McpServer {
       onTaken: (bytes) => running?.taken(bytes),
       onQuestion: (call, question, signal) =>
         question.kind === 'token'
-          ? this.#deps.tokens.answer(this.config, { refused: question.refused, connection })
+          ? this.#deps.tokens.answer(this.config, question.refused)
           : this.#questions.answer(call, question, signal),
       onToolsChanged: paced(() => this.#refreshTools(), { everyMs: REFRESH_MS_MIN, clock: this.#deps.clock }),
       onClosed: (reason) => {
@@ -315,14 +320,14 @@ export class McpServer {
     return new McpError(error.kind, this.#messageOf(error), error);
   }
 
-  /** The message of an error without the secrets of the configuration. */
+  /** The message of an error without the secrets of the configuration and of the login. */
   #messageOf(error: unknown): string {
-    return redactLikelySecrets(redact(error instanceof Error ? error.message : String(error), this.config.secrets));
+    const secrets = longestFirst([...this.config.secrets, ...this.#deps.tokens.given(this.config)]);
+    return redactLikelySecrets(redact(error instanceof Error ? error.message : String(error), secrets));
   }
 }
 
-function httpServer(transport: Extract<McpServerConfig['transport'], { type: 'http' }>): HostedServer {
-  const { url, headers, bearerToken } = transport;
-  const hasOwn = Object.keys(headers).some((name) => name.toLowerCase() === 'authorization');
-  return { type: 'http', url, headers, authentication: bearerToken === null && hasOwn ? 'none' : 'token' };
+function httpServer(transport: McpHttp): HostedServer {
+  const { url, headers } = transport;
+  return { type: 'http', url, headers, authentication: hasOwnAuthorization(transport) ? 'none' : 'token' };
 }

@@ -44,7 +44,7 @@ export class McpServers {
 
   constructor(deps: McpServersDeps) {
     this.#deps = deps;
-    this.#tokens = new ServerTokens(deps);
+    this.#tokens = new ServerTokens({ ...deps, refresh: (request, signal) => this.host.refreshTokens(request, signal) });
   }
 
   /** Starts a server for a user, or shares the one that runs. */
@@ -116,6 +116,8 @@ export class McpServers {
   #endLater(key: string, shared: Shared): void {
     shared.idle?.clear();
     shared.idle = this.#deps.clock.setTimer(() => {
+      // A turn goes on with the servers that its thread had before a reload.
+      if (shared.server.isBusy) return this.#endLater(key, shared);
       this.#shared.delete(key);
       const ended = shared.server.close().finally(() => this.#ending.delete(ended));
       this.#ending.add(ended);

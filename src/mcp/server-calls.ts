@@ -41,6 +41,10 @@ export class ServerCalls {
     this.#deps = deps;
   }
 
+  get areOpen(): boolean {
+    return this.#open.size > 0;
+  }
+
   /** Sends a request. Rejects with an McpError. */
   async send({ connection, process }: CalledServer, request: McpRequest, options: McpCallOptions): Promise<JsonValue> {
     const { timeoutMs, signal, user, tag, onProgress } = options;

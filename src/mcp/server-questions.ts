@@ -13,6 +13,8 @@ interface OpenCall {
   tag: unknown;
   /** The time of the call, which does not pass while the server waits for an answer. */
   timers: PausableTimers;
+  /** How many questions the user has not answered yet. Absent: none. */
+  questions?: number;
   /** Aborts when it is answered, or is given up. */
   over: AbortSignal;
 }
@@ -49,11 +51,13 @@ export class ServerQuestions {
     if (question.kind !== 'elicitation' && question.kind !== 'sampling') return NO_CALL;
     const open = this.#callOf(call, question);
     if (open?.user == null) return question.kind === 'elicitation' ? { result: { action: 'decline' } } : NO_CALL;
+    open.questions = (open.questions ?? 0) + 1;
     open.timers.pause();
     try {
       return await open.user.onQuestion(question, open.tag, AbortSignal.any([signal, open.over]));
     } finally {
-      open.timers.resume();
+      open.questions--;
+      if (open.questions === 0) open.timers.resume();
     }
   }
 

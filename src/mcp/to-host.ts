@@ -106,7 +106,6 @@ export interface CutResult {
 
 /** Asks an authorization server for other tokens. The result is what it answers, with what it leaves as it was. */
 export interface RefreshRequest {
-  op: 'refreshTokens';
   /** The address of the MCP server. */
   url: string;
   stored: StoredCredentials;
@@ -150,7 +149,9 @@ export type ToHost =
   | { type: 'connect'; connection: number; server: HostedServer; clientVersion: string }
   | { type: 'input'; connection: number; bytes: Uint8Array }
   | { type: 'inputEnded'; connection: number }
-  | { type: 'request'; connection: number; call: number; request: McpRequest | RefreshRequest }
+  | { type: 'request'; connection: number; call: number; request: McpRequest }
+  /** Belongs to no connection: the refresh goes on if the connection that needs it ends. */
+  | { type: 'refresh'; call: number; request: RefreshRequest; clientVersion: string }
   | { type: 'cancel'; call: number }
   | { type: 'answer'; ask: number; answer: McpAnswer }
   | { type: 'rootsChanged'; connection: number }

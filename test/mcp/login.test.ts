@@ -1,5 +1,7 @@
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { listening } from '../model/loopback-proxy.ts';
 import { browse, callWeb, logIn, statuses, type Thread, web } from './logging-in.ts';
@@ -91,4 +93,36 @@ test('clientRegistration: a client of another kind than the one that is asked fo
   expect(clientOf(await begin(server, { clientRegistration: 'cimd' }))).toBe(document);
   await logIn(server);
   expect(await callWeb(server)).toEqual({ content: [{ type: 'text', text: 'seen' }] });
+});
+
+test('tokens that are too long are not stored: the login fails and says so, and others stay', async () => {
+  const [oauth, other] = [await startOauthServer(), await startOauthServer()];
+  const config = withServers(`[mcp_servers.web]\nurl = "${oauth.url}"\n[mcp_servers.other]\nurl = "${other.url}"\n`);
+  const server = await mcpThread([], { config });
+  expect(await logIn(server, { name: 'other' })).toMatchObject({ success: true });
+  oauth.tokenChars = 5 * 1024 * 1024;
+  expect(await logIn(server)).toMatchObject({
+    success: false,
+    error: 'the login to web cannot be stored: what its authorization server has sent is longer than 64 KiB',
+  });
+  expect(await server.client.request('mcpServer/oauth/logout', { name: 'other' })).toEqual({ wasLoggedIn: true });
+});
+
+test('a login with a file of logins that cannot be read says which file it is, and what to do', async () => {
+  const oauth = await startOauthServer();
+  const server = await mcpThread([], { config: web(oauth.url) });
+  writeFileSync(join(server.home, 'heddle-mcp.credentials.json'), '[]');
+  await expect(begin(server)).rejects.toThrow(
+    /^logging in to web failed: .*heddle-mcp\.credentials\.json is not a JSON object: correct or/,
+  );
+});
+
+test('a server that tells the token in an error: neither the model nor clients read it', async () => {
+  const oauth = await startOauthServer();
+  const server = await mcpThread([], { config: web(oauth.url) });
+  await logIn(server);
+  await until(server, 'the start', () => statuses(server).includes('ready'));
+  oauth.tellsToken = true;
+  await expect(callWeb(server)).rejects.toThrow('it ends with …');
+  expect(JSON.stringify([server.client.messages, server.log.lines])).not.toContain('access-token');
 });

@@ -125,6 +125,23 @@ test('a server ends within a minute of its last use, and another use before that
   expect(pids().some(isAlive)).toBe(false);
 });
 
+test('a server without users ends only when its calls are answered', async () => {
+  const { servers, config, root, clock } = setUp();
+  const lease = servers.use(config(), user(root));
+  await lease.server.settled(NEVER);
+  const call = new AbortController();
+  const options = { timeoutMs: 77_000, signal: call.signal, user: null };
+  const answered = lease.server.request({ op: 'callTool', name: 'hang', arguments: {}, meta: null }, options);
+  await clock.timerOf(77_000);
+  lease.release();
+  clock.advance(40_000);
+  expect([servers.count, lease.server.state.status]).toEqual([1, 'ready']);
+  call.abort();
+  await expect(answered).rejects.toThrow('cancelled');
+  clock.advance(30_000);
+  expect(servers.count).toBe(0);
+});
+
 test('a server that crashes again and again is started after growing waits', async () => {
   const { servers, config, root, clock } = setUp();
   const own = user(root);

@@ -21,8 +21,14 @@ export interface OauthServer {
   tokenRequest: Record<string, string>;
   /** Requests for tokens wait for it. */
   gate: Promise<void>;
+  /** The next refusals of the MCP server wait for these. */
+  refusalGates: Promise<void>[];
   /** The MCP server refuses new access tokens. */
   refusesNew: boolean;
+  /** Calls of its tool fail, and it says with which token. */
+  tellsToken: boolean;
+  /** How long access tokens are. */
+  tokenChars: number;
 }
 
 interface OauthServerOptions {
@@ -47,7 +53,10 @@ export async function startOauthServer({ tls, instead = () => false, ...told }: 
     refreshToken: '',
     tokenRequest: {},
     gate: Promise.resolve(),
+    refusalGates: [],
     refusesNew: false,
+    tellsToken: false,
+    tokenChars: 0,
   };
   const listener: RequestListener = (request, response) => {
     if (!instead(request.url ?? '', response)) void answer(state, told, { request, response });
@@ -95,7 +104,9 @@ async function answer(
   }
   if (pathname !== '/mcp') return json({ error: 'not_found' }, 404);
   const [, access = ''] = (request.headers.authorization ?? '').split(' ');
-  if (state.valid.has(access)) return serve(request.method ?? '', body, response);
+  if (state.valid.has(access))
+    return serve(request.method ?? '', { body, response, problem: state.tellsToken ? `it ends with ${access}` : null });
+  await state.refusalGates.shift();
   const where = `${origin}/.well-known/oauth-protected-resource/mcp`;
   response.writeHead(401, { 'www-authenticate': `Bearer resource_metadata="${where}", scope="read"` }).end();
 }
@@ -108,13 +119,18 @@ function authorize(state: OauthServer, params: URLSearchParams, response: Server
   response.writeHead(302, { location: back.href }).end();
 }
 
-function serve(httpMethod: string, body: string, response: ServerResponse): void {
+function serve(httpMethod: string, { body, response, problem }: { body: string; response: ServerResponse; problem: string | null }): void {
   const { id, method } = httpMethod === 'POST' ? (JSON.parse(body) as { id?: number; method: string }) : { method: '' };
   if (id === undefined) {
     response.writeHead(httpMethod === 'POST' ? 202 : 405).end();
     return;
   }
   const result = results[method];
+  if (method === 'tools/call' && problem !== null) {
+    const error = { code: -32000, message: problem };
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ jsonrpc: '2.0', id, error }));
+    return;
+  }
   const answered = result === undefined ? { error: { code: -32601, message: `no ${method}` } } : { result };
   response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ jsonrpc: '2.0', id, ...answered }));
 }
@@ -138,7 +154,7 @@ function token(state: OauthServer, params: URLSearchParams): object {
     .digest('base64url');
   if (grant === 'authorization_code' && verifier !== challenge) return { error: 'invalid_grant' };
   if (grant === 'refresh_token' && params.get('refresh_token') !== state.refreshToken) return { error: 'invalid_grant' };
-  const access = `access-token-${++count}`;
+  const access = `access-token-${++count}`.padEnd(state.tokenChars, 'x');
   if (!state.refusesNew) state.valid.add(access);
   state.refreshToken = `refresh-token-${count}`;
   return { access_token: access, token_type: 'Bearer', expires_in: state.expiresIn, refresh_token: state.refreshToken };

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { callWeb as call, logIn, statuses, web } from './logging-in.ts';
 import { exampleServer, mcpThread, until, withServers } from './mcp-thread.ts';
 import { startOauthServer } from './oauth-server.ts';
+import { startWebServer } from './web-server.ts';
 
 test('a server that wants a login says so; after the login it is ready, and the token is stored for the owner only', async () => {
   const oauth = await startOauthServer();
@@ -96,6 +97,11 @@ test.each([
     {},
     'the MCP server web gets its token from T: it needs no login',
   ],
+  [
+    '[mcp_servers.web]\nurl = "https://e.com"\nhttp_headers = { authorization = "Bearer t" }\n',
+    {},
+    'the MCP server web has an Authorization header in the configuration: it needs no login',
+  ],
   ['[mcp_servers.web]\nurl = "https://e.com"\nargs = []\n', {}, 'mcp_servers.web.args: only a server with a command can have it'],
   ['[mcp_servers.web]\nurl = "http://127.0.0.1:9/"\n', { clientRegistration: 'cimd' as const }, 'clientRegistration "cimd" needs the URL'],
   [
@@ -107,4 +113,12 @@ test.each([
   const server = await mcpThread([], { config: withServers(servers) });
   const refusal = { code: -32600, message: expect.stringContaining(text) as string };
   await expect(server.client.request('mcpServer/oauth/login', { name: 'web', ...more })).rejects.toMatchObject(refusal);
+});
+
+test('a server with an Authorization header in the configuration is not shown as logged in', async () => {
+  const url = await startWebServer();
+  const server = await mcpThread([], { config: web(url, 'http_headers = { authorization = "Bearer configured" }') });
+  await until(server, 'the start', () => statuses(server).includes('ready'));
+  const { data } = await server.client.request('mcpServerStatus/list', { threadId: server.threadId });
+  expect(data.map(({ authStatus }) => authStatus)).toEqual(['bearerToken']);
 });

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { CountingIds } from '../support/counting-ids.ts';
@@ -80,7 +81,7 @@ test('a logout in the course of a refresh stays', async () => {
   expect(stored(server)).not.toMatch(/token/);
 });
 
-test('a refresh that is not answered ends after 30 seconds; the server then requires a login', async () => {
+test('a refresh that is not answered ends after 30 seconds; the call fails, and the next one refreshes the token', async () => {
   const oauth = await startOauthServer();
   const server = await loggedIn(oauth.url);
   oauth.valid.clear();
@@ -88,7 +89,85 @@ test('a refresh that is not answered ends after 30 seconds; the server then requ
   const called = callWeb(server);
   await server.clock.timerOf(30_000);
   server.clock.advance(30_000);
-  await expect(called).rejects.toThrow(/login/);
+  await expect(called).rejects.toThrow('the login could not be refreshed: the authorization server did not answer within 30 seconds');
+  oauth.gate = Promise.resolve();
+  expect(await callWeb(server)).toEqual(SEEN);
+  expect(statuses(server).at(-1)).toBe('ready');
+});
+
+test.each([
+  ['fails', 502, '<html>', 'HTTP 502'],
+  ['limits requests', 429, '{"error":"too_many_requests"}', 'too_many_requests'],
+  ['is of another kind', 200, '<html>', 'its answer is not valid'],
+])('while the authorization server %s, calls fail with the reason, and no login is required', async (_what, code, body, reason) => {
+  let isDown = false;
+  const down = (path: string, response: ServerResponse) => {
+    if (isDown && path === '/token') response.writeHead(code).end(body);
+    return isDown && path === '/token';
+  };
+  const oauth = await startOauthServer({ instead: down });
+  const server = await loggedIn(oauth.url);
+  oauth.valid.clear();
+  isDown = true;
+  await expect(callWeb(server)).rejects.toThrow(/the login could not be refreshed: .*/);
+  await expect(callWeb(server)).rejects.toThrow(reason);
+  isDown = false;
+  expect(await callWeb(server)).toEqual(SEEN);
+  expect(statuses(server).at(-1)).toBe('ready');
+});
+
+test('a call whose token is refused after another call has refreshed it takes the new one', async () => {
+  const oauth = await startOauthServer();
+  const server = await loggedIn(oauth.url);
+  oauth.valid.clear();
+  const { gate, open } = closedGate();
+  oauth.refusalGates.push(Promise.resolve(), gate);
+  const calls = [callWeb(server), callWeb(server)];
+  expect(await Promise.race(calls)).toEqual(SEEN);
+  open();
+  expect(await Promise.all(calls)).toEqual([SEEN, SEEN]);
+  expect(oauth.asked.filter(isRefresh)).toHaveLength(1);
+});
+
+test('a refresh goes on when the connection that needs it ends, and its tokens are stored', async () => {
+  const oauth = await startOauthServer();
+  const first = await loggedIn(oauth.url);
+  oauth.valid.clear();
+  const server = await first.restart();
+  const { gate, open } = closedGate();
+  oauth.gate = gate;
+  await server.client.request('thread/start', {});
+  await server.clock.timerOf(30_000);
+  server.clock.advance(10_000);
+  const states = () => server.client.notifications('mcpServer/startupStatus/updated').map(({ status }) => status);
+  await until(server, 'the failure', () => states().includes('failed'));
+  open();
+  server.clock.advance(1_000);
+  await server.client.request('thread/start', {});
+  await until(server, 'the start', () => states().includes('ready'));
+  expect(oauth.asked.filter(isRefresh)).toHaveLength(1);
+});
+
+test('a token that cannot be refreshed before it ends is used for a minute without another try', async () => {
+  let isDown = false;
+  let tries = 0;
+  const down = (path: string, response: ServerResponse) => {
+    if (!isDown || path !== '/token') return false;
+    tries++;
+    response.writeHead(503).end();
+    return true;
+  };
+  const oauth = await startOauthServer({ instead: down });
+  oauth.expiresIn = 90;
+  const server = await loggedIn(oauth.url);
+  server.clock.advance(40_000);
+  isDown = true;
+  expect(await Promise.all([callWeb(server), callWeb(server), callWeb(server)])).toEqual([SEEN, SEEN, SEEN]);
+  expect(await callWeb(server)).toEqual(SEEN);
+  expect(tries).toBe(1);
+  server.clock.advance(60_000);
+  expect(await callWeb(server)).toEqual(SEEN);
+  expect(tries).toBe(2);
 });
 
 test('a refresh token that is refused is not sent again, and the server requires a login', async () => {

@@ -65,3 +65,23 @@ test('the question of a request that has ended goes to no other', async () => {
   expect(await questions.answer(2, asked(), NEVER)).toEqual(DECLINED);
   expect(await questions.answer(1, asked(), NEVER)).toMatchObject({ result: { name: 'a' } });
 });
+
+test('the time of a call does not pass until all of its questions are answered', async () => {
+  const clock = new FakeClock();
+  const timers = new PausableTimers(clock);
+  let isOver = false;
+  timers.setTimer(() => (isOver = true), 1_000);
+  const answers: (() => void)[] = [];
+  const user: McpUser = { ...a, onQuestion: () => new Promise((resolve) => answers.push(() => resolve({ result: null }))) };
+  const questions = new ServerQuestions({ users: new Set() });
+  questions.begin(1, { user, op: 'callTool', tag: undefined, timers, over: NEVER });
+  const [first, second] = [questions.answer(1, asked(), NEVER), questions.answer(1, asked(), NEVER)];
+  answers[0]?.();
+  await first;
+  clock.advance(5_000);
+  expect(isOver).toBe(false);
+  answers[1]?.();
+  await second;
+  clock.advance(1_000);
+  expect(isOver).toBe(true);
+});

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { rmSync } from 'node:fs';
+import { linkSync, renameSync, rmSync } from 'node:fs';
 import { type Clock, sleep, systemClock } from '../clock.ts';
 import { statOf } from '../paths/stat-of.ts';
 import { hasEnded, processTag } from '../process-tag.ts';
@@ -10,6 +10,8 @@ import { readRegularFileSync } from './read-regular-file.ts';
 const POLL_MS = 50;
 /** A lock this old was left by a process of which this one cannot tell that it has ended. */
 const LEFT_MS = 2 * 60 * 1000;
+/** A process writes its name into its lock at once. A lock without a name that is this old was left by one that was killed before. */
+const EMPTY_MS = 1_000;
 const BYTES_MAX = 1024;
 const NEVER = new AbortController().signal;
 
@@ -20,7 +22,8 @@ const NEVER = new AbortController().signal;
 export async function withLockFile<T>(path: string, clock: Clock, task: () => Promise<T>): Promise<T> {
   const own = `${processTag()} ${randomUUID()}`;
   while (!(await made(path, own))) {
-    if (isLeft(path)) rmSync(path, { force: true });
+    const owner = ownerOf(path);
+    if (owner !== null && isLeft(path, owner)) removeLeft(path, owner);
     else await sleep(clock, POLL_MS, NEVER);
   }
   try {
@@ -46,11 +49,29 @@ async function made(path: string, own: string): Promise<boolean> {
 }
 
 /** Whether the process that made it has ended. */
-function isLeft(path: string): boolean {
-  const [tag = ''] = (ownerOf(path) ?? '').split(' ');
+function isLeft(path: string, owner: string): boolean {
+  const [tag = ''] = owner.split(' ');
   if (hasEnded(tag)) return true;
   const made = statOf(path);
-  return made !== null && systemClock.now() - made.mtimeMs > LEFT_MS;
+  return made !== null && systemClock.now() - made.mtimeMs > (owner === '' ? EMPTY_MS : LEFT_MS);
+}
+
+/** Removes the lock of this owner. If another process has taken it over meanwhile, its lock stays. */
+function removeLeft(path: string, owner: string): void {
+  const aside = `${path}.${randomUUID()}`;
+  try {
+    renameSync(path, aside);
+  } catch (error) {
+    if (hasErrorCode(error, ['ENOENT'])) return;
+    throw error;
+  }
+  try {
+    if (ownerOf(aside) !== owner) linkSync(aside, path);
+  } catch (error) {
+    if (!hasErrorCode(error, ['EEXIST'])) throw error;
+  } finally {
+    rmSync(aside, { force: true });
+  }
 }
 
 function ownerOf(path: string): string | null {

@@ -62,6 +62,11 @@ export function serverKey({ name, transport }: McpServerConfig): string {
   return JSON.stringify([name, transport]);
 }
 
+/** Whether the headers of the configuration name the authorization, so that the server is connected without a login. */
+export function hasOwnAuthorization({ headers, bearerTokenVariable }: McpHttp): boolean {
+  return bearerTokenVariable === null && Object.keys(headers).some((name) => name.toLowerCase() === 'authorization');
+}
+
 /** When calls of this tool need approval. */
 export function approvalModeOf({ approvalMode, toolApprovals }: McpServerConfig, tool: string): McpApprovalMode {
   return (Object.hasOwn(toolApprovals, tool) ? toolApprovals[tool] : undefined) ?? approvalMode;

@@ -1,6 +1,6 @@
 import type { ClientChannel } from '../../agent/client-channel.ts';
 import { McpTools } from '../../agent/mcp/mcp-tools.ts';
-import type { McpHttp, McpServerConfig } from '../../config/mcp/mcp-server-config.ts';
+import { hasOwnAuthorization, type McpHttp, type McpServerConfig } from '../../config/mcp/mcp-server-config.ts';
 import { type McpSettings, mcpSettings } from '../../config/mcp/mcp-settings.ts';
 import { McpError } from '../../mcp/mcp-error.ts';
 import type { CredentialStore } from '../../mcp/oauth/credential-store.ts';
@@ -76,6 +76,8 @@ function httpServer({ servers, problems }: McpSettings, name: string): McpServer
   if (transport.type === 'stdio') throw refused('mcp_login_refused', 'OAuth login is only supported for streamable HTTP servers.');
   if (transport.bearerTokenVariable !== null)
     throw refused('mcp_login_refused', `the MCP server ${name} gets its token from ${transport.bearerTokenVariable}: it needs no login`);
+  if (hasOwnAuthorization(transport))
+    throw refused('mcp_login_refused', `the MCP server ${name} has an Authorization header in the configuration: it needs no login`);
   return { ...config, transport };
 }
 

@@ -1,11 +1,16 @@
 import { systemClock } from '../../base/clock.ts';
 import type { Env } from '../../base/env.ts';
-import type { FetchDeps } from '../../base/http/create-fetch.ts';
+import { createFetch, type FetchDeps } from '../../base/http/create-fetch.ts';
 import { HttpClient } from '../../base/http/http-client.ts';
+import type { JsonValue } from '../../base/json-value.ts';
 import type { FromHost, McpAnswer, McpQuestion, ToHost } from '../to-host.ts';
 import { HostedClient } from './hosted-client.ts';
 import { isOfServer, questionRefusal } from './question-refusal.ts';
+import { refreshTokens } from './refresh-tokens.ts';
 import { toProblem } from './to-problem.ts';
+
+/** The longest answer of an authorization server to a refresh. */
+const TOKENS_BYTES_MAX = 1024 * 1024;
 
 /** A question that the main thread has not answered yet. */
 interface OpenAsk {
@@ -42,7 +47,8 @@ class Host implements McpHost {
 
   receive(message: ToHost): void {
     if (message.type === 'connect') this.#connect(message);
-    else if (message.type === 'request') void this.#request(message);
+    else if (message.type === 'request') void this.#answered(message.call, (signal) => this.#request(message, signal));
+    else if (message.type === 'refresh') void this.#answered(message.call, (signal) => this.#refresh(message, signal));
     else if (message.type === 'cancel') this.#calls.get(message.call)?.abort();
     else if (message.type === 'answer') this.#asks.get(message.ask)?.answer(message.answer);
     else this.#pass(message);
@@ -91,13 +97,22 @@ class Host implements McpHost {
     });
   }
 
-  async #request({ connection, call, request }: Extract<ToHost, { type: 'request' }>): Promise<void> {
+  async #request({ connection, call, request }: Extract<ToHost, { type: 'request' }>, signal: AbortSignal): Promise<JsonValue> {
+    const client = this.#clients.get(connection);
+    if (client === undefined) throw new Error('the server is not connected');
+    return client.request(call, request, signal);
+  }
+
+  #refresh({ request, clientVersion }: Extract<ToHost, { type: 'refresh' }>, signal: AbortSignal): Promise<JsonValue> {
+    const send = createFetch(this.#web, { bytesMax: TOKENS_BYTES_MAX, headers: { 'user-agent': `heddle/${clientVersion}` } });
+    return refreshTokens(request, (address, init) => send(address, { ...init, signal }));
+  }
+
+  async #answered(call: number, request: (signal: AbortSignal) => Promise<JsonValue>): Promise<void> {
     const cancel = new AbortController();
     this.#calls.set(call, cancel);
     try {
-      const client = this.#clients.get(connection);
-      if (client === undefined) throw new Error('the server is not connected');
-      this.#post({ type: 'result', call, result: await client.request(call, request, cancel.signal) });
+      this.#post({ type: 'result', call, result: await request(cancel.signal) });
     } catch (error) {
       this.#post({ type: 'failure', call, problem: toProblem(error) });
     } finally {

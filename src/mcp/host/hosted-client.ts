@@ -19,14 +19,12 @@ import type {
   McpAnswer,
   McpQuestion,
   McpRequest,
-  RefreshRequest,
   StoredCredentials,
 } from '../to-host.ts';
 import { HttpTransport } from './http-transport.ts';
 import type { CredentialsAccess } from './login-provider.ts';
 import { Noise } from './noise.ts';
 import { PipeTransport } from './pipe-transport.ts';
-import { refreshTokens } from './refresh-tokens.ts';
 import { requiredVisits } from './required-visits.ts';
 import { NO_TIMEOUT_MS, type Progress, sendRequest } from './send-request.ts';
 import { toProblem } from './to-problem.ts';
@@ -63,6 +61,8 @@ export class HostedClient {
   readonly #deps: HostedClientDeps;
   /** The call that a question of the server belongs to, where the library tells: it asks in the course of the request. */
   readonly #calls = new AsyncLocalStorage<{ call: number; signal: AbortSignal }>();
+  /** The bearer token of the request for each response; empty: it had none. */
+  readonly #sentTokens = new WeakMap<Response, string>();
   /** Aborts at the end of the connection: what waits for anybody ends then. */
   readonly #closing = new AbortController();
   #client: Client | null = null;
@@ -106,8 +106,7 @@ export class HostedClient {
   }
 
   /** Sends a request. Rejects with the library's errors. */
-  async request(call: number, request: McpRequest | RefreshRequest, signal: AbortSignal): Promise<JsonValue> {
-    if (request.op === 'refreshTokens') return refreshTokens(request, this.#endingFetch(AbortSignal.any([signal, this.#closing.signal])));
+  async request(call: number, request: McpRequest, signal: AbortSignal): Promise<JsonValue> {
     const client = this.#client;
     if (client === null) throw new Error('the server is not connected');
     const onProgress = (progress: Progress) => this.#deps.post({ type: 'progress', call, progress });
@@ -257,13 +256,24 @@ export class HostedClient {
       reconnectionOptions: RETRY,
       ...(authProvider !== null && { authProvider }),
       onInsufficientScope: 'throw',
-      fetch: this.#fetch(),
+      fetch: this.#notingFetch(),
       callSignal: () => this.#calls.getStore()?.signal,
     });
   }
 
   #fetch(): Fetch {
     return createFetch(this.#deps.web, { bytesMax: MESSAGE_BYTES_MAX, headers: { 'user-agent': `heddle/${this.#deps.clientVersion}` } });
+  }
+
+  /** Notes the token of each request. */
+  #notingFetch(): Fetch {
+    const send = this.#fetch();
+    return async (address, init) => {
+      const response = await send(address, init);
+      const authorization = new Headers(init?.headers).get('authorization') ?? '';
+      this.#sentTokens.set(response, authorization.replace(/^bearer /i, ''));
+      return response;
+    };
   }
 
   /** For requests that the library sends without a signal. */
@@ -283,8 +293,9 @@ export class HostedClient {
     return {
       // The main thread has forgotten a connection that is closed: its last request ends the session.
       token: async () => (this.#isClosed ? last : await ask(null)) || undefined,
-      onUnauthorized: async () => {
-        if ((await ask(last)) === '') throw new UnauthorizedError('the server requires a login');
+      onUnauthorized: async ({ response }) => {
+        // A request that was sent at the same time may have got another token meanwhile.
+        if ((await ask(this.#sentTokens.get(response) ?? last)) === '') throw new UnauthorizedError('the server requires a login');
       },
     };
   }

@@ -6,6 +6,7 @@ import { withLockFile } from '../../base/files/with-lock-file.ts';
 import { isObject, type JsonObject, parsedJson } from '../../base/json-value.ts';
 import { KeyedQueue } from '../../base/keyed-queue.ts';
 import { makeFolderSync } from '../../base/paths/make-folder.ts';
+import { writeText } from '../../files/write-all.ts';
 import { writeFile } from '../../files/write-file.ts';
 import type { CredentialsChange, StoredCredentials } from '../to-host.ts';
 
@@ -13,6 +14,8 @@ import type { CredentialsChange, StoredCredentials } from '../to-host.ts';
 const FILE = 'heddle-mcp.credentials.json';
 const MODE = 0o600;
 const BYTES_MAX = 4 * 1024 * 1024;
+/** The longest entry of a server. Authorization servers decide how long their tokens are. */
+const ENTRY_BYTES_MAX = 64 * 1024;
 
 /** A server whose logins are kept: a login belongs to a name and an address. */
 export interface LoginServer {
@@ -60,7 +63,7 @@ export class CredentialStore {
     }
   }
 
-  /** Stores what `change` makes of the present state; null: nothing. Rejects if the file cannot be written. */
+  /** Stores what `change` makes of the present state; null: nothing. Rejects if that is too long or the file cannot be written. */
   change(server: LoginServer, change: (now: StoredCredentials) => CredentialsChange | null): Promise<void> {
     return this.#write((all) => {
       const now = credentialsIn(all[keyOf(server)]);
@@ -68,7 +71,12 @@ export class CredentialStore {
       if (changes === null) return null;
       const { tokens } = changes;
       const ends = tokens === undefined ? {} : { expiresAtMs: this.#endOf(tokens) };
-      return { ...all, [keyOf(server)]: { ...now, ...changes, ...ends } as unknown as JsonObject };
+      const entry = { ...now, ...changes, ...ends };
+      if (Buffer.byteLength(JSON.stringify(entry)) > ENTRY_BYTES_MAX) {
+        const limit = `${ENTRY_BYTES_MAX / 1024} KiB`;
+        throw new Error(`the login to ${server.name} cannot be stored: what its authorization server has sent is longer than ${limit}`);
+      }
+      return { ...all, [keyOf(server)]: entry as unknown as JsonObject };
     });
   }
 
@@ -90,7 +98,10 @@ export class CredentialStore {
       const changed = change(this.#all());
       if (changed === null) return;
       const text = `${JSON.stringify(changed, null, 1)}\n`;
-      await writeFile(join(this.#home, FILE), async (file) => (await file.write(text, 0)).bytesWritten, { mode: MODE });
+      const path = join(this.#home, FILE);
+      if (Buffer.byteLength(text) > BYTES_MAX)
+        throw new Error(`${path} would be longer than ${BYTES_MAX / 1024 / 1024} MiB: log out of servers`);
+      await writeFile(path, (file) => writeText(file, text), { mode: MODE });
     });
   }
 

@@ -131,7 +131,7 @@ export class McpLogins {
       {
         onOutput: () => {},
         onTaken: () => {},
-        onQuestion: (_call, question) => answer(question),
+        onQuestion: (_call, question) => answer(question).catch((error: unknown) => refusal(messageOf(error, config))),
         onToolsChanged: () => {},
         onClosed: () => {},
       },

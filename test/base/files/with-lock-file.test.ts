@@ -1,5 +1,5 @@
-import { existsSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { withLockFile } from '../../../src/base/files/with-lock-file.ts';
 import { processTag } from '../../../src/base/process-tag.ts';
@@ -47,6 +47,17 @@ test('a lock of a process that cannot be seen is taken over when it is old', asy
   utimesSync(path, old, old);
   clock.advance(50);
   expect(await done).toBe('done');
+});
+
+test('an empty lock, which a killed process has left, is taken over after a second', async () => {
+  const [path, clock] = [lockIn(), new FakeClock()];
+  writeFileSync(path, '');
+  const done = withLockFile(path, clock, async () => readdirSync(dirname(path)));
+  await clock.timerOf(50);
+  const before = new Date(Date.now() - 2_000);
+  utimesSync(path, before, before);
+  clock.advance(50);
+  expect(await done).toEqual(['x.lock']);
 });
 
 test('a lock that another process has taken over meanwhile is left to it', async () => {
