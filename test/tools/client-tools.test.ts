@@ -415,6 +415,12 @@ describe('with several clients', () => {
       expect((await other.turnCompleted(turn.id)).status).toBe('completed');
     };
     await call(other);
+    // It comes back before half a minute is over.
+    await observer(server, { experimentalApi: false });
+    await other.request('thread/unsubscribe', { threadId: idOf(1) });
+    await other.request('thread/resume', { threadId: idOf(1) });
+    server.clock.advance(30_000);
+    await call(other);
     await server.client.request('thread/resume', { threadId: idOf(1) });
     await call(server.client);
   });
