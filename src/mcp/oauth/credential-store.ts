@@ -29,12 +29,14 @@ const NONE: StoredCredentials = { tokens: null, expiresAtMs: null, clients: {}, 
 export class CredentialStore {
   readonly #home: string;
   readonly #clock: Clock;
+  readonly #hide: (secrets: readonly string[]) => void;
   readonly #queue = new KeyedQueue();
 
-  /** `home`: absolute. */
-  constructor(home: string, clock: Clock) {
+  /** `home`: absolute. `hide` gets the tokens and secrets of all logins before they are stored. */
+  constructor(home: string, clock: Clock, hide: (secrets: readonly string[]) => void = () => {}) {
     this.#home = home;
     this.#clock = clock;
+    this.#hide = hide;
   }
 
   /** Throws if the file cannot be read. */
@@ -54,7 +56,7 @@ export class CredentialStore {
   /** The tokens and secrets of all logins. Empty if the file cannot be read. */
   secrets(): string[] {
     try {
-      return Object.values(this.#all()).flatMap(secretsIn);
+      return secretsIn(this.#all());
     } catch {
       return [];
     }
@@ -89,6 +91,7 @@ export class CredentialStore {
     return this.#locked('heddle-mcp.lock', async () => {
       const changed = change(this.#all());
       if (changed === null) return;
+      this.#hide(secretsIn(changed));
       const text = `${JSON.stringify(changed, null, 1)}\n`;
       await writeFile(join(this.#home, FILE), async (file) => (await file.write(text, 0)).bytesWritten, { mode: MODE });
     });
