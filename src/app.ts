@@ -153,7 +153,7 @@ export function createApp(options: AppParts): App {
   const configuration = createConfiguration(options, base);
   const { sources, config, skillFolders } = configuration;
   const { models, listings, rateLimits } = createModels(options, base);
-  const { mcp, ...ofLogins } = createMcp(options, base);
+  const { mcp, logins } = createMcp(options, base);
   const notifier = new TurnNotifier({ ...base, env, cwd, isSimulated: options.pacing !== undefined });
   const threads = new Threads(
     {
@@ -178,7 +178,8 @@ export function createApp(options: AppParts): App {
   };
   const rows = methodTable({
     ...services,
-    ...ofLogins,
+    credentials: base.credentials,
+    logins,
     ...configuration.changes,
     threads,
     store,
@@ -201,7 +202,7 @@ export function createApp(options: AppParts): App {
   });
   const dispatcher = new Dispatcher(rows, log);
   let connections = 0;
-  const parts = { ...base, ...ofLogins, threads, notifier, services, skillFolders, mcp, models };
+  const parts = { ...base, logins, threads, notifier, services, skillFolders, mcp, models };
   const served = { ...options, ...base, dispatcher, threads, services };
 
   return {
@@ -223,19 +224,20 @@ function createBase(options: AppParts) {
   const sandbox = createSandbox({ ...options, arch: arch(), storeDir, clock, userHome: env.HOME ?? null, listeners });
   const processes = pacing.processes(createProcesses({ ...options, log, sandbox }));
   const store = pacing.store(options.store);
-  return { clock, ids, log, keepAlive: new KeepAlive(), clients, sandbox, processes, store, proxies, pace: pacing };
+  const credentials = new CredentialStore(home, clock, (secrets) => options.tap?.hide?.(secrets));
+  return { clock, ids, log, keepAlive: new KeepAlive(), clients, sandbox, processes, store, proxies, pace: pacing, credentials };
 }
 
 type Base = ReturnType<typeof createBase>;
 
 /** The configuration, which is read anew for each thread, and what changes it. */
-function createConfiguration(options: AppParts, { clients, clock, log }: Base) {
+function createConfiguration(options: AppParts, { clients, clock, log, credentials }: Base) {
   const { home, cwd, env, overrides = [], recordsTrust = true, systemDir = null } = options;
   const trustedFiles = new TrustedFiles({ home, writes: recordsTrust });
   const sources = { home, cwd, env, overrides, trustedFiles, modelGiven: options.model !== undefined, features: {}, systemDir };
   const config = async (folder: string | null = null, request: JsonObject | null = null): Promise<Config> => {
     const loaded = await loadConfig({ ...sources, cwd: folder ?? cwd, request });
-    options.tap?.hide?.([...configuredSecrets(loaded), ...new CredentialStore(home, clock).secrets()]);
+    options.tap?.hide?.([...configuredSecrets(loaded), ...credentials.secrets()]);
     return loaded;
   };
   const skillFolders = new SkillFolders({
@@ -265,10 +267,9 @@ function createModels({ model, home, env, version }: AppParts, { clients, clock,
 }
 
 /** The MCP servers, and the logins to them. Nothing runs before a server is configured. */
-function createMcp({ home, env, version, mcpScript }: AppParts, { processes, clock, ids, log }: Base) {
-  const credentials = new CredentialStore(home, clock);
+function createMcp({ env, version, mcpScript }: AppParts, { processes, clock, ids, log, credentials }: Base) {
   const mcp = new McpServers({ processes, clock, log, env, version, credentials, script: mcpScript ?? null });
-  return { mcp, credentials, logins: new McpLogins({ servers: mcp, credentials, clock, ids }) };
+  return { mcp, logins: new McpLogins({ servers: mcp, credentials, clock, ids }) };
 }
 
 function diagnosticsDeps(options: AppParts, log: RecentLog, gauges: DiagnosticsDeps['gauges']): DiagnosticsDeps {

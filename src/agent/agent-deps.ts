@@ -56,7 +56,10 @@ export interface AgentDeps extends SharedLimits {
   modelFor(provider: ProviderConfig): Promise<Model>;
   /** Asks a provider which models it has. Never rejects, and takes a second at most. */
   installedModels(provider: ProviderConfig): Promise<InstalledModels>;
-  /** Asks a provider for the context windows of its models, by their ids, until it has listed them once. Never rejects, and takes five seconds at most. */
+  /**
+   * Asks a provider for the context windows of its models, by their ids, until it has listed them once. Never rejects, and takes five
+   * seconds at most.
+   */
   listedWindows(provider: ProviderConfig): Promise<ReadonlyMap<string, number>>;
   /** The parts that every thread's turns have, in the order in which they act. */
   partKinds: readonly TurnPartKind[];

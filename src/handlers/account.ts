@@ -48,11 +48,12 @@ export function accountMethods({ config, loginWriter, threads, rateLimits, annou
         const key = params.apiKey.trim();
         if (!API_KEY.test(key)) throw invalidApiKey();
         await loginWriter.store(key);
-        await threads.reloadConfiguration('provider');
         const update = await announceUpdate();
         after(() => {
           announceAccount('account/login/completed', { loginId: null, success: true, error: null, onboardingEntrypoint: null });
           update();
+          // Turns that begin later wait for it.
+          void threads.reloadConfiguration('provider');
         });
         return { type: 'apiKey' };
       },

@@ -21,6 +21,7 @@ export function experimentalFeatureMethods({ clients, config, switched, threads 
     },
     'experimentalFeature/enablement/set': {
       queue: null,
+      first: true,
       async handle({ enablement }, { caller, after }) {
         const known = Object.entries(enablement).filter(([name]) => findFeature(name) !== null);
         // If the configuration cannot be read, the request fails and switches nothing.

@@ -10,12 +10,15 @@ const LISTED_MS = 5 * 60_000;
 const UNLISTED_MS = 5_000;
 /** The most lists that are kept. */
 const LISTS_MAX = 16;
-/** How long clients wait for a list. The next one gets it if it has come later. */
+/** How long clients wait for a list. If it comes later, the next one gets it. */
 const WAIT_MS_MAX = 1_000;
 
 interface KeptList {
   untilMs: number;
   listing: Promise<ModelListing>;
+  hasArrived: boolean;
+  /** A client has stopped waiting for it, and none has got it since. */
+  isMissed: boolean;
 }
 
 /** The models of the providers, created when they are needed, or the one that replaces them. */
@@ -47,35 +50,38 @@ class ProviderLists {
   async installed(provider: ProviderConfig): Promise<InstalledModels> {
     const arrived = new AbortController();
     // What is on this machine changes at once when the user installs a model.
-    const listing = this.#list(provider, { isFresh: provider.localServer !== null });
+    const kept = this.#list(provider, { isFresh: provider.localServer !== null });
     const tooSlow = sleep(this.#deps.clock, WAIT_MS_MAX, arrived.signal).then(() => null);
-    const listed = await Promise.race([listing, tooSlow]);
+    const listed = await Promise.race([kept.listing, tooSlow]);
     arrived.abort();
+    kept.isMissed = listed === null;
     if (listed === null) return (await import('./http/installed-models.ts')).slowListing(provider, this.#deps, WAIT_MS_MAX);
     return 'problem' in listed ? listed : listed.ids;
   }
 
   /** The context windows that the provider lists. */
   async windows(provider: ProviderConfig): Promise<ReadonlyMap<string, number>> {
-    const listed = await this.#list(provider);
+    const listed = await this.#list(provider).listing;
     return 'problem' in listed ? new Map() : listed.windows;
   }
 
-  #list(provider: ProviderConfig, { isFresh = false } = {}): Promise<ModelListing> {
+  /** Fresh: one that is under way, or that no client has got because it came too late. */
+  #list(provider: ProviderConfig, { isFresh = false } = {}): KeptList {
     const { clock, storedLogin } = this.#deps;
     // Another key may have other models.
     const name = JSON.stringify([provider, provider.usesLogin ? storedLogin?.().apiKey : null]);
     const known = this.#kept.get(name);
-    if (!isFresh && known !== undefined && clock.monotonic() < known.untilMs) return known.listing;
-    const kept = { untilMs: clock.monotonic() + LISTED_MS, listing: this.#ask(provider) };
+    if (known !== undefined && clock.monotonic() < known.untilMs && (!isFresh || !known.hasArrived || known.isMissed)) return known;
+    const kept = { untilMs: clock.monotonic() + LISTED_MS, listing: this.#ask(provider), hasArrived: false, isMissed: false };
     this.#kept.delete(name);
     this.#kept.set(name, kept);
     for (const oldest of this.#kept.keys()) if (this.#kept.size > LISTS_MAX) this.#kept.delete(oldest);
     void kept.listing.then((listed) => {
+      kept.hasArrived = true;
       // Soon asked again: the key or the network may be back.
       if ('problem' in listed) kept.untilMs = clock.monotonic() + UNLISTED_MS;
     });
-    return kept.listing;
+    return kept;
   }
 
   async #ask(provider: ProviderConfig): Promise<ModelListing> {

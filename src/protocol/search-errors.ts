@@ -23,6 +23,11 @@ export function searchUnavailable(): RpcError {
   return refused('search_unavailable', message);
 }
 
-export function searchFailed(): RpcError {
-  return refused('search_failed', 'the search needed too much memory: try again, or search fewer roots');
+export function longSearchQuery(chars: { maxChars: number; actualChars: number }): RpcError {
+  return refused('search_query_too_long', `a query can have at most ${chars.maxChars} characters`, chars);
+}
+
+/** `reason`: a main clause. */
+export function searchFailed(reason: string): RpcError {
+  return refused('search_failed', `the search failed, because ${reason}: try again, or search fewer roots`);
 }

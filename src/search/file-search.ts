@@ -15,8 +15,8 @@ export interface FileSearchDeps extends ListFilesDeps {
   program: string;
   /** Makes the index of the files below these folders. */
   index: (roots: readonly string[]) => Promise<PathIndex>;
-  /** Called if only a part of the files below a folder is known, with the reason. */
-  onIncomplete: (folder: string, reason: string) => void;
+  /** Called when the files below a folder are listed. `missing`: why only a part of them is known; null: all are. */
+  onListed: (folder: string, missing: string | null) => void;
 }
 
 /** The files below some folders, as they were when the search began, for any number of queries. */
@@ -81,7 +81,7 @@ export class FileSearch {
         return this.#bytesLeft > 0;
       };
       const missing = await listFiles(this.#deps, { program: this.#deps.program, folder, onPaths, signal });
-      if (missing !== null && !this.hasEnded) this.#deps.onIncomplete(folder, missing);
+      if (!this.hasEnded) this.#deps.onListed(folder, missing);
     } catch (error) {
       this.#deps.log.warn({ err: error, folder }, 'the files of a folder cannot be listed');
     } finally {

@@ -5,6 +5,7 @@ import type { Pace } from '../base/pace.ts';
 import type { FuzzyFileSearchResult, ServerNotifications } from '../protocol/generated/types.ts';
 import {
   emptySearchField,
+  longSearchQuery,
   searchFailed,
   searchSessionNotFound,
   searchUnavailable,
@@ -17,6 +18,8 @@ import { ripgrepPath } from './ripgrep-path.ts';
 
 const SESSIONS_MAX = 32;
 const ROOTS_MAX = 64;
+/** A query that is much longer than a path, such as a pasted text, would hold up the searches of all clients. */
+const QUERY_CHARS_MAX = 1_000;
 /** While the files are still being listed, the matches among those that are known are sent so often. */
 const PARTIAL_MS = 200;
 /** The thread of the indexes ends when there was no search for so long. */
@@ -31,7 +34,7 @@ interface Indexes {
   close(): Promise<void>;
 }
 
-export interface FileSearchesDeps extends Omit<FileSearchDeps, 'index' | 'program' | 'onIncomplete'> {
+export interface FileSearchesDeps extends Omit<FileSearchDeps, 'index' | 'program' | 'onListed'> {
   clock: Clock;
   pace: Pace;
   /** Folders that are relative are relative to this one. Absolute. */
@@ -49,8 +52,8 @@ export interface FileSearchesDeps extends Omit<FileSearchDeps, 'index' | 'progra
 export class FileSearches {
   readonly #deps: FileSearchesDeps;
   readonly #sessions = new Map<number, Map<string, SearchSession>>();
-  /** The warnings that a connection has got. Each is sent once. */
-  readonly #warned = new Map<number, Set<string>>();
+  /** By connection and folder: why only a part of its files is known, as the connection was told. */
+  readonly #incomplete = new Map<number, Map<string, string>>();
   /** Aborts when the connection ends. */
   readonly #gone = new Map<number, AbortController>();
   /** What ends the searches for one query that a client can end, by connection and token. */
@@ -69,7 +72,7 @@ export class FileSearches {
   /** Must be called before a connection can search. */
   open(connection: number): void {
     this.#sessions.set(connection, new Map());
-    this.#warned.set(connection, new Set());
+    this.#incomplete.set(connection, new Map());
     this.#gone.set(connection, new AbortController());
   }
 
@@ -77,6 +80,7 @@ export class FileSearches {
   async find(connection: number, { query, roots, token }: { query: string; roots: string[]; token: string | null }) {
     if (query.trim() === '' || roots.length === 0) return [];
     checkRoots(roots);
+    checkQuery(query);
     const cancel = new AbortController();
     const gone = this.#gone.get(connection)?.signal;
     const key = `${connection}:${token}`;
@@ -113,6 +117,7 @@ export class FileSearches {
 
   /** Returns a function that begins to search for the query in place of the session's last one. */
   update(connection: number, sessionId: string, query: string): () => void {
+    checkQuery(query);
     const session = this.#sessions.get(connection)?.get(sessionId);
     if (session === undefined) throw searchSessionNotFound(sessionId);
     return () => session.query(query);
@@ -129,7 +134,7 @@ export class FileSearches {
   endConnection(connection: number): void {
     for (const session of this.#sessions.get(connection)?.values() ?? []) session.end();
     this.#sessions.delete(connection);
-    this.#warned.delete(connection);
+    this.#incomplete.delete(connection);
     this.#gone.get(connection)?.abort();
     this.#gone.delete(connection);
     this.#closeWhenIdle();
@@ -156,7 +161,7 @@ export class FileSearches {
       return search.hasEnded ? [] : (files ?? []);
     } catch (error) {
       this.#deps.log.error({ err: error }, LOST);
-      throw searchFailed();
+      throw searchFailed(reasonOf(error));
     } finally {
       search.end();
       this.#running.delete(search);
@@ -177,7 +182,7 @@ export class FileSearches {
       ...this.#deps,
       program,
       index: async (all) => (await indexes).open(all),
-      onIncomplete: (folder, reason) => this.#warn(connection, `Searches know only a part of the files in ${folder}: ${reason}.`),
+      onListed: (folder, missing) => this.#tellIncomplete(connection, folder, missing),
     });
   }
 
@@ -187,17 +192,22 @@ export class FileSearches {
     this.#deps.log.error({ err: error }, LOST);
     if (this.#sessions.get(connection)?.get(sessionId) !== session) return;
     this.stop(connection, sessionId);
-    this.#warn(connection, `The file search ${sessionId} has ended, because searches needed too much memory. Start it again.`);
+    this.#warn(connection, `The file search ${sessionId} has ended, because ${reasonOf(error)}. Start it again.`);
   }
 
-  /** Sends a warning for the user, once to each connection. */
+  /** Warns if only a part of the files in a folder is known; again only after a listing with another result. */
+  #tellIncomplete(connection: number, folder: string, missing: string | null): void {
+    const told = this.#incomplete.get(connection);
+    if (missing === null || told === undefined) return void told?.delete(folder);
+    if (told.get(folder) === missing) return;
+    told.set(folder, missing);
+    this.#warn(connection, `Searches know only a part of the files in ${folder}: ${missing}.`);
+  }
+
+  /** Sends a warning for the user. */
   #warn(connection: number, message: string): void {
-    const { log, notify } = this.#deps;
-    const warned = this.#warned.get(connection);
-    if (warned === undefined || warned.has(message)) return;
-    warned.add(message);
-    log.warn({ message }, 'a file search is not complete');
-    notify(connection, 'warning', { threadId: null, message });
+    this.#deps.log.warn({ message }, 'a file search is not complete');
+    this.#deps.notify(connection, 'warning', { threadId: null, message });
   }
 
   #closeWhenIdle(): void {
@@ -215,6 +225,14 @@ export class FileSearches {
 }
 
 const LOST = 'the index of a file search is lost';
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function checkQuery(query: string): void {
+  if (query.length > QUERY_CHARS_MAX) throw longSearchQuery({ maxChars: QUERY_CHARS_MAX, actualChars: query.length });
+}
 
 function checkRoots(roots: readonly string[]): void {
   if (roots.length > ROOTS_MAX) throw tooManyRoots(ROOTS_MAX);

@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { Env } from '../base/env.ts';
+import { killed } from '../sandbox/processes/killed.ts';
 import type { Processes } from '../sandbox/processes/processes.ts';
 
 /** A listing that finds nothing for so long waits for something, such as a file system that does not answer, and ends. */
@@ -68,17 +69,20 @@ export async function listFiles({ processes, clock, env }: ListFilesDeps, { prog
     timer = clock.setTimer(look, SILENT_MS_MAX);
   };
   let timer = clock.setTimer(look, SILENT_MS_MAX);
-  const kill = () => void ripgrep.kill();
+  // A ripgrep that waits for a disk in the kernel may not end when it is killed.
+  const givenUp = new Promise<void>((resolve) => {
+    const kill = () => resolve(killed(ripgrep.kill(), clock));
+    ending.signal.addEventListener('abort', kill, { once: true });
+    if (ending.signal.aborted) kill();
+  });
   const end = () => ending.abort(ENDED);
-  ending.signal.addEventListener('abort', kill, { once: true });
   signal.addEventListener('abort', end, { once: true });
-  if (ending.signal.aborted) kill();
   if (signal.aborted) end();
-  const { exitCode } = await ripgrep.ended;
+  const ended = await Promise.race([ripgrep.ended, givenUp]);
   timer.clear();
   signal.removeEventListener('abort', end);
-  if (ending.signal.aborted) return String(ending.signal.reason);
-  return FINISHED.includes(exitCode) ? null : `ripgrep, which lists them, ended with the exit code ${exitCode}: ${SUSPECT}`;
+  if (ended === undefined || ending.signal.aborted) return String(ending.signal.reason);
+  return FINISHED.includes(ended.exitCode) ? null : `ripgrep, which lists them, ended with the exit code ${ended.exitCode}: ${SUSPECT}`;
 }
 
 const SUSPECT = 'perhaps a .gitignore, .ignore or .rgignore there is no regular file, or a very large one';

@@ -35,7 +35,7 @@ export class Clients implements ClientChannel {
       log,
       connections: (audience) => this.#askable(audience),
       isAbout: (threadId, shown) => this.#lineage(threadId).includes(shown),
-      tell: (audience, method, params) => this.#send(this.#askable(audience), method, params),
+      tell: (connections, method, params) => this.#send(connections, method, params),
       isProvided: (threadId) => this.#providers.isExpected(threadId),
       canAnyoneAnswer: () => [...this.#connections.values()].some(({ inputEnded }) => !inputEnded),
     });

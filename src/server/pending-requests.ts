@@ -2,6 +2,7 @@ import type { Audience, ClientChannel } from '../agent/client-channel.ts';
 import { isObject } from '../base/json-value.ts';
 import type { Log } from '../base/log.ts';
 import type { Answer } from '../protocol/answer.ts';
+import type { ServerNotifications } from '../protocol/generated/types.ts';
 import { answerProblem } from '../protocol/params-problem.ts';
 import type { ClientResponse } from '../transport/json-reader.ts';
 import type { Connection } from './connection.ts';
@@ -26,8 +27,12 @@ export interface PendingRequestsDeps {
   connections(audience: Audience): Iterable<Connection>;
   /** Whether a thread is the shown one, or an agent below it. */
   isAbout(threadId: string, shownId: string): boolean;
-  /** Sends a notification to the connections that a request of this audience is put to. */
-  tell: ClientChannel['publish'];
+  /** Sends a notification to connections. */
+  tell<Method extends keyof ServerNotifications>(
+    connections: Iterable<Connection>,
+    method: Method,
+    params: ServerNotifications[Method],
+  ): void;
   /** Whether a client provides the tools of a thread, or may be back soon. */
   isProvided(threadId: string): boolean;
   /** Whether a client is left that can still send something. */
@@ -64,7 +69,7 @@ export class PendingRequests {
         if (!this.#pending.delete(id)) return;
         signal.removeEventListener('abort', onAbort);
         if (typeof audience === 'object' && 'threadId' in audience)
-          this.#deps.tell(audience, 'serverRequest/resolved', { threadId: audience.threadId, requestId: id });
+          this.#deps.tell(this.#shown(pending), 'serverRequest/resolved', { threadId: audience.threadId, requestId: id });
         resolve(answer);
       };
       const line = JSON.stringify({ id, method, params });
@@ -96,6 +101,7 @@ export class PendingRequests {
     for (const pending of this.#pending.values()) {
       const { audience } = pending;
       if (typeof audience !== 'object' || !('threadId' in audience) || !this.#deps.isAbout(audience.threadId, threadId)) continue;
+      if (isToolCall(audience) && this.#isWithAnother(pending, connection)) continue;
       if ([...this.#deps.connections(audience)].includes(connection)) show(pending, connection);
     }
   }
@@ -149,19 +155,25 @@ export class PendingRequests {
   /** Settles the calls of a thread's tools that no client is left to run. */
   settleUnprovided(threadId: string): void {
     for (const { audience, settle } of [...this.#pending.values()])
-      if (typeof audience === 'object' && 'threadId' in audience && audience.threadId === threadId && this.#isUnprovided(audience))
-        settle(NOBODY_LEFT);
+      if (isToolCall(audience) && audience.threadId === threadId && this.#isUnprovided(audience)) settle(NOBODY_LEFT);
   }
 
   #isUnprovided(audience: Audience): boolean {
-    return (
-      typeof audience === 'object' && 'threadId' in audience && audience.only !== undefined && !this.#deps.isProvided(audience.threadId)
-    );
+    return isToolCall(audience) && !this.#deps.isProvided(audience.threadId);
   }
 
-  /** Settles refused requests that no other client can answer now. Must be called when the followers of a thread change. */
+  /**
+   * Settles refused requests that no other client can answer now, and gives calls of tools whose client has left to the one that runs them
+   * now. Must be called when the followers of a thread change.
+   */
   settleRefused(): void {
-    for (const pending of [...this.#pending.values()]) this.#settleIfRefused(pending);
+    for (const pending of [...this.#pending.values()]) {
+      this.#settleIfRefused(pending);
+      const { audience, refused } = pending;
+      if (!isToolCall(audience) || refused.size > 0) continue;
+      for (const connection of this.#deps.connections(audience))
+        if (!pending.asked.has(connection) && !this.#isWithAnother(pending, connection)) show(pending, connection);
+    }
   }
 
   #refuse(pending: PendingRequest, connection: Connection, message: string): void {
@@ -170,13 +182,34 @@ export class PendingRequests {
     this.#settleIfRefused(pending);
   }
 
-  /** Settles a request with the last refusal, unless a connection that still belongs to the audience can answer it. */
-  #settleIfRefused({ audience, asked, answered, refused, settle }: PendingRequest): void {
-    const message = [...refused.values()].at(-1);
-    if (message === undefined || answered.size > 0) return;
-    const present = [...this.#deps.connections(audience)];
-    if (!present.some((connection) => asked.has(connection) && !connection.inputEnded)) settle({ type: 'error', message });
+  /** Settles a request with the last refusal, unless a connection that was asked can still answer it. */
+  #settleIfRefused(pending: PendingRequest): void {
+    const message = [...pending.refused.values()].at(-1);
+    if (message === undefined || pending.answered.size > 0 || this.#answering(pending).length > 0) return;
+    pending.settle({ type: 'error', message });
   }
+
+  /** Whether a client already runs a tool: two that do it would do it twice. */
+  #isWithAnother(pending: PendingRequest, than: Connection): boolean {
+    return pending.answered.size > 0 || this.#answering(pending).some((connection) => connection !== than);
+  }
+
+  /** The connections that were asked and can still answer: one that runs a tool can, even if another one has its place now. */
+  #answering(pending: PendingRequest): Connection[] {
+    return this.#shown(pending).filter((connection) => pending.asked.has(connection) && !connection.inputEnded);
+  }
+
+  /** The connections of the audience, of a call of a tool those that have ever been asked to run it. */
+  #shown({ audience, asked, answered, refused }: PendingRequest): Connection[] {
+    if (!isToolCall(audience)) return [...this.#deps.connections(audience)];
+    const followers = [...this.#deps.connections({ threadId: audience.threadId })];
+    return followers.filter((connection) => asked.has(connection) || answered.has(connection) || refused.has(connection));
+  }
+}
+
+/** Whether a request goes only to the client that runs the tools of a thread. */
+function isToolCall(audience: Audience): audience is Extract<Audience, { threadId: string }> {
+  return typeof audience === 'object' && 'threadId' in audience && audience.only !== undefined;
 }
 
 function show({ asked, refused, line }: PendingRequest, connection: Connection): void {

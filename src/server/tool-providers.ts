@@ -42,12 +42,13 @@ export class ToolProviders {
   }
 
   /**
-   * Makes a connection the provider of a thread's tools. That of the client that declared them takes the place of one that has left or
-   * belongs to another client. Others take only a place that nobody has.
+   * Makes a connection the provider of a thread's tools. One of the client that declared them takes any place, except from another one of
+   * that client. Others take only a place that nobody has and for which that client is not expected.
    */
   offer(threadId: string, connectionId: number, { isDeclarer }: { isDeclarer: boolean }): void {
     const provider = this.#providers.get(threadId);
-    if (provider !== undefined && (!isDeclarer || (provider.isDeclarer && provider.connectionId !== null))) return;
+    const isTaken = provider !== undefined && provider.connectionId !== null;
+    if (isDeclarer ? isTaken && provider.isDeclarer : isTaken || provider?.isDeclarer === true) return;
     provider?.absence?.clear();
     this.#providers.set(threadId, { connectionId, isDeclarer, absence: null });
   }

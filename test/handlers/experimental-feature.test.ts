@@ -56,6 +56,17 @@ test('experimentalFeature/enablement/set switches features of later threads, unl
   expect(kept.summary).toMatch(/^These features stay as the configuration sets them: features\.shell_tool\./);
 });
 
+test('experimentalFeature/enablement/set is in force for the requests behind it', async () => {
+  const { client, home } = await startServer();
+  const hooks = { Stop: [{ hooks: [{ type: 'command', command: 'true' }] }] };
+  writeFileSync(join(home, 'hooks.json'), JSON.stringify({ hooks }));
+  const set = (goals: boolean) => client.request('experimentalFeature/enablement/set', { enablement: { goals } });
+  const sent = [set(false), client.request('experimentalFeature/list', {}), client.request('thread/start', {}), set(true)] as const;
+  const [, { data }, { thread }] = await Promise.all(sent);
+  expect(data.find(({ name }) => name === 'goals')).toMatchObject({ enabled: false });
+  expect(await client.refusal('thread/goal/get', { threadId: thread.id })).toMatchObject({ data: { code: 'goals_disabled' } });
+});
+
 test('experimentalFeature/enablement/set does not switch what the administrator requires, and says so', async () => {
   const system = { 'requirements.toml': '[features]\ngoals = false\nnetwork_proxy = true\n' };
   const { client } = await startServer({ system });

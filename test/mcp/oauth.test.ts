@@ -48,6 +48,25 @@ test('a token is refreshed before it ends, and if the server refuses it', async 
   expect(oauth.asked.slice(before)).toEqual(['token refresh_token']);
 });
 
+test('the tokens of a login and of a refresh are hidden in the log of messages before anything else happens with them', async () => {
+  const hidden: string[] = [];
+  const tap = { received() {}, sent() {}, hide: (secrets: readonly string[]) => void hidden.push(...secrets) };
+  const oauth = await startOauthServer();
+  const server = await mcpThread([], { config: web(oauth.url), tap });
+  const tokens = () => {
+    const all = readFileSync(join(server.home, 'heddle-mcp.credentials.json'), 'utf8');
+    return [...all.matchAll(/"(?:access|refresh)_token": "([^"]+)"/g)].map(([, token]) => token);
+  };
+  await logIn(server);
+  expect(hidden).toEqual(expect.arrayContaining(tokens()));
+  await until(server, 'the start', () => statuses(server).includes('ready'));
+  oauth.valid.clear();
+  const before = tokens();
+  await call(server);
+  expect(tokens()).not.toEqual(before);
+  expect(hidden).toEqual(expect.arrayContaining(tokens()));
+});
+
 test('a login outlives the server, until mcpServer/oauth/logout', async () => {
   const oauth = await startOauthServer();
   const first = await mcpThread([], { config: web(oauth.url) });

@@ -284,6 +284,31 @@ describe('the models that are installed', () => {
     expect(clock.timers).toEqual([]);
   });
 
+  test('are told to the next client if they come too late for one', async () => {
+    const asked: (() => void)[] = [];
+    const reply: Reply = (res, req, body) => void asked.push(() => ollama({ models: [`m${asked.length}`] })(res, req, body));
+    await using server = await ProviderServer.start(reply);
+    const provider = providerAt(server.port, { localServer: 'ollama' });
+    const clock = new FakeClock();
+    const lists = listings(clock);
+    const tooLate = async () => {
+      const models = lists.installedModels(provider);
+      await expect.poll(() => asked.length > 0 && clock.timers.length > 1).toBe(true);
+      clock.advance(1_000);
+      expect(await models).toMatchObject({ problem: expect.stringContaining('did not answer within 1 s') });
+    };
+    await tooLate();
+    await tooLate();
+    expect(asked.length).toBe(1);
+    asked[0]?.();
+    expect((await lists.listedWindows(provider)).size).toBe(0);
+    expect(await lists.installedModels(provider)).toEqual(['m1']);
+    const fresh = lists.installedModels(provider);
+    await expect.poll(() => asked.length).toBe(2);
+    asked[1]?.();
+    expect(await fresh).toEqual(['m2']);
+  });
+
   test('are not told where nobody listens', async () => {
     const server = await ProviderServer.start(refusing(500));
     const { port } = server;

@@ -4,7 +4,7 @@ import { listFiles } from '../../src/search/list-files.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
 /** A listing whose process the test plays. */
-function listing({ wants = true } = {}) {
+function listing({ wants = true, mortal = true } = {}) {
   const clock = new FakeClock();
   const said: string[] = [];
   const ending = new AbortController();
@@ -16,7 +16,7 @@ function listing({ wants = true } = {}) {
   const processes = {
     start: async (_spec, onOutput) => {
       write = onOutput;
-      return { ended, kill: async () => end(137) } as RunningProcess;
+      return { ended, kill: async () => (mortal ? end(137) : new Promise<void>(() => {})) } as RunningProcess;
     },
   } as Partial<Processes> as Processes;
   const onPaths = (bytes: Buffer) => said.push(bytes.toString()) > 0 && wants;
@@ -69,5 +69,14 @@ describe('the listing of files', () => {
     const left = listing();
     left.ending.abort();
     expect(await left.result).toBe('the search was ended');
+  });
+
+  test('ends even if ripgrep cannot be killed', async () => {
+    const { clock, result, ending } = listing({ mortal: false });
+    await Promise.resolve();
+    ending.abort();
+    clock.advance(5000);
+    expect(await result).toBe('the search was ended');
+    expect(clock.timers).toEqual([]);
   });
 });

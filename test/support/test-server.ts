@@ -11,6 +11,7 @@ import type { InitializeCapabilities } from '../../src/protocol/generated/types.
 import { createSqliteStore } from '../../src/store/sqlite/create-sqlite-store.ts';
 import type { ThreadStore } from '../../src/store/thread-store.ts';
 import { streamTransport } from '../../src/transport/stream-transport.ts';
+import type { WireTap } from '../../src/transport/wire-tap.ts';
 import { tempFolder, writeFiles } from '../config/temp-folder.ts';
 import { CountingIds } from './counting-ids.ts';
 import { FakeClock } from './fake-clock.ts';
@@ -55,6 +56,8 @@ export interface TestServerOptions {
   capabilities?: InitializeCapabilities | null;
   /** False: no handshake. */
   handshake?: boolean;
+  /** Gets the messages of clients, and what to hide in them. */
+  tap?: WireTap;
   /** Whether running turns end before the connection does, once the client has closed its side. */
   drain?: boolean;
 }
@@ -110,6 +113,7 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
     clock,
     ids,
     ...(options.dial && { dial: options.dial }),
+    ...(options.tap && { tap: options.tap }),
     ...(options.proxyScript !== undefined && { proxyScript: options.proxyScript }),
     ...(options.system && { systemDir: tempFolder(options.system) }),
     ...(serverModel === null ? {} : { model: serverModel }),

@@ -19,6 +19,7 @@ const TICKETS = {
     { type: 'function' as const, name: 'close', description: 'Closes a ticket.', inputSchema: SCHEMA },
   ],
 };
+const ABOUT_CALLS = [CALL, 'serverRequest/resolved'];
 const FOUND = { contentItems: [{ type: 'inputText', text: 'found' }], success: true };
 
 /** A call of a function in a namespace. */
@@ -415,8 +416,46 @@ describe('with several clients', () => {
       expect((await other.turnCompleted(turn.id)).status).toBe('completed');
     };
     await call(other);
+    // It comes back before half a minute is over.
+    await observer(server, { experimentalApi: false });
+    await other.request('thread/unsubscribe', { threadId: idOf(1) });
+    await other.request('thread/resume', { threadId: idOf(1) });
+    server.clock.advance(30_000);
+    await call(other);
     await server.client.request('thread/resume', { threadId: idOf(1) });
     await call(server.client);
+  });
+
+  /** A restarted server, in which a client that did not declare the tool runs a call. Then the one that declared it is back. */
+  async function runElsewhere() {
+    const before = await running(calling());
+    answer(before.client, await question(before.client, CALL), FOUND);
+    await before.client.turnCompleted(before.turnId);
+    const server = await before.restart();
+    const other = await observer(server);
+    server.model.push(response(functionCall('lookup', { id: '8' }, { callId: 'again' })), response(message('ok')));
+    const { turn } = await other.request('turn/start', { threadId: idOf(1), input: text('more') });
+    const asked = await question(other, CALL);
+    await server.client.request('thread/resume', { threadId: idOf(1) });
+    return { server, other, asked, turnId: turn.id };
+  }
+
+  test('a call that runs stays with its client if the one that declared the tool comes back', async () => {
+    const { server, other, asked, turnId } = await runElsewhere();
+    answer(other, asked, FOUND);
+    expect((await server.client.turnCompleted(turnId)).status).toBe('completed');
+    const about = (client: TestClient) => client.messages.flatMap(({ method }) => (ABOUT_CALLS.includes(String(method)) ? [method] : []));
+    expect([about(other), about(server.client)]).toEqual([ABOUT_CALLS, []]);
+    expect(outputs(server, 4)).toEqual(['found', 'found']);
+  });
+
+  test.each(LEAVE)('if that client %s, the call goes to the one that declared the tool', async (_, leave) => {
+    const { server, other, asked, turnId } = await runElsewhere();
+    await leave(other);
+    const again = await question(server.client, CALL);
+    expect(again).toEqual(asked);
+    answer(server.client, again, FOUND);
+    expect((await server.client.turnCompleted(turnId)).status).toBe('completed');
   });
 });
 

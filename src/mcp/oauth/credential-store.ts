@@ -32,12 +32,14 @@ const NONE: StoredCredentials = { tokens: null, expiresAtMs: null, clients: {}, 
 export class CredentialStore {
   readonly #home: string;
   readonly #clock: Clock;
+  readonly #hide: (secrets: readonly string[]) => void;
   readonly #queue = new KeyedQueue();
 
-  /** `home`: absolute. */
-  constructor(home: string, clock: Clock) {
+  /** `home`: absolute. `hide` gets the tokens and secrets of all logins before they are stored. */
+  constructor(home: string, clock: Clock, hide: (secrets: readonly string[]) => void = () => {}) {
     this.#home = home;
     this.#clock = clock;
+    this.#hide = hide;
   }
 
   /** Throws if the file cannot be read. */
@@ -57,7 +59,7 @@ export class CredentialStore {
   /** The tokens and secrets of all logins. Empty if the file cannot be read. */
   secrets(): string[] {
     try {
-      return Object.values(this.#all()).flatMap(secretsIn);
+      return secretsIn(this.#all());
     } catch {
       return [];
     }
@@ -97,6 +99,7 @@ export class CredentialStore {
     return this.#locked('heddle-mcp.lock', async () => {
       const changed = change(this.#all());
       if (changed === null) return;
+      this.#hide(secretsIn(changed));
       const text = `${JSON.stringify(changed, null, 1)}\n`;
       const path = join(this.#home, FILE);
       if (Buffer.byteLength(text) > BYTES_MAX)

@@ -88,7 +88,7 @@ export class IndexThread {
   }
 }
 
-const LOST = 'the search has ended';
+const LOST = 'the thread that ranks paths has ended';
 
 /** Collects paths. */
 class Unsent {

@@ -31,6 +31,19 @@ test.each([
   expect(await stored(server)).toEqual([output]);
 });
 
+test('the raw events have both outputs, that of the hook behind the other', async () => {
+  const server = await hookServer({ PostToolUse: [{ command: BLOCKS }] }, [runs('echo one'), done]);
+  const { thread } = await server.client.request('thread/start', { experimentalRawEvents: true });
+  await server.client.turn(thread.id, 'go');
+  const items = server.client.notifications('rawResponseItem/completed').map(({ item }) => item);
+  const outputs = items.filter(({ type }) => type === 'function_call_output');
+  const call_id = 'call_1';
+  expect(outputs).toMatchObject([
+    { call_id, output: expect.stringContaining('one') },
+    { call_id, output: 'look again' },
+  ]);
+});
+
 test('the model reads the reason of a hook in place of the output, also after a restart', async () => {
   const calls = response(
     functionCall('exec_command', { cmd: 'echo one' }, { callId: 'a' }),

@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import type { ThreadStore } from '../../../src/store/thread-store.ts';
 import { answered, ProviderServer } from '../../model/provider-server.ts';
+import { Gate } from '../../support/gate.ts';
+import { gatedStore } from '../../support/gated-store.ts';
+import { text } from '../../support/test-client.ts';
 import { startServer } from '../../support/test-server.ts';
 
 const CHATGPT = JSON.stringify({ auth_mode: 'chatgpt', OPENAI_API_KEY: null, tokens: { access_token: 'secret-token' } });
@@ -99,6 +103,22 @@ describe('a thread in which the embedded model answers because there is no key',
     expect(provider.requests.filter(({ url }) => url === '/v1/responses').map(({ headers }) => headers.authorization)).toEqual([
       'Bearer sk-stored-key-0123456789',
     ]);
+  });
+
+  test('does not hold up the login with the beginning of a turn', async () => {
+    const gate = new Gate();
+    let isSlow = false;
+    const slow = (store: ThreadStore) => gatedStore(store, () => (isSlow ? gate.pass() : undefined));
+    const { client } = await startServer({ model: null, config: '', wrapStore: slow });
+    const { thread } = await client.request('thread/start', {});
+    isSlow = true;
+    const begun = client.request('turn/start', { threadId: thread.id, input: text('hello') });
+    await gate.reached;
+    const login = await client.request('account/login/start', { type: 'apiKey', apiKey: 'sk-stored-key-0123456789' });
+    expect(login).toEqual({ type: 'apiKey' });
+    expect(await client.request('account/read', {})).toMatchObject({ account: { type: 'apiKey' } });
+    gate.open();
+    await client.turnCompleted((await begun).turn.id);
   });
 
   test('has the provider of a key that it finds when it is resumed or forked', async () => {
