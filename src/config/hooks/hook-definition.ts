@@ -41,7 +41,7 @@ export interface HookProblem {
   message: string;
   /** Whether a file of a project has the problem. */
   isProjects: boolean;
-  /** Nothing is wrong, but the user can make it clearer. */
+  /** The definition is valid, but something has no effect, or can be clearer. */
   isAdvice?: true;
 }
 
