@@ -1,6 +1,5 @@
 import type { JsonObject } from '../../base/json-value.ts';
 import { isWithin } from '../../base/paths/is-within.ts';
-import { realPathOrSame } from '../../base/paths/real-path.ts';
 import type { HookEventName, HookSource, HookTrustStatus } from '../../protocol/generated/types.ts';
 
 /** The part of a hook that does the work. */
@@ -64,7 +63,7 @@ export function runs({ isEnabled, trust }: HookDefinition): boolean {
   return isEnabled && (trust === 'trusted' || trust === 'managed');
 }
 
-/** Whether a hook is for work in this folder. */
-export function isFor({ projectFolder }: HookDefinition, cwd: string): boolean {
-  return projectFolder === null || isWithin(realPathOrSame(cwd), projectFolder);
+/** Whether a hook is for work in a folder. `realCwd`: its path without links. */
+export function isFor({ projectFolder }: HookDefinition, realCwd: string): boolean {
+  return projectFolder === null || isWithin(realCwd, projectFolder);
 }
