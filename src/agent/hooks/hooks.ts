@@ -1,6 +1,6 @@
-import { realpath } from 'node:fs/promises';
 import type { JsonObject } from '../../base/json-value.ts';
 import { orAborted } from '../../base/or-aborted.ts';
+import { realPathOrSameLater } from '../../base/paths/real-path.ts';
 import { type HookDefinition, isFor, runs } from '../../config/hooks/hook-definition.ts';
 import { hookEvent } from '../../config/hooks/hook-events.ts';
 import { hookCall, withInput } from '../../hooks/hook-call.ts';
@@ -35,7 +35,7 @@ const BACKGROUND_MAX = 100;
 const CONTINUATIONS_MAX = 100;
 /** The longest time that the end of a turn waits for hooks after an interrupt. */
 const INTERRUPT_SEC_MAX = 10;
-/** The longest time that the end of a thread waits for its SessionEnd hooks. The end of the server leaves them less. */
+/** The longest time that the end of a thread waits for its SessionEnd hooks. At the server's end it is LAST_PROGRAMS_MS_MAX. */
 const CLOSE_SEC_MAX = 60;
 
 interface Happening {
@@ -243,7 +243,7 @@ export class Hooks implements TurnPart {
     return { signal: this.#deps.lastPrograms.over, secondsMax: INTERRUPT_SEC_MAX };
   }
 
-  /** Runs the hooks of the beginning of a session, if one is due. Their context is then ready. Returns why they end the turn; null: they do not. */
+  /** Runs the hooks of the beginning of a session, if one is due, and keeps their context. Returns why they end the turn, or null. */
   async #start(turn: TurnContext): Promise<string | null> {
     const source = this.#due;
     this.#due = null;
@@ -315,10 +315,7 @@ export class Hooks implements TurnPart {
 /** The hooks that are for work in this folder. None if the signal aborts while the folder's file system hangs. */
 async function hooksFor(hooks: readonly HookDefinition[], cwd: string, signal: AbortSignal): Promise<readonly HookDefinition[]> {
   if (hooks.every(({ projectFolder }) => projectFolder === null)) return hooks;
-  const realCwd = await orAborted(
-    realpath(cwd).catch(() => cwd),
-    signal,
-  );
+  const realCwd = await orAborted(realPathOrSameLater(cwd), signal);
   return realCwd === null ? [] : hooks.filter((hook) => isFor(hook, realCwd));
 }
 

@@ -26,7 +26,7 @@ export interface HookDefinition {
   source: HookSource;
   /** Absolute. */
   sourcePath: string;
-  /** The folder of the project that defines the hook, without links: it runs there, and only for work inside it. Null: it is no project's. */
+  /** The folder of the project that defines the hook, without links: it runs there, for work inside it only. Null: it is no project's. */
   projectFolder: string | null;
   displayOrder: number;
   isEnabled: boolean;

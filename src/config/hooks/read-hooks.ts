@@ -101,7 +101,8 @@ function ownOrigins({ home, layers }: HookSources, errors: HookProblem[], warnin
     return name.profile === null ? ofLayer : ofLayer.map((origin) => ({ ...origin, keyStart: `${origin.path}:profiles.${name.profile}` }));
   });
   if (table !== null && inConfig.length > 0) {
-    const message = `Hooks are defined both in ${path} and in ${inConfig[0]?.path}. Both are used: it is clearer to have them in one place.`;
+    const places = `${path} and in ${inConfig[0]?.path}`;
+    const message = `Hooks are defined both in ${places}. Both are used: it is clearer to have them in one place.`;
     warnings.push({ path, message, isProjects: false, isAdvice: true });
   }
   return [...origins, ...inConfig];
@@ -249,7 +250,7 @@ function unusedStates(
   });
 }
 
-/** A warning for each hook that does not run because its definition is not the one that the user trusts. Files have warnings of their own. */
+/** A warning for each hook of a file in force that does not run, because its definition is not the one that the user trusts. */
 function changedHooks(hooks: readonly HookDefinition[], files: readonly ProjectFile[]): HookProblem[] {
   const notInForce = new Set(files.filter(({ isInForce }) => !isInForce).map(({ path }) => path));
   return hooks.flatMap(({ key, hash, trust, isEnabled, source, sourcePath: path }) => {

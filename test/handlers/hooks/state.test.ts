@@ -96,7 +96,8 @@ describe('a state without effect is named', () => {
     const server = await first.restart({ config: FREE_CONFIG + states.join('') });
     const told = [unknown, gone].map(
       (key) =>
-        `${join(server.home, 'config.toml')}: hooks.state.${JSON.stringify(key)} has no effect, because no hook has this key. hooks/list has the keys.`,
+        `${join(server.home, 'config.toml')}: hooks.state.${JSON.stringify(key)} has no effect, because no hook has this key. ` +
+        'hooks/list has the keys.',
     );
     expect((await listed(server)).warnings).toEqual(told);
     expect(summaries(server)).toEqual(told);
