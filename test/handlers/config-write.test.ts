@@ -36,7 +36,6 @@ async function whileFlushing(file: string, work: () => void): Promise<void> {
   flush.mockImplementationOnce(() => {
     work();
     flush.mockRestore();
-    return Promise.resolve();
   });
 }
 
