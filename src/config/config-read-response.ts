@@ -13,7 +13,7 @@ interface ReadConfigOptions {
   experimental: boolean;
 }
 
-/** Returns the response to `config/read`: the effective settings, the layer or the file with the requirement of each, and the layers from the highest. */
+/** Returns the response to `config/read`: the effective settings, the layer or requirement of each, and the layers from the highest. */
 export function configReadResponse(config: Config, { includeLayers, experimental }: ReadConfigOptions): ConfigReadResponse {
   const metadata = new Map(config.layers.map((layer) => [layer, { name: layer.name, version: layerVersion(layer) }]));
   const { source } = config.requirements;

@@ -22,6 +22,8 @@ export interface NewContents {
   mode: number | null;
   /** The old contents, if they are known: put back if overwriting them fails. */
   before: string | null;
+  /** Called right before the file is replaced. If it throws, the file stays as it is. */
+  check?: () => void;
 }
 
 /** Another file is now at the path of the file that was to be replaced, or the file has got a hard link. */
@@ -42,7 +44,7 @@ export async function replaceFile(path: string, found: BigIntStats | null, conte
   if (found?.isFile()) await access(path, constants.W_OK);
   if (found !== null && found.nlink > 1n) return overwrite(path, found, contents);
   try {
-    await putInPlace(await writeDraft(path, found, contents), path);
+    await putInPlace(await writeDraft(path, found, contents), path, contents.check);
   } catch (error) {
     if (found === null || !hasErrorCode(error, NO_DRAFT)) throw error;
     await overwrite(path, found, contents);
@@ -75,10 +77,11 @@ export async function writeDraft(
   }
 }
 
-/** Gives a draft its name. A failure removes the draft. Rejects with the system's error or with an OwnFileError. */
-export async function putInPlace(draft: string, path: string): Promise<void> {
+/** Gives a draft its name. A failure, also one of `check`, removes the draft. Rejects with it, the system's error or an OwnFileError. */
+export async function putInPlace(draft: string, path: string, check?: () => void): Promise<void> {
   try {
     requireForeignName(path);
+    check?.();
     await rename(draft, path);
   } catch (error) {
     await rm(draft, { force: true });
@@ -91,12 +94,13 @@ async function setOwner(file: FileHandle, { uid, gid }: Pick<BigIntStats, 'uid' 
   if (own.uid !== uid || own.gid !== gid) await file.chown(Number(uid), Number(gid));
 }
 
-async function overwrite(path: string, found: BigIntStats, { fill, mode, before }: NewContents): Promise<void> {
+async function overwrite(path: string, found: BigIntStats, { fill, mode, before, check }: NewContents): Promise<void> {
   const { file } = await openPinned(path, { flags: OVERWRITE, followLinks: false });
   try {
     const opened = await file.stat({ bigint: true });
     const isFound = opened.dev === found.dev && opened.ino === found.ino && opened.nlink <= found.nlink;
     if (!isFound) throw new FileChangedError(`${path} has been replaced meanwhile`);
+    check?.();
     // Before the contents, which must never have the set-user-id bits of the old ones.
     const bits = mode === null ? null : mode & PERMISSION_BITS;
     if (bits !== null && Number(opened.mode & ALL_MODE_BITS) !== bits) await file.chmod(bits);

@@ -9,19 +9,19 @@ const TRIES_MAX = 3;
 
 /**
  * Creates a file or replaces its contents, as `replaceFile` does, and waits until they are on disk. Follows links, also one to a
- * file that does not exist yet. The file keeps its permissions if `mode` is null. `before`: see NewContents. Rejects with the system's
- * error, and with the client's error for a folder or another irregular file, without waiting for it.
+ * file that does not exist yet. The file keeps its permissions if `mode` is null. `before`, `check`: see NewContents. Rejects with the
+ * system's error, that of `check`, and with the client's error for a folder or another irregular file, without waiting for it.
  */
 export async function writeFile(
   path: string,
   fill: NewContents['fill'],
-  { mode = null, before = null }: Partial<Omit<NewContents, 'fill'>> = {},
+  { mode = null, before = null, ...check }: Partial<Omit<NewContents, 'fill'>> = {},
 ): Promise<void> {
   for (let tries = 1; ; tries++) {
     const location = await locateWritable(path);
     const kept = location.found === null ? null : Number(location.found.mode);
     try {
-      return await replaceFile(pathOf(location), location.found, { fill: ontoDisk(fill), mode: mode ?? kept, before });
+      return await replaceFile(pathOf(location), location.found, { fill: ontoDisk(fill), mode: mode ?? kept, before, ...check });
     } catch (error) {
       if (!(error instanceof FileChangedError)) throw error;
       // Opening a file of an overlay for writing can also give it another inode, once.

@@ -32,7 +32,7 @@ interface ProgramDeps {
 
 /**
  * Runs a program of the user to its end, without a sandbox, and kills what it leaves behind holding its output. Ends at its time limit, and
- * when the signal aborts. Never rejects.
+ * when the signal aborts. Rejects only if the server itself fails.
  */
 export async function runProgram(program: Program, deps: ProgramDeps, signal: AbortSignal): Promise<ProgramResult> {
   if (signal.aborted) return { failure: STOPPED_EARLY };

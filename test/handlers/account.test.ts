@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { answered, ProviderServer, type Reply } from '../model/provider-server.ts';
@@ -90,6 +90,19 @@ describe('a login with an API key', () => {
     expect(stored()).toEqual({ tokens: { access_token: 'x' }, last_refresh: 'y', auth_mode: 'chatgpt' });
   });
 
+  test('account/logout removes the key behind a link', async () => {
+    const { client, file, folder, stored } = await loginServer();
+    const real = join(folder, 'auth-elsewhere.json');
+    symlinkSync(real, file);
+    for (let logins = 0; logins < 2; logins++) {
+      await client.request('account/login/start', { type: 'apiKey', apiKey: KEY });
+      expect(stored()).toMatchObject({ OPENAI_API_KEY: KEY });
+      await client.request('account/logout', undefined);
+      expect(existsSync(real)).toBe(false);
+      expect(lstatSync(file).isSymbolicLink()).toBe(true);
+    }
+  });
+
   test('leaves other programs their login with tokens, also if the file does not say that they use it', async () => {
     const { client, file, stored } = await loginServer();
     writeFileSync(file, JSON.stringify({ OPENAI_API_KEY: null, tokens: { access_token: 'x' } }));
@@ -110,6 +123,10 @@ describe('a login with an API key', () => {
     mkdirSync(file);
     const error = await client.refusal('account/login/start', { type: 'apiKey', apiKey: KEY });
     expect(error).toMatchObject({ data: { code: 'login_file_unusable' }, message: expect.stringContaining(`${file} cannot be used: `) });
+    expect(error.message).toContain('set the key in the environment instead');
+    const { message } = await client.refusal('account/logout', undefined);
+    expect(message).toContain('remove the key from the file by hand');
+    expect(message).not.toContain('environment');
   });
 
   test('does not touch a file that is not that of a login', async () => {

@@ -1,6 +1,7 @@
-import { chmodSync, existsSync, lstatSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { chmodSync, existsSync, lstatSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { tempFolder } from '../config/temp-folder.ts';
 import { startServer, type TestServer } from '../support/test-server.ts';
 
@@ -27,6 +28,17 @@ async function versionOf({ client }: TestServer): Promise<string> {
   return layers?.find(({ name }) => name.type === 'user')?.version ?? '';
 }
 
+/** Does something when the next draft is flushed to the disk. */
+async function whileFlushing(file: string, work: () => void): Promise<void> {
+  const probe = await open(file);
+  const flush = vi.spyOn(Object.getPrototypeOf(probe), 'datasync');
+  await probe.close();
+  flush.mockImplementationOnce(() => {
+    work();
+    flush.mockRestore();
+  });
+}
+
 describe('config/value/write', () => {
   test('changes one value, and keeps the comments and everything else', async () => {
     const server = await startServer({ config: CONFIG });
@@ -43,10 +55,34 @@ describe('config/value/write', () => {
   });
 
   test('makes the file if there is none, readable only by the user', async () => {
-    const server = await startServer({ config: '' });
+    const server = await startServer();
+    rmSync(join(server.home, 'config.toml'));
     await server.client.request('config/value/write', replace('sandbox_workspace_write.network_access', true));
     expect(fileOf(server)).toBe('[sandbox_workspace_write]\nnetwork_access = true\n');
     expect(statSync(join(server.home, 'config.toml')).mode & 0o777).toBe(0o600);
+  });
+
+  test('leaves a file that is empty its permissions', async () => {
+    const server = await startServer({ config: '' });
+    const file = join(server.home, 'config.toml');
+    chmodSync(file, 0o640);
+    await server.client.request('config/value/write', replace('model', 'x'));
+    expect((statSync(file).mode & 0o777).toString(8)).toBe('640');
+  });
+
+  test('keeps what another program writes until the file is replaced', async () => {
+    const server = await startServer({ config: CONFIG });
+    const version = await versionOf(server);
+    const file = join(server.home, 'config.toml');
+    const other = () => writeFileSync(file, `${fileOf(server)}# other\n`);
+    await whileFlushing(file, other);
+    const conflict = await server.client.refusal('config/value/write', { ...replace('model', 'x'), expectedVersion: version });
+    expect(conflict).toMatchObject({ data: { config_write_error_code: 'configVersionConflict' } });
+    expect(fileOf(server)).toBe(`${CONFIG}# other\n`);
+    await whileFlushing(file, other);
+    await server.client.request('config/value/write', replace('model', 'x'));
+    expect(fileOf(server)).toBe(`${CONFIG.replace('"m"', '"x"')}# other\n# other\n`);
+    expect(readdirSync(server.home).filter((name) => name.endsWith('.tmp'))).toEqual([]);
   });
 
   test('null removes a key, and a key that is not there', async () => {

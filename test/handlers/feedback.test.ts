@@ -2,9 +2,11 @@ import { existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from '
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
+import { answer, question } from '../support/asking.ts';
 import { idOf } from '../support/counting-ids.ts';
 import { START_MS } from '../support/expected.ts';
-import { message, response, TestModel } from '../support/test-model.ts';
+import { text } from '../support/test-client.ts';
+import { functionCall, message, response, TestModel } from '../support/test-model.ts';
 import { startServer, type TestServer } from '../support/test-server.ts';
 
 const KEY = 'sk-abcdefghijklmnopqrstuvwxyz0123456789';
@@ -125,6 +127,47 @@ http_headers = { "X-Own" = "header-value-of-the-server" }
     const text = readFileSync(savePath, 'utf8');
     for (const secret of [...secrets, 'tok-from']) expect(text).not.toContain(secret);
     expect(text).toContain(' and ');
+  });
+
+  test.each([
+    [4_100, 4_096],
+    [5_000, 4_096],
+    [8_192, 4_096],
+    [9_000, 4_096],
+  ])('shows the beginning of a text of %i characters', async (length, shown) => {
+    const { client, savePath, model } = await serverWithThread();
+    model.push(response(message('x'.repeat(length))));
+    await client.turn(idOf(1), 'go');
+    await client.request('feedback/save', { classification: 'bug', includeLogs: true, savePath, threadId: idOf(1) });
+    expect(report(savePath).items.at(-1)).toMatchObject({ item: { text: `${'x'.repeat(shown)}…` } });
+  });
+
+  test('does not show the beginning of a secret that was cut off, however much is masked before it', async () => {
+    const secret = 'tok-from-the-environment-'.repeat(4);
+    const filler = `${'y'.repeat(3_000)} `;
+    const start = `${secret} `.repeat(51);
+    const text = `${start}${filler}${'z '.repeat((8_180 - start.length - filler.length) >> 1)}${secret}`;
+    const server = await startServer({ model: new TestModel(response(message(text))), env: { MY_TOKEN: secret } });
+    await server.client.request('thread/start', {});
+    await server.client.turn(idOf(1), 'go');
+    const savePath = join(server.folder, 'report.json');
+    await server.client.request('feedback/save', { classification: 'bug', includeLogs: true, savePath, threadId: idOf(1) });
+    expect(readFileSync(savePath, 'utf8')).not.toContain('tok-from');
+  });
+
+  test('has only the beginning of a long key', async () => {
+    const call = functionCall('mine', { ['k'.repeat(1_000_000)]: 'v', ['l'.repeat(5_000)]: 'w' });
+    const server = await startServer({ model: new TestModel(response(call), response(message('Yes.'))) });
+    const { client } = server;
+    await client.request('thread/start', { dynamicTools: [{ name: 'mine', description: 'Mine.', inputSchema: {} }] });
+    const { turn } = await client.request('turn/start', { threadId: idOf(1), input: text('go') });
+    answer(client, await question(client, 'item/tool/call'), { contentItems: [], success: true });
+    await client.turnCompleted(turn.id);
+    const savePath = join(server.folder, 'report.json');
+    await client.request('feedback/save', { classification: 'bug', includeLogs: true, savePath, threadId: idOf(1) });
+    expect(statSync(savePath).size).toBeLessThan(50_000);
+    const shown = report(savePath).items.find((each) => JSON.stringify(each).includes('kkkk')) as { item: { arguments: object } };
+    expect(Object.keys(shown.item.arguments)).toEqual([`${'k'.repeat(4_096)}…`, `${'l'.repeat(4_096)}…`]);
   });
 
   test('has only the beginning of an item with many parts', async () => {

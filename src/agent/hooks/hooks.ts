@@ -1,4 +1,6 @@
 import type { JsonObject } from '../../base/json-value.ts';
+import { orAborted } from '../../base/or-aborted.ts';
+import { realPathOrSameLater } from '../../base/paths/real-path.ts';
 import { type HookDefinition, isFor, runs } from '../../config/hooks/hook-definition.ts';
 import { hookEvent } from '../../config/hooks/hook-events.ts';
 import { hookCall, withInput } from '../../hooks/hook-call.ts';
@@ -31,9 +33,9 @@ const WRITE_STDIN = 'write_stdin';
 const BACKGROUND_MAX = 100;
 /** How often hooks may go on with one turn that would end. */
 const CONTINUATIONS_MAX = 100;
-/** The longest time that the end of a turn waits for its Interrupt hooks. */
+/** The longest time that the end of a turn waits for hooks after an interrupt. */
 const INTERRUPT_SEC_MAX = 10;
-/** The longest time that the end of a thread waits for its SessionEnd hooks. The end of the server leaves them less. */
+/** The longest time that the end of a thread waits for its SessionEnd hooks. At the server's end it is LAST_PROGRAMS_MS_MAX. */
 const CLOSE_SEC_MAX = 60;
 
 interface Happening {
@@ -106,7 +108,9 @@ export class Hooks implements TurnPart {
       total_tokens: usage.totalTokens,
     };
     const facts = { status, error: error?.message ?? null, token_usage: counted };
-    await this.#run('postModelRequest', { turn, facts, ...(turn.signal.aborted ? this.#afterInterrupt : {}) });
+    if (!turn.signal.aborted) await this.#run('postModelRequest', { turn, facts });
+    // Not awaited here: the end of the turn waits for these hooks and the Interrupt hooks side by side.
+    else if (isDecided(turn.interruptCause)) this.#run('postModelRequest', { turn, facts, ...this.#afterInterrupt }).catch(() => {});
   }
 
   async beforeCall(call: PendingCall, turn: TurnContext): Promise<CallDecision> {
@@ -195,9 +199,10 @@ export class Hooks implements TurnPart {
   }
 
   async cleanUp(turn: TurnContext): Promise<void> {
-    await Promise.allSettled(this.#open);
-    if (!turn.signal.aborted || !isDecided(turn.interruptCause)) return;
-    await this.#run('interrupt', { turn, ...this.#afterInterrupt });
+    const isInterrupted = turn.signal.aborted && isDecided(turn.interruptCause);
+    const interrupt = isInterrupted ? this.#run('interrupt', { turn, ...this.#afterInterrupt }) : null;
+    await Promise.allSettled([...this.#open]);
+    await interrupt;
   }
 
   async closed(): Promise<void> {
@@ -238,7 +243,7 @@ export class Hooks implements TurnPart {
     return { signal: this.#deps.lastPrograms.over, secondsMax: INTERRUPT_SEC_MAX };
   }
 
-  /** Runs the hooks of the beginning of a session, if one is due. Their context is then ready. Returns why they end the turn; null: they do not. */
+  /** Runs the hooks of the beginning of a session, if one is due, and keeps their context. Returns why they end the turn, or null. */
   async #start(turn: TurnContext): Promise<string | null> {
     const source = this.#due;
     this.#due = null;
@@ -269,26 +274,24 @@ export class Hooks implements TurnPart {
   }
 
   /** Runs the hooks of an event. Hooks of an event without matchers match any names. */
-  async #run(event: HookEventName, happening: Happening): Promise<MergedEffects> {
-    const { cwd } = (happening.turn ?? this.#deps.record()).settings;
-    const hooks = this.#of(event, happening.names ?? []).filter((hook) => isFor(hook, cwd));
-    if (hooks.length === 0) return NO_EFFECTS;
-    const run = this.#runAll(event, hooks, happening);
+  #run(event: HookEventName, happening: Happening): Promise<MergedEffects> {
+    const hooks = this.#of(event, happening.names ?? []);
+    if (hooks.length === 0) return Promise.resolve(NO_EFFECTS);
+    const run = this.#runAll(event, hooks, happening).finally(() => this.#open.delete(run));
     this.#open.add(run);
-    try {
-      return await run;
-    } finally {
-      this.#open.delete(run);
-    }
+    return run;
   }
 
   async #runAll(
     event: HookEventName,
-    hooks: readonly HookDefinition[],
-    { turn, facts = {}, callId, signal, secondsMax }: Happening,
+    matching: readonly HookDefinition[],
+    { turn, facts = {}, callId, signal: own, secondsMax }: Happening,
   ): Promise<MergedEffects> {
     const record = this.#deps.record();
     const { settings } = turn ?? record;
+    const signal = own ?? turn?.signal ?? new AbortController().signal;
+    const hooks = await hooksFor(matching, settings.cwd, signal);
+    if (hooks.length === 0) return NO_EFFECTS;
     const runner = await this.#load();
     return runner.run({
       event: hookEvent(event),
@@ -298,7 +301,7 @@ export class Hooks implements TurnPart {
       cwd: settings.cwd,
       callId: callId ?? null,
       secondsMax: secondsMax ?? null,
-      signal: signal ?? turn?.signal ?? new AbortController().signal,
+      signal,
     });
   }
 
@@ -307,6 +310,13 @@ export class Hooks implements TurnPart {
     this.#runner ??= import('./hook-runner.ts').then((code) => new code.HookRunner(this.#deps, (context) => this.#ready.push(context)));
     return this.#runner;
   }
+}
+
+/** The hooks that are for work in this folder. None if the signal aborts while the folder's file system hangs. */
+async function hooksFor(hooks: readonly HookDefinition[], cwd: string, signal: AbortSignal): Promise<readonly HookDefinition[]> {
+  if (hooks.every(({ projectFolder }) => projectFolder === null)) return hooks;
+  const realCwd = await orAborted(realPathOrSameLater(cwd), signal);
+  return realCwd === null ? [] : hooks.filter((hook) => isFor(hook, realCwd));
 }
 
 /** Why a session ends, as hooks see it. */

@@ -141,7 +141,7 @@ function showRaw({ deps, turn, conversation, sequence }: RunningTurn, response: 
   if (announce.length > 0) deps.outbox.commit({ announce }, sequence).catch(() => {});
 }
 
-/** Takes the input that has arrived, and prepares a request. Returns its tools, how the turn ends, or null if input has arrived meanwhile. */
+/** Takes the input that has arrived, and prepares a request. Returns its tools, the turn's end, or null if input has arrived meanwhile. */
 async function prepare(run: RunningTurn): Promise<{ tools: readonly Tool[] } | Ending | null> {
   const { turn, conversation } = run;
   const tell = (messages: readonly ResponseItem[]) => record(run, modelEntries(turn.id, messages, 'server'));

@@ -124,7 +124,7 @@ export interface EndedResponse {
 export interface AskedApproval {
   ask: Ask;
   call: PendingCall | null;
-  /** Why a check of the call demands the approval: only the reviewer in force can then give it, and parts can refuse it. Null: policy asks. */
+  /** Why a check of the call demands the approval, which only the reviewer in force can then give. Parts can refuse it. Null: policy. */
   demand: string | null;
 }
 

@@ -1,4 +1,5 @@
 import { realpathSync } from 'node:fs';
+import { realpath } from 'node:fs/promises';
 import { unlessUnseen } from './stat-of.ts';
 
 /** The path with all links resolved. Returns null if nothing is there, or nothing that this user can see. */
@@ -13,4 +14,9 @@ export function realPathOrSame(path: string): string {
   } catch {
     return path;
   }
+}
+
+/** The same without blocking, for paths whose file system may hang. Does not reject. */
+export async function realPathOrSameLater(path: string): Promise<string> {
+  return realpath(path).catch(() => path);
 }

@@ -1,6 +1,5 @@
 import type { JsonObject } from '../../base/json-value.ts';
 import { isWithin } from '../../base/paths/is-within.ts';
-import { realPathOrSame } from '../../base/paths/real-path.ts';
 import type { HookEventName, HookSource, HookTrustStatus } from '../../protocol/generated/types.ts';
 
 /** The part of a hook that does the work. */
@@ -27,7 +26,7 @@ export interface HookDefinition {
   source: HookSource;
   /** Absolute. */
   sourcePath: string;
-  /** The folder of the project that defines the hook, without links: it runs there, and only for work inside it. Null: it is no project's. */
+  /** The folder of the project that defines the hook, without links: it runs there, for work inside it only. Null: it is no project's. */
   projectFolder: string | null;
   displayOrder: number;
   isEnabled: boolean;
@@ -41,7 +40,7 @@ export interface HookProblem {
   message: string;
   /** Whether a file of a project has the problem. */
   isProjects: boolean;
-  /** Nothing is wrong, but the user can make it clearer. */
+  /** The definition is valid, but something has no effect, or can be clearer. */
   isAdvice?: true;
 }
 
@@ -64,7 +63,7 @@ export function runs({ isEnabled, trust }: HookDefinition): boolean {
   return isEnabled && (trust === 'trusted' || trust === 'managed');
 }
 
-/** Whether a hook is for work in this folder. */
-export function isFor({ projectFolder }: HookDefinition, cwd: string): boolean {
-  return projectFolder === null || isWithin(realPathOrSame(cwd), projectFolder);
+/** Whether a hook is for work in a folder. `realCwd`: its path without links. */
+export function isFor({ projectFolder }: HookDefinition, realCwd: string): boolean {
+  return projectFolder === null || isWithin(realCwd, projectFolder);
 }

@@ -9,6 +9,8 @@ import { isRequestLayer } from '../layers/request-layer.ts';
 import { suggestKey } from '../suggest-key.ts';
 import { FILE_BYTES_MAX, type ProjectFile } from '../trust/project-files.ts';
 import { HOOKS_FILE, type HookDefinition, type HookProblem, type HookSet } from './hook-definition.ts';
+import { HOOK_EVENTS, separatedName } from './hook-events.ts';
+import { HookFields } from './hook-fields.ts';
 import { parseHooks } from './parse-hooks.ts';
 
 /** Stands for a file where the `config` of a request defines hooks. */
@@ -53,6 +55,7 @@ export function readHooks(sources: HookSources): HookSet {
     ...sessionOrigins(sources),
   ];
   const states = statesOf(sources.layers, warnings);
+  const keyStarts = new Set(origins.map(({ keyStart, path }) => keyStart ?? path));
   const hooks: HookDefinition[] = [];
   for (const { source, path, keyStart = path, projectFolder = null, table, trust, problem } of origins) {
     const isProjects = source === 'project';
@@ -67,14 +70,14 @@ export function readHooks(sources: HookSources): HookSet {
       hooks.push({ ...hook, ...facts, isEnabled, trust: trustOf(hook.hash, trust, state) });
     }
   }
-  warnings.push(...notInForce(sources.files, hooks));
+  warnings.push(...unusedStates(states, hooks, keyStarts), ...changedHooks(hooks, sources.files), ...notInForce(sources.files, hooks));
   return { hooks, warnings, errors };
 }
 
 /** The user's record of a hash overrides everything else. */
 function trustOf(hash: string, trust: Origin['trust'], state: HookState | undefined): HookTrustStatus {
-  const trusted = state?.trustedHash ?? null;
-  if (trusted === null) return trust;
+  const trusted = state?.trustedHash;
+  if (trusted === undefined) return trust;
   return trusted === hash ? 'trusted' : 'modified';
 }
 
@@ -98,7 +101,8 @@ function ownOrigins({ home, layers }: HookSources, errors: HookProblem[], warnin
     return name.profile === null ? ofLayer : ofLayer.map((origin) => ({ ...origin, keyStart: `${origin.path}:profiles.${name.profile}` }));
   });
   if (table !== null && inConfig.length > 0) {
-    const message = `Hooks are defined both in ${path} and in ${inConfig[0]?.path}. Both are used: it is clearer to have them in one place.`;
+    const places = `${path} and in ${inConfig[0]?.path}`;
+    const message = `Hooks are defined both in ${places}. Both are used: it is clearer to have them in one place.`;
     warnings.push({ path, message, isProjects: false, isAdvice: true });
   }
   return [...origins, ...inConfig];
@@ -181,34 +185,84 @@ function inLayer({ config }: Layer, source: HookSource, path: string): Origin[] 
   return Object.keys(table).length === 0 ? [] : [{ source, path, table, trust: 'trusted' }];
 }
 
+/** What the user has decided about a hook. */
 interface HookState {
-  isEnabled: boolean;
-  trustedHash: string | null;
+  isEnabled?: boolean;
+  trustedHash?: string;
+  /** The file that says so. */
+  path: string;
 }
 
-/** `[hooks.state]` of the administrator's file, of the user's own, and of the session. */
+const STATE_KEYS = ['enabled', 'trusted_hash'];
+const KEY = /^(.+):([a-z_]+):\d+:\d+$/s;
+const KEY_EVENTS = new Set(HOOK_EVENTS.map(({ name }) => separatedName(name, '_')));
+
+/** `[hooks.state]` of the administrator's file, of the user's own, and of the session. Later ones replace single values of earlier ones. */
 function statesOf(layers: readonly Layer[], warnings: HookProblem[]): Map<string, HookState> {
   const states = new Map<string, HookState>();
   for (const layer of layers.filter(({ name }) => name.type !== 'project')) {
-    const table = valueAt(layer.config, ['hooks', 'state']);
-    for (const [key, state] of Object.entries(isTable(table) ? table : {})) {
-      const read = readState(state);
-      const path = layer.locate(['hooks', 'state', key]).path ?? SESSION_PATH;
-      if (read !== null) states.set(key, { ...states.get(key), ...read });
-      else {
-        const message = `${path}: hooks.state.${JSON.stringify(key)}: expected a table with enabled = true or false and trusted_hash = "sha256:…"`;
-        warnings.push({ path, message, isProjects: false });
-      }
+    const pathOf = (key: readonly string[]) => layer.locate(key).path ?? (isRequestLayer(layer) ? REQUEST_PATH : SESSION_PATH);
+    const tell = (key: readonly string[], problem: string) => {
+      const path = pathOf(key);
+      warnings.push({ path, message: `${path}: ${problem}`, isProjects: false });
+    };
+    const table = valueAt(layer.config, ['hooks', 'state']) ?? emptyTable();
+    if (!isTable(table)) {
+      tell(['hooks', 'state'], 'hooks.state: expected a table');
+      continue;
+    }
+    for (const [key, state] of Object.entries(table)) {
+      const place = ['hooks', 'state', key];
+      const problems: string[] = [];
+      const read = readState(state, stateName(key), problems);
+      for (const problem of problems) tell(place, problem);
+      if (read !== null) states.set(key, { ...states.get(key), ...read, path: pathOf(place) });
     }
   }
   return states;
 }
 
-function readState(state: JsonValue): HookState | null {
-  if (!isTable(state)) return null;
-  const { enabled = true, trusted_hash: trustedHash = null } = state;
-  if (typeof enabled !== 'boolean' || (trustedHash !== null && typeof trustedHash !== 'string')) return null;
-  return { isEnabled: enabled, trustedHash };
+/** Returns what is set; null: it cannot be used. */
+function readState(state: JsonValue, where: string, problems: string[]): Omit<HookState, 'path'> | null {
+  const { enabled, trusted_hash: trustedHash } = isTable(state) ? state : emptyTable();
+  const isEnabledValid = enabled === undefined || typeof enabled === 'boolean';
+  const isHashValid = trustedHash === undefined || typeof trustedHash === 'string';
+  if (!isTable(state) || !isEnabledValid || !isHashValid) {
+    problems.push(`${where}: expected a table with enabled = true or false and trusted_hash = "sha256:…"`);
+    return null;
+  }
+  new HookFields(state, where, problems).endWith(STATE_KEYS);
+  return { ...(enabled === undefined ? {} : { isEnabled: enabled }), ...(trustedHash === undefined ? {} : { trustedHash }) };
+}
+
+/** A warning for each state of a hook that does not exist. Keys of other sources can belong to another project, or to another profile. */
+function unusedStates(
+  states: ReadonlyMap<string, HookState>,
+  hooks: readonly HookDefinition[],
+  keyStarts: ReadonlySet<string>,
+): HookProblem[] {
+  const keys = new Set(hooks.map(({ key }) => key));
+  return [...states].flatMap(([key, { path }]) => {
+    const [, start = '', event = ''] = KEY.exec(key) ?? [];
+    if (keys.has(key) || (KEY_EVENTS.has(event) && !keyStarts.has(start))) return [];
+    const message = `${path}: ${stateName(key)} has no effect, because no hook has this key. hooks/list has the keys.`;
+    return [{ path, message, isProjects: false, isAdvice: true }];
+  });
+}
+
+/** A warning for each hook of a file in force that does not run, because its definition is not the one that the user trusts. */
+function changedHooks(hooks: readonly HookDefinition[], files: readonly ProjectFile[]): HookProblem[] {
+  const notInForce = new Set(files.filter(({ isInForce }) => !isInForce).map(({ path }) => path));
+  return hooks.flatMap(({ key, hash, trust, isEnabled, source, sourcePath: path }) => {
+    if (!isEnabled || trust !== 'modified' || notInForce.has(path)) return [];
+    const why = `${path}: the hook ${key} has changed since you trusted it, so it does not run.`;
+    const message = `${why} If you trust it as it is now, set ${stateName(key)}.trusted_hash = ${JSON.stringify(hash)} in config.toml.`;
+    return [{ path, message, isProjects: source === 'project', isAdvice: true }];
+  });
+}
+
+function stateName(key: string): string {
+  return `hooks.state.${JSON.stringify(key)}`;
 }
 
 /** A warning for each file whose hooks do not run although the user trusts its folder. */

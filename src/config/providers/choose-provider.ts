@@ -15,9 +15,9 @@ export interface ChosenProvider {
 }
 
 /**
- * Returns the provider of a thread: the requested one, else `model_provider`, else openai if its key is in the environment or stored in the home,
- * else the embedded one. Throws a ConfigError if the provider is unknown or its definition is invalid. If the server was
- * given a model, any name is accepted and no definition is read.
+ * Returns the provider of a thread: the requested one, else `model_provider`, else openai if its key is in the environment or stored in
+ * the home, else the embedded one. Throws a ConfigError if the provider is unknown or its definition is invalid. If the server was given a
+ * model, any name is accepted and no definition is read.
  */
 export function chooseProvider(config: Config, requested: string | null): ChosenProvider {
   const chosen = requested ?? config.get('model_provider');

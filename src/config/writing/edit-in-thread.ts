@@ -30,4 +30,5 @@ export function editInThread(script: string, clock: Pick<Clock, 'setTimer'> = sy
     });
 }
 
-const TOO_SLOW = `The edits take longer than ${EDIT_MS_MAX / 1_000} s. config.toml was not changed: make fewer edits in a write, or change it by hand.`;
+const LIMIT = `${EDIT_MS_MAX / 1_000} s`;
+const TOO_SLOW = `The edits take longer than ${LIMIT}. config.toml was not changed: make fewer edits in a write, or change it by hand.`;

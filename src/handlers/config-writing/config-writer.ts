@@ -95,7 +95,8 @@ export class ConfigWriter {
 
   /** Null: another program has changed the file meanwhile. */
   async #write(editsFor: (config: Config) => readonly ConfigEdit[], expectedVersion: string | null): Promise<ConfigWritten | null> {
-    const before = await this.#state(this.#read());
+    const found = this.#read();
+    const before = await this.#state(found ?? '');
     if (expectedVersion !== null && expectedVersion !== layerVersion(before.layer)) return null;
     const edits = readEdits(editsFor(before.config));
     const edited = await this.#deps.editToml(before.text, edits);
@@ -104,10 +105,7 @@ export class ConfigWriter {
     await this.#breaks.yielded();
     const after = await this.#state(edited.text);
     const warnings = addedWarnings(before, after);
-    if (after.text !== before.text) {
-      if (this.#read() !== before.text) return null;
-      await this.#replace(after.text, before.text);
-    }
+    if (after.text !== before.text && !(await this.#replace(after.text, found))) return null;
     const overridden = edits.map(({ path }) => overriddenAt(after, path)).find((found) => found !== null) ?? null;
     const answer: ConfigWriteResponse = {
       status: overridden === null ? 'ok' : 'okOverridden',
@@ -148,16 +146,22 @@ export class ConfigWriter {
     if (!isOwn) throw configWriteRefused('configLayerReadonly', `only ${this.#file} can be changed, not ${filePath}`);
   }
 
-  #read(): string {
-    return asValidation(() => readConfigText(this.#file)) ?? '';
+  /** Null: there is no file. */
+  #read(): string | null {
+    return asValidation(() => readConfigText(this.#file));
   }
 
-  async #replace(text: string, before: string): Promise<void> {
+  /** Returns false if the file is not as it was before: another program has changed it meanwhile. */
+  async #replace(text: string, before: string | null): Promise<boolean> {
+    const check = () => {
+      if (this.#read() !== before) throw new ChangedMeanwhile();
+    };
     try {
       makeFolderSync(dirname(this.#file), 0o700);
-      const isNew = before === '';
-      await writeFile(this.#file, (file) => writeText(file, text), isNew ? { mode: 0o600 } : { before });
+      await writeFile(this.#file, (file) => writeText(file, text), before === null ? { mode: 0o600, check } : { before, check });
+      return true;
     } catch (error) {
+      if (error instanceof ChangedMeanwhile) return false;
       const why = whyNotWritten(error);
       if (why === null) throw error;
       if (hasErrorCode(error, READ_ONLY))
@@ -169,6 +173,8 @@ export class ConfigWriter {
     }
   }
 }
+
+class ChangedMeanwhile extends Error {}
 
 /** Returns what a write adds that is incomplete or has no effect. Throws an RpcError if it adds a problem that is neither. */
 function addedWarnings(before: ConfigState, after: ConfigState): ConfigWarningNotification[] {

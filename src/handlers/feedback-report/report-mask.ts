@@ -5,8 +5,10 @@ import { redact } from '../../secrets/redact.ts';
 
 /** The longest string in a report, apart from attached texts. */
 const STRING_CHARS_MAX = 4 * 1024;
-/** A longer string is masked with so much of its rest, which is then cut off: it can have the beginning of a secret. */
+/** A longer string is masked with so much of its rest. If that is cut, so much is then left out: it can have the beginning of a secret. */
 const MARGIN_CHARS = 4 * 1024;
+/** Ends a string that was cut before it was masked. It is no part of a secret. */
+const CUT = '\n\0cut\0';
 /** The most of a value that is shown, so that it is masked in some milliseconds. */
 const VALUE_CHARS_MAX = 32 * 1024;
 /** The least that a part of a value counts. */
@@ -15,7 +17,7 @@ const PART_CHARS_MIN = 64;
 const PIECE_CHARS = 16 * 1024;
 /** A key that is longer than this is none. */
 const KEY_CHARS_MAX = 16 * 1024;
-/** So many characters count as one unit of work. */
+/** So many characters count as one unit of work for `EventLoopYield`. */
 const CHARS_A_UNIT = 10;
 
 /** Hides secrets in the parts of a report, a few milliseconds at a time. */
@@ -55,14 +57,10 @@ export class ReportMask {
   }
 }
 
-/** A copy of the first parts of a value: as many as there is room for. */
+/** A copy of the first parts of a value: as many as there is room for. Strings that are too long end with CUT. */
 function bounded(value: unknown, room: { chars: number }): unknown {
   room.chars -= PART_CHARS_MIN;
-  if (typeof value === 'string') {
-    const part = value.slice(0, STRING_CHARS_MAX + MARGIN_CHARS);
-    room.chars -= part.length;
-    return part;
-  }
+  if (typeof value === 'string') return boundedString(value, room);
   const shown: unknown[] = [];
   if (Array.isArray(value)) {
     for (const part of value) {
@@ -75,21 +73,31 @@ function bounded(value: unknown, room: { chars: number }): unknown {
   const entries: [string, unknown][] = [];
   for (const [key, part] of Object.entries(value)) {
     if (room.chars <= 0) return Object.fromEntries([...entries, [LEFT_OUT, true]]);
-    entries.push([key, bounded(part, room)]);
+    entries.push([boundedString(key, room), bounded(part, room)]);
   }
   return Object.fromEntries(entries);
+}
+
+function boundedString(text: string, room: { chars: number }): string {
+  const part = text.slice(0, STRING_CHARS_MAX + MARGIN_CHARS);
+  room.chars -= part.length;
+  return part.length < text.length ? part + CUT : part;
 }
 
 const LEFT_OUT = '… more is left out';
 
 function withShortStrings(value: unknown): unknown {
-  return JSON.parse(JSON.stringify(value ?? null, (_key, part: unknown) => (typeof part === 'string' ? shortened(part) : part))) as unknown;
+  if (typeof value === 'string') return shortened(value);
+  if (Array.isArray(value)) return value.map(withShortStrings);
+  if (!isObject(value)) return value ?? null;
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [shortened(key), withShortStrings(part)]));
 }
 
-/** The end of a long string is the margin: it is never shown. */
+/** The beginning of a masked string. Without the margin of one that was cut before. */
 function shortened(text: string): string {
-  if (text.length <= STRING_CHARS_MAX) return text;
-  return `${cutText(text, Math.min(STRING_CHARS_MAX, Math.max(0, text.length - MARGIN_CHARS)))}…`;
+  const isCut = text.endsWith(CUT);
+  const safe = isCut ? text.slice(0, Math.max(0, text.length - CUT.length - MARGIN_CHARS)) : text;
+  return isCut || safe.length > STRING_CHARS_MAX ? `${cutText(safe, STRING_CHARS_MAX)}…` : safe;
 }
 
 /** A text in pieces that divide no secret: they end at ends of lines, or of parts of a long line, and not in a private key. */

@@ -2,7 +2,9 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { LAST_PROGRAMS_MS_MAX } from '../../../src/agent/last-programs.ts';
+import { Gate } from '../../support/gate.ts';
 import { text } from '../../support/test-client.ts';
+import type { TestServer } from '../../support/test-server.ts';
 import { done, runs, told } from '../../tools/command-server.ts';
 import { ended, hookServer, keeps, prints, read, THREAD } from './hook-server.ts';
 
@@ -83,6 +85,33 @@ describe('a hook that fails does not take the turn with it, and decides nothing'
     await server.client.turn(THREAD, 'go');
     expect(ended(server)).toMatchObject([{ status: 'completed' }]);
     await expect.poll(() => isRunning(readFileSync(join(server.folder, 'pid'), 'utf8'))).toBe(false);
+  });
+});
+
+describe('hooks that hang after an interrupt', () => {
+  const hang = { command: 'sleep 1000', timeout: 60 };
+  const hooks = { PostModelRequest: [hang], Interrupt: [hang] };
+  const started = ({ client }: TestServer) => client.notifications('hook/started').map(({ run }) => run.eventName);
+
+  test('delay the end of a turn by one limit, whatever their events', async () => {
+    const server = await hookServer(hooks, [[new Gate()]]);
+    const { turn } = await server.client.request('turn/start', { threadId: THREAD, input: text('go') });
+    await server.model.asked(1);
+    await server.client.request('turn/interrupt', { threadId: THREAD, turnId: turn.id });
+    await expect.poll(() => server.clock.timers.filter((ms) => ms === 10_000)).toHaveLength(2);
+    server.clock.advance(10_000);
+    await server.client.waitFor('turn/completed');
+    expect(started(server).sort()).toEqual(['interrupt', 'postModelRequest']);
+    expect(ended(server).map(({ status }) => status)).toEqual(['failed', 'failed']);
+  });
+
+  test('do not run if the thread is closed', async () => {
+    const server = await hookServer(hooks, [[new Gate()]]);
+    await server.client.request('turn/start', { threadId: THREAD, input: text('go') });
+    await server.model.asked(1);
+    await server.client.request('thread/archive', { threadId: THREAD });
+    await server.client.waitFor('turn/completed');
+    expect(started(server)).toEqual([]);
   });
 });
 
