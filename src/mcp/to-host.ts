@@ -149,7 +149,6 @@ export type McpAnswer = { result: JsonValue } | { error: { code: number; message
 export type ToHost =
   | { type: 'connect'; connection: number; server: HostedServer; clientVersion: string }
   | { type: 'input'; connection: number; bytes: Uint8Array }
-  | { type: 'inputEnded'; connection: number }
   | { type: 'request'; connection: number; call: number; request: McpRequest | RefreshRequest }
   | { type: 'cancel'; call: number }
   | { type: 'answer'; ask: number; answer: McpAnswer }

@@ -47,6 +47,7 @@ let tools = [
   { name: 'rows', inputSchema: schema({ count: { type: 'number' } }), annotations: reads },
   { name: 'errPage', inputSchema: schema({ chars: { type: 'number' } }), annotations: reads },
   { name: 'noise', inputSchema: schema({ lines: { type: 'number' } }), annotations: reads },
+  { name: 'nest', inputSchema: schema({ levels: { type: 'number' } }), annotations: reads },
   { name: 'pings', inputSchema: schema(), annotations: reads },
   { name: 'changes', inputSchema: schema({ count: { type: 'number' } }), annotations: reads },
   { name: 'ask', inputSchema: schema({ request: { type: 'object' }, method: { type: 'string' } }), annotations: reads },
@@ -115,6 +116,11 @@ const calls = {
     if (lines !== undefined) process.stdout.write('debug: one more line\n'.repeat(lines));
     else writeOn(() => 'y\n'.repeat(10_000));
     return text('made noise');
+  },
+  // A line of JSON that is no message.
+  nest: ({ levels }) => {
+    process.stdout.write(`{"x":${'['.repeat(levels)}${']'.repeat(levels)}}\n`);
+    return text('nested');
   },
   // Reads nothing more, and asks without end.
   pings: () => {

@@ -24,6 +24,7 @@ import type {
 } from '../to-host.ts';
 import { HttpTransport } from './http-transport.ts';
 import type { CredentialsAccess } from './login-provider.ts';
+import { MESSAGE_BYTES_MAX, MESSAGE_PARTS_MAX } from './message-limits.ts';
 import { Noise } from './noise.ts';
 import { PipeTransport } from './pipe-transport.ts';
 import { refreshTokens } from './refresh-tokens.ts';
@@ -34,7 +35,6 @@ import { UserLogin } from './user-login.ts';
 
 type HttpServer = Extract<HostedServer, { type: 'http' }>;
 
-const MESSAGE_BYTES_MAX = 64 * 1024 * 1024;
 /** How long a server may take to hear that its session is over. */
 const GOODBYE_MS_MAX = 1_000;
 const PAGES_MAX = 200;
@@ -99,10 +99,6 @@ export class HostedClient {
   async receive(bytes: Uint8Array): Promise<void> {
     await this.#pipe?.receive(bytes);
     this.#deps.post({ type: 'taken', connection: this.#deps.connection, bytes: bytes.length });
-  }
-
-  inputEnded(): void {
-    void this.#pipe?.close();
   }
 
   /** Sends a request. Rejects with the library's errors. */
@@ -263,7 +259,8 @@ export class HostedClient {
   }
 
   #fetch(): Fetch {
-    return createFetch(this.#deps.web, { bytesMax: MESSAGE_BYTES_MAX, headers: { 'user-agent': `heddle/${this.#deps.clientVersion}` } });
+    const headers = { 'user-agent': `heddle/${this.#deps.clientVersion}` };
+    return createFetch(this.#deps.web, { bytesMax: MESSAGE_BYTES_MAX, partsMax: MESSAGE_PARTS_MAX, headers });
   }
 
   /** For requests that the library sends without a signal. */

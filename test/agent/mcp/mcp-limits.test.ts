@@ -106,6 +106,20 @@ test('lines that are not messages do not end a server, and calls go on', async (
   expect(textOf(server, 'b')).toMatch(/echo: on/);
 });
 
+test('a line of JSON that is nested deeply does not end a server, and calls go on', async () => {
+  const server = await mcpThread([mcpCall('nest', { levels: 200_000 }), mcpCall('echo', { message: 'on' }, { callId: 'b' })]);
+  await runTurn(server);
+  expect(textOf(server, 'b')).toMatch(/echo: on/);
+});
+
+test('a message of too many objects and arrays ends its server, with the reason, and no other', async () => {
+  const calls = [mcpCall('nest', { levels: 30_000_000 }), mcpCall('echo', { message: 'on' }, { callId: 'b', server: 'other' })];
+  const server = await mcpThread(calls, { config: withServers(exampleServer() + exampleServer('other')) });
+  await runTurn(server);
+  expect(mcpItems(server)[0]?.error?.message).toBe('it sent a message of more than 1000000 objects and arrays');
+  expect(textOf(server, 'b')).toMatch(/echo: on/);
+});
+
 test('a server with endless noise is ended, with the reason', async () => {
   const server = await mcpThread([mcpCall('noise')]);
   await runTurn(server);
