@@ -9,7 +9,6 @@ import {
   UnauthorizedError,
 } from '@modelcontextprotocol/client';
 import { createFetch, type Fetch, type FetchDeps } from '../../base/http/create-fetch.ts';
-import { jsonWeight } from '../../base/json-pieces.ts';
 import { isObject, type JsonObject, type JsonValue } from '../../base/json-value.ts';
 import type {
   ConnectedServer,
@@ -23,6 +22,7 @@ import type {
   StoredCredentials,
 } from '../to-host.ts';
 import { HttpTransport } from './http-transport.ts';
+import { isWithin } from './json-limits.ts';
 import type { CredentialsAccess } from './login-provider.ts';
 import { MESSAGE_BYTES_MAX, MESSAGE_PARTS_MAX } from './message-limits.ts';
 import { Noise } from './noise.ts';
@@ -39,8 +39,8 @@ type HttpServer = Extract<HostedServer, { type: 'http' }>;
 const GOODBYE_MS_MAX = 1_000;
 const PAGES_MAX = 200;
 /** The longest description that a server gives of itself: its capabilities, its instructions and `serverInfo`. */
-const DESCRIPTION_CHARS_MAX = 1024 * 1024;
-const TOO_TALKATIVE = `the server's description of itself is longer than ${DESCRIPTION_CHARS_MAX} characters`;
+const DESCRIPTION = { chars: 1024 * 1024, values: 50_000, depth: 100 };
+const TOO_TALKATIVE = `the server's description of itself is longer than ${DESCRIPTION.chars} characters, or nested too deeply`;
 /** Changes of the tools that come together are one. */
 const CHANGES_MS = 50;
 const MODERN_VERSION = '2026-07-28';
@@ -89,7 +89,7 @@ export class HostedClient {
       this.#client = client;
       client.onclose = () => this.#ended(null);
       const server = describe(client);
-      if (jsonWeight(server, DESCRIPTION_CHARS_MAX) > DESCRIPTION_CHARS_MAX) throw new Error(TOO_TALKATIVE);
+      if (!isWithin(DESCRIPTION, server)) throw new Error(TOO_TALKATIVE);
       post({ type: 'connected', connection, server });
     } catch (error) {
       post({ type: 'refused', connection, problem: toProblem(error) });

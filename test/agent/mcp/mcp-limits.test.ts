@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { TurnPartDeps } from '../../../src/agent/turn/turn-part.ts';
 import {
   exampleServer,
   mcpCall,
@@ -38,6 +39,16 @@ test('structured content of many values is cut for the model and for the item; a
   });
   const { structuredContent } = await server.client.request('mcpServer/tool/call', { ...call, arguments: { count: 1_000 } });
   expect(structuredContent).toMatchObject({ rows: { length: 1_000 } });
+});
+
+test('a result for a hook is cut', async () => {
+  const parts: TurnPartDeps[] = [];
+  const partKinds = [{ create: (deps: TurnPartDeps) => (parts.push(deps), {}) }];
+  const server = await mcpThread([], { partKinds });
+  await runTurn(server);
+  const call = { server: 'ex', tool: 'flood', input: { bytes: 10 * 1024 * 1024 } };
+  const text = await parts[0]?.callMcpTool(call, new AbortController().signal);
+  expect(text).toMatch(/^x{65536}\n\[The result was too long to keep: it is cut\.\]$/);
 });
 
 test('the message of an error is cut', async () => {
