@@ -34,8 +34,8 @@ export interface ActionDeps {
 
 /**
  * Takes an action through its steps: the turn's parts may refuse it, policy judges it, reviewers answer policy's question, its item
- * begins, it is performed, its item completes. The item of an action that parts or policy refuse does not begin, unless it is shown first. Rejects if the store
- * fails or the action throws.
+ * begins, it is performed, its item completes. The item of an action that parts or policy refuse does not begin, unless it is shown
+ * first. Rejects if the store fails or the action throws.
  */
 export async function performAction(action: Action, turn: ActiveTurn, deps: ActionDeps): Promise<PerformedAction> {
   const run = new ActionRun(action, turn, deps);

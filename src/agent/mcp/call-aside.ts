@@ -11,7 +11,8 @@ const OUTPUT_CHARS_MAX = 1_000;
 
 /**
  * Calls a tool for another part of the thread: nobody is asked, no item shows it, and questions of the server are declined. Returns the
- * text of the result, as it would be kept with an item: a very long one is cut. Rejects with an McpError, also if the tool reports an error.
+ * text of the result, as it would be kept with an item: a very long one is cut. Rejects with an McpError, also if the tool reports an
+ * error.
  */
 export async function callAside({ server, config, user }: ThreadServer, { tool, input }: McpCall, signal: AbortSignal): Promise<string> {
   await server.settled(signal);

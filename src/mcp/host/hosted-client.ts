@@ -24,9 +24,8 @@ import type {
 import { HttpTransport } from './http-transport.ts';
 import { isWithin } from './json-limits.ts';
 import type { CredentialsAccess } from './login-provider.ts';
-import { MESSAGE_BYTES_MAX, MESSAGE_PARTS_MAX } from './message-limits.ts';
 import { Noise } from './noise.ts';
-import { PipeTransport } from './pipe-transport.ts';
+import { MESSAGE_BYTES_MAX, MESSAGE_PARTS_MAX, PipeTransport } from './pipe-transport.ts';
 import { refreshTokens } from './refresh-tokens.ts';
 import { requiredVisits } from './required-visits.ts';
 import { NO_TIMEOUT_MS, type Progress, sendRequest } from './send-request.ts';
@@ -161,7 +160,8 @@ export class HostedClient {
 
   #noticed(problem: string): void {
     if (!this.#noise.add(problem)) return;
-    this.#ended('it sends more than can be read that is not a message: a server on stdio must write nothing else to its stdout');
+    const hint = this.#pipe === null ? '' : ': a server on stdio must write nothing else to its stdout';
+    this.#ended(`it sends more than can be read that is not a message${hint}`);
     void this.#pipe?.close();
   }
 

@@ -2,8 +2,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { isObject } from '../../base/json-value.ts';
 import { bracketCount } from '../../base/text/bracket-count.ts';
-import { MESSAGE_BYTES_MAX, MESSAGE_PARTS_MAX } from './message-limits.ts';
 
+/** The longest message that a server may send: a line, the body of a response, or an event. */
+export const MESSAGE_BYTES_MAX = 64 * 1024 * 1024;
+/** The most objects and arrays of a message. More of them need too much memory, and all servers share it. */
+export const MESSAGE_PARTS_MAX = 1_000_000;
 const LINE_FEED = 10;
 /** So many lines are read in one turn of the event loop. */
 const LINES_A_TURN = 100;

@@ -43,8 +43,11 @@ test('structured content of many values is cut for the model and for the item; a
 
 test('a result for a hook is cut', async () => {
   const parts: TurnPartDeps[] = [];
-  const partKinds = [{ create: (deps: TurnPartDeps) => (parts.push(deps), {}) }];
-  const server = await mcpThread([], { partKinds });
+  const create = (deps: TurnPartDeps) => {
+    parts.push(deps);
+    return {};
+  };
+  const server = await mcpThread([], { partKinds: [{ create }] });
   await runTurn(server);
   const call = { server: 'ex', tool: 'flood', input: { bytes: 10 * 1024 * 1024 } };
   const text = await parts[0]?.callMcpTool(call, new AbortController().signal);
