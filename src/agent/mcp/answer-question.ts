@@ -107,7 +107,7 @@ async function sample(params: JsonObject, call: AskingCall, deps: TurnPartDeps, 
   return { result: { role: 'assistant', model: request.model, stopReason, content: { type: 'text', text } } };
 }
 
-/** The answer up to the first stop sequence of the server, and at most so long as it wants. Not every API of models can stop there itself. */
+/** The answer up to the first stop sequence of the server, and at most so long as it wants. Not every API of models can stop there. */
 function withinLimits(text: string, { maxTokens, stopSequences }: JsonObject): { text: string; stopReason: string } {
   const sequences = Array.isArray(stopSequences) ? stopSequences.filter((each) => typeof each === 'string' && each !== '') : [];
   const ends = sequences.map((sequence) => text.indexOf(String(sequence))).filter((index) => index >= 0);
