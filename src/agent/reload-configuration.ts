@@ -21,7 +21,7 @@ interface ReloadOptions {
 }
 
 /**
- * Reads the configuration of loaded threads again, and starts MCP servers that have failed. Turns that begin after the call have the new
+ * Reads the configuration of loaded threads again, and then starts MCP servers that have failed. Turns that begin after the call have the new
  * configuration. The settings of a thread stay as they are, except for a provider that nobody has chosen. An agent, or a thread in which a
  * turn runs, has only the new MCP servers. Nothing waits for servers, and a thread that cannot have the new configuration keeps its own.
  * Resolves when all threads have been read, and never rejects.
@@ -33,13 +33,14 @@ export async function reloadConfiguration(
 ): Promise<void> {
   const breaks = new EventLoopYield();
   const isMeant = ({ record }: LoadedThread) => reload !== 'provider' || record.settings.embeddedByDefault === true;
-  if (reload !== 'provider') deps.mcp.startFailed();
   await Promise.all(
     threads.filter(isMeant).map(async (thread) => {
       await reloadThread(thread, deps, { reload, breaks });
       onDone?.(thread);
     }),
   );
+  // Only now: the new configuration may be without them.
+  if (reload !== 'provider') deps.mcp.startFailed();
 }
 
 /** Never rejects. */

@@ -35,7 +35,6 @@ export interface HostConnection {
   /** Resolves when the server has answered the handshake. Rejects with an McpError. */
   readonly connected: Promise<ConnectedServer>;
   input(bytes: Uint8Array): void;
-  inputEnded(): void;
   /** Sends a request. `begun` gets its number. Rejects with an McpError; an abort of the signal cancels it. */
   request(request: McpRequest, options: RequestOptions): Promise<JsonValue>;
   rootsChanged(): void;
@@ -96,7 +95,6 @@ export class McpHostClient {
     return {
       connected,
       input: (bytes) => this.#post({ type: 'input', connection, bytes }),
-      inputEnded: () => this.#post({ type: 'inputEnded', connection }),
       request: (request, options) => this.#request(connection, request, options),
       rootsChanged: () => this.#post({ type: 'rootsChanged', connection }),
       close: (why) => {

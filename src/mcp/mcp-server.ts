@@ -10,7 +10,7 @@ import { McpError } from './mcp-error.ts';
 import type { HostConnection, McpHostClient } from './mcp-host-client.ts';
 import type { McpServerState, McpUser } from './mcp-user.ts';
 import type { ServerTokens } from './oauth/server-tokens.ts';
-import { paced } from './paced.ts';
+import { type Paced, paced } from './paced.ts';
 import { RestartWaits } from './restart-waits.ts';
 import { type McpCallOptions, ServerCalls } from './server-calls.ts';
 import { ServerProcess } from './server-process.ts';
@@ -37,6 +37,7 @@ export class McpServer {
   readonly #questions: ServerQuestions;
   readonly #calls: ServerCalls;
   readonly #restart: RestartWaits;
+  readonly #refresh: Paced;
   #state: McpServerState = { status: 'stopped' };
   #connection: HostConnection | null = null;
   #process: ServerProcess | null = null;
@@ -45,6 +46,8 @@ export class McpServer {
   #hasFailed = false;
   #connected: ConnectedServer | null = null;
   #tools: McpToolList = { tools: [], leftOut: [] };
+  /** The server has said that they have changed since. */
+  #areToolsOld = false;
 
   /** `cwd`: the absolute working directory of its process. */
   constructor(config: McpServerConfig, cwd: string, deps: McpServerDeps) {
@@ -52,6 +55,7 @@ export class McpServer {
     this.#cwd = cwd;
     this.#deps = deps;
     this.#restart = new RestartWaits(deps.clock);
+    this.#refresh = paced(() => this.#refreshTools(), { everyMs: REFRESH_MS_MIN, clock: deps.clock });
     this.#questions = new ServerQuestions({ users: this.#users });
     this.#calls = new ServerCalls({ name: config.name, clock: deps.clock, questions: this.#questions });
   }
@@ -153,6 +157,7 @@ export class McpServer {
   /** Ends the connection and the process with everything that it has started. */
   async close({ atOnce = false } = {}): Promise<void> {
     this.#restart.clear();
+    this.#refresh.clear();
     this.#setState({ status: 'stopped' });
     const ended = new McpError('closed', `the MCP server ${this.config.name} was ended`);
     this.#connection?.close(ended);
@@ -211,6 +216,7 @@ export class McpServer {
       this.#hasFailed = false;
       this.#restart.ready();
       this.#setState({ status: 'ready' });
+      if (this.#areToolsOld) this.#refresh.ask();
     } catch (error) {
       if (this.#state.status !== 'starting') return;
       this.#failed(error);
@@ -235,6 +241,7 @@ export class McpServer {
   }
 
   async #listTools(connection: HostConnection, signal: AbortSignal): Promise<McpToolList> {
+    this.#areToolsOld = false;
     return (await connection.request({ op: 'listTools' }, { signal })) as unknown as McpToolList;
   }
 
@@ -269,7 +276,10 @@ export class McpServer {
         question.kind === 'token'
           ? this.#deps.tokens.answer(this.config, question.refused)
           : this.#questions.answer(call, question, signal),
-      onToolsChanged: paced(() => this.#refreshTools(), { everyMs: REFRESH_MS_MIN, clock: this.#deps.clock }),
+      onToolsChanged: () => {
+        this.#areToolsOld = true;
+        if (this.#state.status === 'ready') this.#refresh.ask();
+      },
       onClosed: (reason) => {
         if (this.#connection === connection) this.#lost(reason ?? 'the connection ended');
       },

@@ -148,7 +148,6 @@ export type McpAnswer = { result: JsonValue } | { error: { code: number; message
 export type ToHost =
   | { type: 'connect'; connection: number; server: HostedServer; clientVersion: string }
   | { type: 'input'; connection: number; bytes: Uint8Array }
-  | { type: 'inputEnded'; connection: number }
   | { type: 'request'; connection: number; call: number; request: McpRequest }
   /** Belongs to no connection: the refresh goes on if the connection that needs it ends. */
   | { type: 'refresh'; call: number; request: RefreshRequest; clientVersion: string }

@@ -1,6 +1,6 @@
 // An MCP server on stdio for tests. Its tools are named after what they do. Environment: MCP_LOG, a file that gets a line with the pid when
 // the server starts, and a line for each message; MCP_MODE, `dies` at once, `diesInParts` with a long message, `mute` never answers, `talks`
-// says 2 MiB about itself, `noisy` and `endlessLine` write no messages.
+// says 2 MiB about itself, `late` changes its tools while it lists them first, `noisy` and `endlessLine` write no messages.
 import { appendFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
@@ -47,6 +47,7 @@ let tools = [
   { name: 'rows', inputSchema: schema({ count: { type: 'number' } }), annotations: reads },
   { name: 'errPage', inputSchema: schema({ chars: { type: 'number' } }), annotations: reads },
   { name: 'noise', inputSchema: schema({ lines: { type: 'number' } }), annotations: reads },
+  { name: 'nest', inputSchema: schema({ levels: { type: 'number' } }), annotations: reads },
   { name: 'pings', inputSchema: schema(), annotations: reads },
   { name: 'changes', inputSchema: schema({ count: { type: 'number' } }), annotations: reads },
   { name: 'ask', inputSchema: schema({ request: { type: 'object' }, method: { type: 'string' } }), annotations: reads },
@@ -116,6 +117,11 @@ const calls = {
     else writeOn(() => 'y\n'.repeat(10_000));
     return text('made noise');
   },
+  // A line of JSON that is no message.
+  nest: ({ levels }) => {
+    process.stdout.write(`{"x":${'['.repeat(levels)}${']'.repeat(levels)}}\n`);
+    return text('nested');
+  },
   // Reads nothing more, and asks without end.
   pings: () => {
     process.stdin.pause();
@@ -148,7 +154,14 @@ const methods = {
     instructions: MCP_MODE === 'talks' ? 'x'.repeat(2 * 1024 * 1024) : (process.env.MCP_INSTRUCTIONS ?? 'Use it with care.'),
   }),
   ping: () => ({}),
-  'tools/list': () => ({ tools }),
+  'tools/list': async () => {
+    const listed = tools;
+    if (MCP_MODE === 'late' && !tools.some(({ name }) => name === 'grown')) {
+      calls.grow();
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+    return { tools: listed };
+  },
   'tools/call': ({ name, arguments: args = {}, _meta }) => {
     if (!Object.hasOwn(calls, name)) throw new Refusal(-32602, `no tool ${name}`);
     return calls[name](args, _meta);

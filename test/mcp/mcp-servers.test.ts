@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { McpServerConfig } from '../../src/config/mcp/mcp-server-config.ts';
 import { McpServers } from '../../src/mcp/mcp-servers.ts';
 import type { McpServerState, McpUser } from '../../src/mcp/mcp-user.ts';
@@ -221,6 +221,13 @@ test('a server whose tools change all the time is asked for them once a second',
   clock.advance(1_000);
   await server.request({ ...call, arguments: { count: 0 } }, { timeoutMs: 60_000, signal: NEVER, user: own });
   expect(lists()).toBe(3);
+});
+
+test('tools that change while the server starts are listed again', async () => {
+  const { servers, config, root } = setUp();
+  const { server } = servers.use(config({ MCP_MODE: 'late' }), user(root));
+  await server.settled(NEVER);
+  await vi.waitFor(() => expect(server.tools.map(({ name }) => name)).toContain('grown'));
 });
 
 test('a server that hangs while it starts does not hold up others', async () => {

@@ -7,7 +7,7 @@ const tick = () => new Promise((resolve) => setImmediate(resolve));
 test('work runs at once, then at most once in its time, and one at a time', async () => {
   const clock = new FakeClock();
   const ends: (() => void)[] = [];
-  const ask = paced(() => new Promise((resolve) => ends.push(resolve)), { everyMs: 1_000, clock });
+  const { ask } = paced(() => new Promise((resolve) => ends.push(resolve)), { everyMs: 1_000, clock });
   ask();
   ask();
   clock.advance(5_000);
@@ -28,4 +28,19 @@ test('work runs at once, then at most once in its time, and one at a time', asyn
   await tick();
   clock.advance(5_000);
   expect([ends.length, clock.timers]).toEqual([3, []]);
+});
+
+test('work that waits is not done after clear', async () => {
+  const clock = new FakeClock();
+  let count = 0;
+  const { ask, clear } = paced(async () => void count++, { everyMs: 1_000, clock });
+  ask();
+  await tick();
+  ask();
+  expect(clock.timers).toEqual([1_000]);
+  clear();
+  expect([clock.timers, count]).toEqual([[], 1]);
+  ask();
+  clock.advance(1_000);
+  expect(count).toBe(2);
 });

@@ -103,9 +103,7 @@ class ActionRun {
     return why === null ? this.#review(ask, demand) : refusedUnasked(demand, why);
   }
 
-  /**
-   * Asks the parts and then the reviewer, and keeps what the verdict allows beyond this action. Parts cannot allow what a check demands.
-   */
+  /** Asks the parts, then the reviewer, and keeps what the verdict allows beyond this action. Parts cannot allow what a check demands. */
   async #review(ask: Ask, demand: string | null): Promise<Verdict> {
     const { settings } = this.#turn;
     const isForGuardian = settings.approvalsReviewer !== 'user' || this.#isReviewedStrictly;

@@ -10,6 +10,7 @@ import type { ThreadSettings } from '../../store/thread-store.ts';
 import { type ActionHost, type Ask, UNCONFINED } from '../../tools/action.ts';
 import { unanswered } from '../../tools/denial.ts';
 import { askAside } from '../aside/ask-aside.ts';
+import { CHARS_PER_TOKEN } from '../prompt/item-size.ts';
 import type { TurnPartDeps } from '../turn/turn-part.ts';
 import { elicitationForm } from './elicitation-form.ts';
 
@@ -26,7 +27,6 @@ export interface AskingCall {
 
 type ElicitationParams = ServerRequests['mcpServer/elicitation/request']['params'];
 
-const CHARS_PER_TOKEN = 4;
 const INVALID_PARAMS = -32602;
 const REFUSED = -1;
 const INTERNAL = -32603;
@@ -107,7 +107,7 @@ async function sample(params: JsonObject, call: AskingCall, deps: TurnPartDeps, 
   return { result: { role: 'assistant', model: request.model, stopReason, content: { type: 'text', text } } };
 }
 
-/** The answer up to the first stop sequence of the server, and at most so long as it wants. Not every API of models can stop there itself. */
+/** The answer up to the first stop sequence of the server, and at most so long as it wants. Not every API of models can stop there. */
 function withinLimits(text: string, { maxTokens, stopSequences }: JsonObject): { text: string; stopReason: string } {
   const sequences = Array.isArray(stopSequences) ? stopSequences.filter((each) => typeof each === 'string' && each !== '') : [];
   const ends = sequences.map((sequence) => text.indexOf(String(sequence))).filter((index) => index >= 0);

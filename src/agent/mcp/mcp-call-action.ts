@@ -26,9 +26,6 @@ import type { McpCall } from './mcp-call.ts';
 import { runSafetyCheck } from './run-safety-check.ts';
 import { failureFor, timedOutput } from './timed-output.ts';
 
-/** The least time between two notifications of progress. */
-const PROGRESS_MS_MIN = 50;
-
 type McpItem = Extract<ThreadItem, { type: 'mcpToolCall' }>;
 
 /** Calls a tool of an MCP server, after policy, the configured safety check and the reviewer have allowed it. */
@@ -161,15 +158,9 @@ export class McpCallAction implements Action {
     return runSafetyCheck(settings.check, call, deps, context.signal);
   }
 
-  /** Announces progress, at most so often. The last state of a pause is left out: the result follows. */
   #progress(host: ActionHost): (progress: Progress) => void {
-    const { context, deps } = this.#call;
-    const { threadId, turnId, itemId } = context;
-    let lastMs = Number.NEGATIVE_INFINITY;
+    const { threadId, turnId, itemId } = this.#call.context;
     return ({ progress, total, message }) => {
-      const nowMs = deps.clock.monotonic();
-      if (nowMs - lastMs < PROGRESS_MS_MIN) return;
-      lastMs = nowMs;
       const text = message ?? (total === null ? String(progress) : `${progress}/${total}`);
       const params = { threadId, turnId, itemId, message: text };
       void host.emit({ method: 'item/mcpToolCall/progress', params }).catch(() => {});

@@ -14,9 +14,6 @@ import { resourceTools } from './resource-tools.ts';
 import { type ThreadServer, ThreadServers } from './thread-servers.ts';
 import { toolWarning } from './tool-warning.ts';
 
-/** The longest description of a tool, which models read with each request. */
-const DESCRIPTION_CHARS_MAX = 10_000;
-
 /** Offers the tools and resources of the MCP servers that the thread's configuration names. */
 export class McpTools implements TurnPart {
   readonly #deps: TurnPartDeps;
@@ -117,7 +114,7 @@ export class McpTools implements TurnPart {
         type: 'function',
         name,
         namespace,
-        description: cutText(tool.description ?? tool.title ?? '', DESCRIPTION_CHARS_MAX),
+        description: tool.description ?? tool.title ?? '',
         parameters: tool.inputSchema,
       },
       // The model's name for it may be another one.

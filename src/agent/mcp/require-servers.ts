@@ -4,8 +4,8 @@ import { unattended } from '../../mcp/mcp-user.ts';
 import { requiredServersFailed } from '../../protocol/mcp-errors.ts';
 
 /**
- * Waits until the servers that the configuration requires are ready. They keep running for a moment, so that the thread shares them. Throws
- * an RpcError that names those that cannot be started.
+ * Waits until the servers that the configuration requires are ready. Those that have failed are started again at once. They keep running
+ * for a moment, so that the thread shares them. Throws an RpcError that names those that cannot be started.
  */
 export async function requireServers({ servers, problems }: McpSettings, mcp: McpServers, root: string): Promise<void> {
   const failures = problems.filter(({ required }) => required).map(({ name, error }) => `${name}: ${error.message}`);
@@ -14,6 +14,7 @@ export async function requireServers({ servers, problems }: McpSettings, mcp: Mc
     needed.map(async (config) => {
       const { server, release } = mcp.use(config, unattended(root));
       try {
+        server.startFailed();
         await server.settled(new AbortController().signal);
         if (server.state.status === 'failed') failures.push(`${config.name}: ${server.state.error}`);
       } finally {

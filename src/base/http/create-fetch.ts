@@ -1,5 +1,6 @@
 import type { Env } from '../env.ts';
 import { JsonText } from '../json-text.ts';
+import { bracketCount } from '../text/bracket-count.ts';
 import { breakText } from './break-text.ts';
 import type { HttpClient } from './http-client.ts';
 import { type Break, type HttpExchange, NO_LIMIT_MS } from './http-exchange.ts';
@@ -15,9 +16,13 @@ export interface FetchDeps {
 export interface FetchOptions {
   /** The most bytes of a body; of a stream of events, the most bytes of one event. */
   bytesMax: number;
+  /** The most objects and arrays of a body of JSON, or of an event. */
+  partsMax: number;
   /** Sent with every request that does not set them itself. */
   headers: Readonly<Record<string, string>>;
 }
+
+type Limits = Omit<FetchOptions, 'headers'>;
 
 const WITHOUT_BODY = [204, 205, 304];
 const EVENT_ENDS = ['\n\n', '\n\r\n', '\r\r'];
@@ -27,7 +32,7 @@ const NEVER = new AbortController().signal;
  * Returns a `fetch` that uses the proxies and certificates that the environment names. It has no time limit, takes texts and forms as
  * bodies, and passes redirects on instead of following them. Rejects with a TypeError if there is no response, as fetch does.
  */
-export function createFetch({ client, env }: FetchDeps, { bytesMax, headers }: FetchOptions): Fetch {
+export function createFetch({ client, env }: FetchDeps, { headers, ...limits }: FetchOptions): Fetch {
   return async (address, { method = 'GET', headers: own, body, signal } = {}) => {
     const url = new URL(address);
     const proxy = proxyFor(url, env);
@@ -46,7 +51,7 @@ export function createFetch({ client, env }: FetchDeps, { bytesMax, headers }: F
       return await responseOf(
         exchange,
         (why) => (why.broken === 'aborted' ? signal?.reason : new TypeError(breakText(why, httpRequest))),
-        bytesMax,
+        limits,
       );
     } catch (error) {
       exchange.close();
@@ -55,7 +60,7 @@ export function createFetch({ client, env }: FetchDeps, { bytesMax, headers }: F
   };
 }
 
-async function responseOf(exchange: HttpExchange, failed: (why: Break) => unknown, bytesMax: number): Promise<Response> {
+async function responseOf(exchange: HttpExchange, failed: (why: Break) => unknown, limits: Limits): Promise<Response> {
   const head = await exchange.head();
   if ('broken' in head) throw failed(head);
   const headers = new Headers();
@@ -63,7 +68,7 @@ async function responseOf(exchange: HttpExchange, failed: (why: Break) => unknow
   const encoding = headers.get('content-encoding') ?? 'identity';
   if (encoding !== 'identity') throw new TypeError(`the response is compressed (${encoding}), although that was not asked for`);
   const isStream = /^text\/event-stream\b/i.test(headers.get('content-type') ?? '');
-  const body = bodyOf(exchange, failed, new Weight(bytesMax, isStream));
+  const body = bodyOf(exchange, failed, new Weight(limits, isStream));
   if (!WITHOUT_BODY.includes(head.status)) return new Response(body, { status: head.status, headers });
   await body.cancel();
   return new Response(null, { status: head.status, headers });
@@ -86,15 +91,16 @@ function bodyOf(exchange: HttpExchange, failed: (why: Break) => unknown, weight:
   });
 }
 
-/** Counts the bytes of a body, or of the last event of a stream of events. */
+/** Counts the bytes and the parts of a body, or of the last event of a stream of events. */
 class Weight {
-  readonly #bytesMax: number;
+  readonly #limits: Limits;
   readonly #isStream: boolean;
   #bytes = 0;
+  #parts = 0;
   #last = '';
 
-  constructor(bytesMax: number, isStream: boolean) {
-    this.#bytesMax = bytesMax;
+  constructor(limits: Limits, isStream: boolean) {
+    this.#limits = limits;
     this.#isStream = isStream;
   }
 
@@ -103,11 +109,15 @@ class Weight {
     const seen = this.#last + text;
     const end = this.#isStream ? Math.max(...EVENT_ENDS.map((each) => seen.lastIndexOf(each))) : -1;
     this.#last = text.slice(-2);
-    this.#bytes = end === -1 ? this.#bytes + bytes : Buffer.byteLength(seen.slice(end));
-    return this.#bytes <= this.#bytesMax;
+    const last = seen.slice(end);
+    this.#bytes = end === -1 ? this.#bytes + bytes : Buffer.byteLength(last);
+    this.#parts = end === -1 ? this.#parts + bracketCount(text) : bracketCount(last);
+    return this.#bytes <= this.#limits.bytesMax && this.#parts <= this.#limits.partsMax;
   }
 
   get problem(): string {
-    return `the server sent a message of more than ${this.#bytesMax / 1024 / 1024} MiB`;
+    const { bytesMax, partsMax } = this.#limits;
+    const what = this.#bytes > bytesMax ? `${bytesMax / 1024 / 1024} MiB` : `${partsMax} objects and arrays`;
+    return `the server sent a message of more than ${what}`;
   }
 }

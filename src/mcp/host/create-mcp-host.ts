@@ -54,10 +54,9 @@ class Host implements McpHost {
     else this.#pass(message);
   }
 
-  #pass(message: Extract<ToHost, { type: 'input' | 'inputEnded' | 'rootsChanged' | 'close' }>): void {
+  #pass(message: Extract<ToHost, { type: 'input' | 'rootsChanged' | 'close' }>): void {
     const client = this.#clients.get(message.connection);
     if (message.type === 'input') void client?.receive(message.bytes);
-    else if (message.type === 'inputEnded') client?.inputEnded();
     else if (message.type === 'rootsChanged') void client?.rootsChanged().catch(() => {});
     else void this.#close(message.connection);
   }

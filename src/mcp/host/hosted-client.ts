@@ -9,7 +9,6 @@ import {
   UnauthorizedError,
 } from '@modelcontextprotocol/client';
 import { createFetch, type Fetch, type FetchDeps } from '../../base/http/create-fetch.ts';
-import { jsonWeight } from '../../base/json-pieces.ts';
 import { isObject, type JsonObject, type JsonValue } from '../../base/json-value.ts';
 import type {
   ConnectedServer,
@@ -22,9 +21,10 @@ import type {
   StoredCredentials,
 } from '../to-host.ts';
 import { HttpTransport } from './http-transport.ts';
+import { isWithin } from './json-limits.ts';
 import type { CredentialsAccess } from './login-provider.ts';
 import { Noise } from './noise.ts';
-import { PipeTransport } from './pipe-transport.ts';
+import { MESSAGE_BYTES_MAX, MESSAGE_PARTS_MAX, PipeTransport } from './pipe-transport.ts';
 import { requiredVisits } from './required-visits.ts';
 import { NO_TIMEOUT_MS, type Progress, sendRequest } from './send-request.ts';
 import { toProblem } from './to-problem.ts';
@@ -32,13 +32,12 @@ import { UserLogin } from './user-login.ts';
 
 type HttpServer = Extract<HostedServer, { type: 'http' }>;
 
-const MESSAGE_BYTES_MAX = 64 * 1024 * 1024;
 /** How long a server may take to hear that its session is over. */
 const GOODBYE_MS_MAX = 1_000;
 const PAGES_MAX = 200;
 /** The longest description that a server gives of itself: its capabilities, its instructions and `serverInfo`. */
-const DESCRIPTION_CHARS_MAX = 1024 * 1024;
-const TOO_TALKATIVE = `the server's description of itself is longer than ${DESCRIPTION_CHARS_MAX} characters`;
+const DESCRIPTION = { chars: 1024 * 1024, values: 50_000, depth: 100 };
+const TOO_TALKATIVE = `the server's description of itself is longer than ${DESCRIPTION.chars} characters, or nested too deeply`;
 /** Changes of the tools that come together are one. */
 const CHANGES_MS = 50;
 const MODERN_VERSION = '2026-07-28';
@@ -89,7 +88,7 @@ export class HostedClient {
       this.#client = client;
       client.onclose = () => this.#ended(null);
       const server = describe(client);
-      if (jsonWeight(server, DESCRIPTION_CHARS_MAX) > DESCRIPTION_CHARS_MAX) throw new Error(TOO_TALKATIVE);
+      if (!isWithin(DESCRIPTION, server)) throw new Error(TOO_TALKATIVE);
       post({ type: 'connected', connection, server });
     } catch (error) {
       post({ type: 'refused', connection, problem: toProblem(error) });
@@ -99,10 +98,6 @@ export class HostedClient {
   async receive(bytes: Uint8Array): Promise<void> {
     await this.#pipe?.receive(bytes);
     this.#deps.post({ type: 'taken', connection: this.#deps.connection, bytes: bytes.length });
-  }
-
-  inputEnded(): void {
-    void this.#pipe?.close();
   }
 
   /** Sends a request. Rejects with the library's errors. */
@@ -164,7 +159,8 @@ export class HostedClient {
 
   #noticed(problem: string): void {
     if (!this.#noise.add(problem)) return;
-    this.#ended('it sends more than can be read that is not a message: a server on stdio must write nothing else to its stdout');
+    const hint = this.#pipe === null ? '' : ': a server on stdio must write nothing else to its stdout';
+    this.#ended(`it sends more than can be read that is not a message${hint}`);
     void this.#pipe?.close();
   }
 
@@ -262,7 +258,8 @@ export class HostedClient {
   }
 
   #fetch(): Fetch {
-    return createFetch(this.#deps.web, { bytesMax: MESSAGE_BYTES_MAX, headers: { 'user-agent': `heddle/${this.#deps.clientVersion}` } });
+    const headers = { 'user-agent': `heddle/${this.#deps.clientVersion}` };
+    return createFetch(this.#deps.web, { bytesMax: MESSAGE_BYTES_MAX, partsMax: MESSAGE_PARTS_MAX, headers });
   }
 
   /** Notes the token of each request. */

@@ -1,8 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
+import { isObject } from '../../base/json-value.ts';
+import { bracketCount } from '../../base/text/bracket-count.ts';
 
-/** The longest line that a server may send. */
-const LINE_BYTES_MAX = 64 * 1024 * 1024;
+/** The longest message that a server may send: a line, the body of a response, or an event. */
+export const MESSAGE_BYTES_MAX = 64 * 1024 * 1024;
+/** The most objects and arrays of a message. More of them need too much memory, and all servers share it. */
+export const MESSAGE_PARTS_MAX = 1_000_000;
 const LINE_FEED = 10;
 /** So many lines are read in one turn of the event loop. */
 const LINES_A_TURN = 100;
@@ -47,7 +51,7 @@ export class PipeTransport implements Transport {
     this.onclose?.();
   }
 
-  /** Takes bytes of the server's output. Resolves when its messages in them have been passed on. */
+  /** Takes bytes of the server's output. Resolves when its messages in them have been passed on. Never rejects. */
   receive(bytes: Uint8Array): Promise<void> {
     this.#receiving = this.#receiving.then(() => this.#take(bytes));
     return this.#receiving;
@@ -67,8 +71,11 @@ export class PipeTransport implements Transport {
   #keep(bytes: Uint8Array): void {
     this.#parts.push(bytes);
     this.#length += bytes.length;
-    if (this.#length <= LINE_BYTES_MAX) return;
-    this.#deps.onEnded(`it sent a message of more than ${LINE_BYTES_MAX / 1024 / 1024} MiB`);
+    if (this.#length > MESSAGE_BYTES_MAX) this.#end(`it sent a message of more than ${MESSAGE_BYTES_MAX / 1024 / 1024} MiB`);
+  }
+
+  #end(reason: string): void {
+    this.#deps.onEnded(reason);
     void this.close();
   }
 
@@ -77,19 +84,20 @@ export class PipeTransport implements Transport {
     const line = Buffer.concat(this.#parts, this.#length).toString('utf8').trim();
     this.#forget();
     if (line === '') return false;
-    let message: unknown;
+    if (line.length > MESSAGE_PARTS_MAX && bracketCount(line) > MESSAGE_PARTS_MAX) {
+      this.#end(`it sent a message of more than ${MESSAGE_PARTS_MAX} objects and arrays`);
+      return false;
+    }
     try {
-      message = JSON.parse(line);
+      const message: unknown = JSON.parse(line);
+      if (!isObject(message)) throw new TypeError('not an object');
+      // The library throws if it cannot show a message that it does not know.
+      this.onmessage?.(message as unknown as JSONRPCMessage);
+      return !('id' in message);
     } catch {
       this.#deps.onNoise(line);
       return false;
     }
-    if (typeof message !== 'object' || message === null || Array.isArray(message)) {
-      this.#deps.onNoise(line);
-      return false;
-    }
-    this.onmessage?.(message as JSONRPCMessage);
-    return !('id' in message);
   }
 
   #forget(): void {

@@ -1,8 +1,8 @@
-import { jsonWeight } from '../../base/json-pieces.ts';
 import type { McpAnswer, McpQuestion } from '../to-host.ts';
+import { isWithin } from './json-limits.ts';
 
-/** The longest question, in characters of its JSON: clients show it, and models read it. */
-const QUESTION_CHARS_MAX = 200_000;
+/** The longest question: clients show it, and models read it. */
+const QUESTION = { chars: 200_000, values: 50_000, depth: 100 };
 /** The questions of a connection that are open at a time. */
 const QUESTIONS_MAX = 16;
 const INVALID_PARAMS = -32602;
@@ -17,8 +17,8 @@ export function isOfServer({ kind }: McpQuestion): boolean {
 export function questionRefusal(question: McpQuestion, open: number): McpAnswer | null {
   if (!isOfServer(question)) return null;
   if (open >= QUESTIONS_MAX) return refusal(OVERLOADED, `${QUESTIONS_MAX} questions of this server are open already`);
-  if (!('params' in question) || jsonWeight(question.params, QUESTION_CHARS_MAX) <= QUESTION_CHARS_MAX) return null;
-  return refusal(INVALID_PARAMS, `the question is longer than ${QUESTION_CHARS_MAX} characters`);
+  if (!('params' in question) || isWithin(QUESTION, question.params)) return null;
+  return refusal(INVALID_PARAMS, `the question is longer than ${QUESTION.chars} characters, or nested too deeply`);
 }
 
 function refusal(code: number, message: string): McpAnswer {

@@ -8,11 +8,14 @@ import { toolList } from './tool-list.ts';
 /** The main thread decides how long to wait: it cancels. */
 export const NO_TIMEOUT_MS = 2 ** 31 - 1;
 const PROGRESS_CHARS_MAX = 2_000;
+/** The least time between two reports of progress. */
+const PROGRESS_MS_MIN = 50;
 
 export type Progress = Extract<FromHost, { type: 'progress' }>['progress'];
 
 interface SendOptions {
   signal: AbortSignal;
+  /** Called only so often. The last state of a pause is left out: the result follows. */
   onProgress(progress: Progress): void;
 }
 
@@ -56,8 +59,13 @@ async function callTool(
   { name, arguments: args, meta }: Sent<'callTool'>,
   { onProgress, ...options }: LibraryOptions & SendOptions,
 ): Promise<JsonValue> {
-  const onprogress: ProgressCallback = ({ progress, total, message }) =>
+  let lastMs = Number.NEGATIVE_INFINITY;
+  const onprogress: ProgressCallback = ({ progress, total, message }) => {
+    const nowMs = performance.now();
+    if (nowMs - lastMs < PROGRESS_MS_MIN) return;
+    lastMs = nowMs;
     onProgress({ progress, total: total ?? null, message: cutText(message ?? '', PROGRESS_CHARS_MAX) || null });
+  };
   return (await client.callTool({ name, arguments: args, ...(meta && { _meta: meta }) }, { ...options, onprogress })) as JsonValue;
 }
 

@@ -7,6 +7,9 @@ import { type JsonLimits, leftOf } from './json-limits.ts';
 
 /** A server that sends more tools than this is refused. */
 const TOOLS_MAX = 2000;
+/** The longest texts of a tool: models and reviewers read them. */
+const TITLE_CHARS_MAX = 1_000;
+const DESCRIPTION_CHARS_MAX = 10_000;
 const LEFT_OUT_NAME_CHARS_MAX = 100;
 /** All tools of a server together. */
 const LIST: JsonLimits = { chars: 8 * 1024 * 1024, values: 50_000, depth: 100 };
@@ -34,12 +37,14 @@ export function toolList(all: readonly Tool[]): McpToolList {
 }
 
 function toTool(tool: Tool, inputSchema: JsonObject): McpTool {
+  const { title, ...hints } = tool.annotations ?? {};
+  const annotations = { ...hints, ...(title !== undefined && { title: cutText(title, TITLE_CHARS_MAX) }) } as McpToolAnnotations;
   return {
     name: tool.name,
-    title: tool.title ?? tool.annotations?.title ?? null,
-    description: tool.description ?? null,
+    title: cutText(tool.title ?? title ?? '', TITLE_CHARS_MAX) || null,
+    description: tool.description === undefined ? null : cutText(tool.description, DESCRIPTION_CHARS_MAX),
     inputSchema,
     raw: tool as unknown as JsonObject,
-    annotations: (tool.annotations ?? null) as McpToolAnnotations | null,
+    annotations: tool.annotations === undefined ? null : annotations,
   };
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { TurnPartDeps } from '../../../src/agent/turn/turn-part.ts';
 import {
   exampleServer,
   mcpCall,
@@ -38,6 +39,19 @@ test('structured content of many values is cut for the model and for the item; a
   });
   const { structuredContent } = await server.client.request('mcpServer/tool/call', { ...call, arguments: { count: 1_000 } });
   expect(structuredContent).toMatchObject({ rows: { length: 1_000 } });
+});
+
+test('a result for a hook is cut', async () => {
+  const parts: TurnPartDeps[] = [];
+  const create = (deps: TurnPartDeps) => {
+    parts.push(deps);
+    return {};
+  };
+  const server = await mcpThread([], { partKinds: [{ create }] });
+  await runTurn(server);
+  const call = { server: 'ex', tool: 'flood', input: { bytes: 10 * 1024 * 1024 } };
+  const text = await parts[0]?.callMcpTool(call, new AbortController().signal);
+  expect(text).toMatch(/^x{65536}\n\[The result was too long to keep: it is cut\.\]$/);
 });
 
 test('the message of an error is cut', async () => {
@@ -104,6 +118,20 @@ test('long instructions of a server are cut to what the Responses API takes', as
 test('lines that are not messages do not end a server, and calls go on', async () => {
   const server = await mcpThread([mcpCall('noise', { lines: 5_000 }), mcpCall('echo', { message: 'on' }, { callId: 'b' })]);
   await runTurn(server);
+  expect(textOf(server, 'b')).toMatch(/echo: on/);
+});
+
+test('a line of JSON that is nested deeply does not end a server, and calls go on', async () => {
+  const server = await mcpThread([mcpCall('nest', { levels: 200_000 }), mcpCall('echo', { message: 'on' }, { callId: 'b' })]);
+  await runTurn(server);
+  expect(textOf(server, 'b')).toMatch(/echo: on/);
+});
+
+test('a message of too many objects and arrays ends its server, with the reason, and no other', async () => {
+  const calls = [mcpCall('nest', { levels: 30_000_000 }), mcpCall('echo', { message: 'on' }, { callId: 'b', server: 'other' })];
+  const server = await mcpThread(calls, { config: withServers(exampleServer() + exampleServer('other')) });
+  await runTurn(server);
+  expect(mcpItems(server)[0]?.error?.message).toBe('it sent a message of more than 1000000 objects and arrays');
   expect(textOf(server, 'b')).toMatch(/echo: on/);
 });
 

@@ -1,6 +1,6 @@
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
-import type { JsonObject } from '../../../src/base/json-value.ts';
+import type { JsonObject, JsonValue } from '../../../src/base/json-value.ts';
 import { exampleServer, mcpCall, mcpItems, mcpThread, runTurn, toldOf, withServers } from '../../mcp/mcp-thread.ts';
 import { answer, question } from '../../support/asking.ts';
 import { message, response, USAGE } from '../../support/test-model.ts';
@@ -225,12 +225,24 @@ test('while calls of two threads are open, a question that names neither reaches
 test('a question that is too long does not reach the client', async () => {
   const server = await asking('elicitation/create', { ...FORM, message: 'x'.repeat(250_000) });
   await runTurn(server);
-  expect(answered(server)).toEqual({ error: { code: -32602, message: 'the question is longer than 200000 characters' } });
+  expect(answered(server)).toEqual({
+    error: { code: -32602, message: 'the question is longer than 200000 characters, or nested too deeply' },
+  });
   const sampling = { ...SAMPLING, systemPrompt: 'x'.repeat(250_000) };
   const prompting = await asking('sampling/createMessage', sampling);
   await runTurn(prompting);
   expect(answered(prompting)).toMatchObject({ error: { code: -32602 } });
   expect([...server.client.messages, ...prompting.client.messages].some(({ method }) => method === ASK)).toBe(false);
+});
+
+test('a question that is nested deeply does not reach the client', async () => {
+  const deep = Array.from({ length: 102 }).reduce<JsonValue>((inner) => [inner], 'x'.repeat(300_000));
+  const server = await asking('elicitation/create', { ...FORM, _meta: { deep } });
+  await runTurn(server);
+  expect(answered(server)).toMatchObject({
+    error: { code: -32602, message: 'the question is longer than 200000 characters, or nested too deeply' },
+  });
+  expect(server.client.messages.some(({ method }) => method === ASK)).toBe(false);
 });
 
 test('of a flood of questions, the client gets 16 at a time, and the server an error for the others', async () => {
@@ -255,6 +267,6 @@ test('of a flood of questions, the client gets 16 at a time, and the server an e
 test('a server that says too much about itself has failed', async () => {
   const server = await mcpThread([mcpCall('echo')], { config: withServers(exampleServer('ex', '', { MCP_MODE: 'talks' })) });
   await runTurn(server);
-  const error = "the server's description of itself is longer than 1048576 characters";
+  const error = "the server's description of itself is longer than 1048576 characters, or nested too deeply";
   expect(server.client.notifications('mcpServer/startupStatus/updated').at(-1)).toMatchObject({ status: 'failed', error });
 });

@@ -1,9 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { tempFolder } from '../../config/temp-folder.ts';
-import { exampleServer, mcpThread, offeredBy, runTurn, withServers } from '../../mcp/mcp-thread.ts';
-import { functionCall, message, response } from '../../support/test-model.ts';
+import { EXAMPLE_SERVER, exampleServer, mcpThread, offeredBy, runTurn, until, withServers } from '../../mcp/mcp-thread.ts';
+import { functionCall, message, response, TestModel } from '../../support/test-model.ts';
+import { startServer } from '../../support/test-server.ts';
 
 const TIMEOUT_MS = 7_000;
 /** The machine may take long to start a process. */
@@ -60,4 +61,40 @@ test('mcpServerStatus/list does not start a server that has failed; config/mcpSe
   clock.advance(TIMEOUT_MS);
   await turn;
   expect(failures()).toBe(2);
+});
+
+/** The configuration of a server that dies as long as a file is there. */
+function fragile(more = '') {
+  const folder = tempFolder();
+  const [log, broken] = [join(folder, 'log'), join(folder, 'broken')];
+  writeFileSync(broken, '');
+  const script = `if [ -e ${broken} ]; then echo pid 0 >> ${log}; exit 3; fi; exec ${process.execPath} ${EXAMPLE_SERVER}`;
+  const config = `[mcp_servers.ex]\ncommand = "/bin/sh"\nargs = ["-c", ${JSON.stringify(script)}]\nenv = { MCP_LOG = "${log}" }\n${more}\n`;
+  const starts = () => (existsSync(log) ? (readFileSync(log, 'utf8').match(/^pid /gm)?.length ?? 0) : 0);
+  return { config, starts, mend: () => rmSync(broken) };
+}
+
+test('thread/start starts a required server that has failed again, without a wait', async () => {
+  const { config, starts, mend } = fragile('required = true');
+  const server = await startServer({ model: new TestModel(), config: withServers(config) });
+  for (let times = 0; times < 2; times++) await expect(server.client.request('thread/start', {})).rejects.toThrow(/exit code 3/);
+  expect(starts()).toBe(2);
+  mend();
+  await server.client.request('thread/start', {});
+  expect(starts()).toBe(3);
+});
+
+test('a reload does not start a failed server that the new configuration has changed or removed', async () => {
+  const { config, starts, mend } = fragile();
+  const server = await mcpThread([], { config: withServers(config) });
+  const states = () => server.client.notifications('mcpServer/startupStatus/updated').map(({ status }) => status);
+  await until(server, 'the failure', () => states().includes('failed'));
+  writeFileSync(join(server.home, 'config.toml'), withServers(''));
+  await server.client.request('config/mcpServer/reload', undefined);
+  await until(server, 'the end', () => states().includes('cancelled'));
+  mend();
+  writeFileSync(join(server.home, 'config.toml'), withServers(exampleServer('other')));
+  await server.client.request('config/mcpServer/reload', undefined);
+  await until(server, 'the other server', () => states().at(-1) === 'ready');
+  expect([starts(), states()]).toEqual([1, ['starting', 'failed', 'cancelled', 'starting', 'ready']]);
 });

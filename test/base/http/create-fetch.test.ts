@@ -20,7 +20,7 @@ async function serving(answer: (...exchange: Parameters<RequestListener>) => unk
 
 function fetchWith({ env = {}, bytesMax = 1024 }: { env?: Record<string, string>; bytesMax?: number } = {}) {
   const client = new HttpClient({ clock: systemClock, env, log: new RecordingLog() });
-  return createFetch({ client, env }, { bytesMax, headers: { 'user-agent': 'test/1', accept: 'text/plain' } });
+  return createFetch({ client, env }, { bytesMax, partsMax: 100, headers: { 'user-agent': 'test/1', accept: 'text/plain' } });
 }
 
 test('sends method, headers and body, and passes on status, headers and body', async () => {
