@@ -14,16 +14,14 @@ test('warnings of the library are lines of the log, cut and without secrets', as
   const log = new RecordingLog();
   const host = new McpHostClient({ version: '1', log, env: {}, script: builtScript('src/mcp/host/mcp-worker.ts') });
   onTestFinished(() => host.close());
-  const events = { onOutput() {}, onTaken() {}, onToolsChanged() {}, onClosed() {}, onQuestion: async () => ({ result: null }) };
-  const connection = host.open({ type: 'stdio' }, events);
   const stored = {
     tokens: { access_token: 'a', token_type: 'bearer', refresh_token: 'r' },
     expiresAtMs: null,
     clients: {},
     discovery: null,
   };
-  const request = { op: 'refreshTokens' as const, url: oauth.url, stored, client: { resource: null, clientId: 'c', clientSecret: null } };
-  await expect(connection.refreshTokens(request, new AbortController().signal)).rejects.toThrow(/login/);
+  const request = { url: oauth.url, stored, client: { resource: null, clientId: 'c', clientSecret: null } };
+  await expect(host.refreshTokens(request, new AbortController().signal)).rejects.toThrow();
   const warned = log.lines.filter(({ text }) => text === 'the library for MCP servers warns').map(({ fields }) => String(fields.message));
   expect(warned.join('\n')).toMatch(/Could not refresh[\s\S]*api_key=\[hidden\]/);
   expect([warned.join('').includes('not-for-the-log'), warned.every(({ length }) => length <= 500)]).toEqual([false, true]);

@@ -5,6 +5,7 @@ import { HttpClient } from '../../base/http/http-client.ts';
 import type { JsonValue } from '../../base/json-value.ts';
 import type { FromHost, McpAnswer, McpQuestion, ToHost } from '../to-host.ts';
 import { HostedClient } from './hosted-client.ts';
+import { MESSAGE_PARTS_MAX } from './pipe-transport.ts';
 import { isOfServer, questionRefusal } from './question-refusal.ts';
 import { refreshTokens } from './refresh-tokens.ts';
 import { toProblem } from './to-problem.ts';
@@ -103,7 +104,8 @@ class Host implements McpHost {
   }
 
   #refresh({ request, clientVersion }: Extract<ToHost, { type: 'refresh' }>, signal: AbortSignal): Promise<JsonValue> {
-    const send = createFetch(this.#web, { bytesMax: TOKENS_BYTES_MAX, headers: { 'user-agent': `heddle/${clientVersion}` } });
+    const limits = { bytesMax: TOKENS_BYTES_MAX, partsMax: MESSAGE_PARTS_MAX };
+    const send = createFetch(this.#web, { ...limits, headers: { 'user-agent': `heddle/${clientVersion}` } });
     return refreshTokens(request, (address, init) => send(address, { ...init, signal }));
   }
 
