@@ -41,9 +41,12 @@ export interface HookProblem {
   message: string;
   /** Whether a file of a project has the problem. */
   isProjects: boolean;
-  /** Nothing is wrong, but the user can make it clearer. */
+  /** All hooks run as they are defined: only a key has no effect, or the user can make something clearer. */
   isAdvice?: true;
 }
+
+/** Stands for a file where the `config` of a request defines hooks. */
+export const REQUEST_PATH = '/<request>/config.toml';
 
 /** The hooks of a working directory. */
 export interface HookSet {

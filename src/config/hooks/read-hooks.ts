@@ -8,11 +8,9 @@ import type { Layer } from '../layers/layer.ts';
 import { isRequestLayer } from '../layers/request-layer.ts';
 import { suggestKey } from '../suggest-key.ts';
 import { FILE_BYTES_MAX, type ProjectFile } from '../trust/project-files.ts';
-import { HOOKS_FILE, type HookDefinition, type HookProblem, type HookSet } from './hook-definition.ts';
+import { HOOKS_FILE, type HookDefinition, type HookProblem, type HookSet, REQUEST_PATH } from './hook-definition.ts';
 import { parseHooks } from './parse-hooks.ts';
 
-/** Stands for a file where the `config` of a request defines hooks. */
-const REQUEST_PATH = '/<request>/config.toml';
 /** Stands for a file where the command line defines hooks. */
 const SESSION_PATH = '/<session-flags>/config.toml';
 
@@ -59,6 +57,7 @@ export function readHooks(sources: HookSources): HookSet {
     const parsed = parseHooks(table, keyStart);
     const problems = problem === undefined ? parsed.problems : [problem];
     warnings.push(...problems.map((message) => ({ path, message: `${path}: ${message}`, isProjects })));
+    warnings.push(...parsed.advice.map((message) => ({ path, message: `${path}: ${message}`, isProjects, isAdvice: true as const })));
     for (const hook of parsed.hooks) {
       // Users do not decide about the hooks of the administrator.
       const state = trust === 'managed' ? undefined : states.get(hook.key);
@@ -124,7 +123,9 @@ function hooksIn(bytes: Uint8Array, { path, isProjects }: Pick<HookProblem, 'pat
     if (key === 'hooks' || key === 'description') continue;
     const suggested = suggestKey(key, ['description', 'hooks']);
     const advice = suggested === null ? 'Put the events under "hooks".' : `Did you mean ${suggested}?`;
-    warnings.push({ path, message: `${path}: ${JSON.stringify(key)} is ignored, because it is not a known key. ${advice}`, isProjects });
+    const message = `${path}: ${JSON.stringify(key)} is ignored, because it is not a known key. ${advice}`;
+    // A table or a list is probably meant to have hooks.
+    warnings.push({ path, message, isProjects, ...(typeof table[key] === 'object' ? {} : { isAdvice: true }) });
   }
   const { hooks = emptyTable() } = table;
   if (!isTable(hooks)) throw new Error('"hooks" is not an object');
@@ -193,7 +194,7 @@ function statesOf(layers: readonly Layer[], warnings: HookProblem[]): Map<string
     const table = valueAt(layer.config, ['hooks', 'state']);
     for (const [key, state] of Object.entries(isTable(table) ? table : {})) {
       const read = readState(state);
-      const path = layer.locate(['hooks', 'state', key]).path ?? SESSION_PATH;
+      const path = layer.locate(['hooks', 'state', key]).path ?? (isRequestLayer(layer) ? REQUEST_PATH : SESSION_PATH);
       if (read !== null) states.set(key, { ...states.get(key), ...read });
       else {
         const message = `${path}: hooks.state.${JSON.stringify(key)}: expected a table with enabled = true or false and trusted_hash = "sha256:…"`;
