@@ -139,7 +139,7 @@ export async function resolveThread(
       warnings: threadWarnings(config, {
         provider,
         embeddedDefault,
-        wanted: overrides.model ?? config.get('model') ?? last.model ?? null,
+        wanted: overrides.model ?? settings.embeddedInPlaceOf ?? config.get('model') ?? last.model ?? null,
         notAllowed,
         agents,
       }),
