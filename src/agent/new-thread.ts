@@ -139,7 +139,7 @@ export async function resolveThread(
       warnings: threadWarnings(config, {
         provider,
         embeddedDefault,
-        wanted: overrides.model ?? config.get('model') ?? last.model ?? null,
+        wanted: overrides.model ?? settings.embeddedInPlaceOf ?? config.get('model') ?? last.model ?? null,
         notAllowed,
         agents,
       }),
@@ -182,7 +182,8 @@ function threadWarnings(
 ): string[] {
   const limited = notAllowed === null ? null : `${notAllowed}. The thread has an allowed value in its place.`;
   const withoutAgents = 'problem' in agents ? `The model cannot start agents in this thread: ${agents.problem}` : null;
-  return [standInWarning(config, model), limited, withoutAgents].filter((warning) => warning !== null);
+  const standIn = standInWarning(config, model);
+  return [standIn && `${standIn.problem} ${standIn.advice}`, limited, withoutAgents].filter((warning) => warning !== null);
 }
 
 function viewsImages(config: Config): boolean {

@@ -7,6 +7,7 @@ import type { AgentDeps } from './agent-deps.ts';
 import type { LoadedThread } from './loaded-thread.ts';
 import { McpTools } from './mcp/mcp-tools.ts';
 import { resolveThread } from './new-thread.ts';
+import { embedded } from './settings/resolve-settings.ts';
 
 /** The work of reading a configuration, in the units of `EventLoopYield`. */
 const RELOAD_UNITS = 1_000;
@@ -74,14 +75,17 @@ async function reloadThread(
 }
 
 /** The settings, with the provider and the model of others. */
-function withModelOf({ embeddedByDefault: _, ...settings }: ThreadSettings, others: ThreadSettings): ThreadSettings {
-  const { model, modelProvider, embeddedByDefault } = others;
+function withModelOf(
+  { embeddedByDefault: _, embeddedInPlaceOf: _asked, ...settings }: ThreadSettings,
+  others: ThreadSettings,
+): ThreadSettings {
+  const { model, modelProvider } = others;
   const { collaborationMode } = settings;
   return {
     ...settings,
     model,
     modelProvider,
-    ...(embeddedByDefault ? { embeddedByDefault } : {}),
+    ...embedded(others),
     collaborationMode: { ...collaborationMode, settings: { ...collaborationMode.settings, model } },
   };
 }

@@ -4,6 +4,15 @@ import type { TextRange } from '../protocol/generated/types.ts';
 export interface ConfigLocation {
   path: string | null;
   range: TextRange | null;
+  /** Whether the `config` object of a request gives the setting. */
+  isRequests?: true;
+}
+
+/** Something to tell about a setting or a file. `details`: the consequence, or what to do; null: the summary says it. */
+export interface LocatedWarning {
+  summary: string;
+  details: string | null;
+  location: ConfigLocation;
 }
 
 export const NO_LOCATION: ConfigLocation = { path: null, range: null };

@@ -1,77 +1,111 @@
 import type { ConfigWarningNotification } from '../protocol/generated/types.ts';
-import { agentWarnings, roleWarnings } from './agents/agent-warnings.ts';
+import { agentWarnings } from './agents/agent-warnings.ts';
 import type { Config } from './config.ts';
-import { type ConfigError, type ConfigLocation, IncompleteConfigError } from './config-error.ts';
+import { type ConfigError, IncompleteConfigError, type LocatedWarning } from './config-error.ts';
 import { type ConfigReads, configErrors } from './config-errors.ts';
+import { REQUEST_PATH } from './hooks/hook-definition.ts';
 import { keyWarnings } from './keys/key-warnings.ts';
 import { lossOf } from './keys/loss-of.ts';
+import { tellSome } from './keys/tell-some.ts';
 import type { Layer } from './layers/layer.ts';
+import { keyringWarnings } from './login/keyring-warnings.ts';
 import { mcpProblems, mcpSettings } from './mcp/mcp-settings.ts';
 import { limitedSettings, requirementWarnings } from './requirements/requirement-warnings.ts';
+import { idleWebSearch } from './web-search.ts';
 
 /** The details of a warning about a value that threads cannot do without. */
 export const REFUSED = 'The server refuses threads that need it until you correct it. Everything else works.';
-/** The details of a warning about an MCP server that is not required. */
-const MCP_REFUSED = 'Threads start without it until you correct it. Everything else works.';
 const SERVER_RUNS = 'The server runs without it. docs/mcp.md lists the keys that heddle knows.';
 
-/** Something is wrong with the user's own settings. */
+/** Something is wrong with a setting or a file of the configuration. */
 export interface ConfigProblem {
   /** The problem without its place, which a change of the file can move. */
   problem: string;
   /** `incomplete`: something is missing that a client may add later. `noEffect`: a valid key or value does nothing. */
   kind: 'invalid' | 'incomplete' | 'noEffect';
+  /** `warning`: heddle works, but perhaps not as the user expects. */
+  severity: 'error' | 'warning';
+  /** The one thing to do. */
+  fix: string;
+  /** Whether the `config` of a request has the problem. */
+  isRequests: boolean;
   warning: ConfigWarningNotification;
 }
 
 /** Returns the problems of all settings, and of what `further` reads. Warnings, writes and `heddle doctor` share them. */
 export function configProblems(config: Config, further: ConfigReads): ConfigProblem[] {
   const notAllowed = new Set(limitedSettings(config).map(({ message }) => message));
-  const unusable = new Set(config.agentRoles.problems.filter(({ role }) => role !== null).map(({ summary }) => summary));
-  const told = (warnings: readonly ConfigWarningNotification[], invalid?: ReadonlySet<string>) =>
-    warnings.map((warning) => ofWarning(warning, invalid?.has(warning.summary) ? 'invalid' : 'noEffect'));
+  const noEffect = (warnings: readonly LocatedWarning[]) => warnings.map((warning) => toProblem(warning, 'noEffect'));
   return [
     ...configErrors(config, further).map(({ error, settings }) => ofError(error, lossOf(settings) ?? REFUSED)),
-    ...mcpProblems(config).map(({ error, required }) => ofError(error, required ? REFUSED : MCP_REFUSED)),
-    ...told(unknownServerKeys(config)),
-    ...told(config.layers.flatMap(ineffectiveKeys)),
-    ...told(requirementWarnings(config), notAllowed),
-    ...told(roleWarnings(config, { isProjects: false }), unusable),
-    ...hookProblems(config),
+    ...mcpProblems(config).map(ofMcp),
+    ...noEffect(unknownServerKeys(config)),
+    ...noEffect(config.layers.flatMap(ineffectiveKeys)),
+    ...requirementWarnings(config).map((warning) => toProblem(warning, notAllowed.has(warning.summary) ? 'invalid' : 'noEffect')),
+    ...roleProblems(config, { isProjects: false }),
+    ...hookProblems(config, { isProjects: false }),
+    ...noEffect([...keyringWarnings(config), ...idleWebSearch(config)]),
   ];
 }
 
 /** Returns the warnings about the keys of a layer that have no effect. */
-export function ineffectiveKeys(layer: Layer): ConfigWarningNotification[] {
+function ineffectiveKeys(layer: Layer): LocatedWarning[] {
   return [...keyWarnings(layer), ...agentWarnings(layer)];
 }
 
-/** The warnings about the keys of MCP servers that have no effect, in layers that are asked for: by default in all. */
-export function unknownServerKeys(config: Config, isAskedFor: (layer: Layer) => boolean = () => true): ConfigWarningNotification[] {
-  const asked = mcpSettings(config).unknown.filter(({ path }) => {
-    const layer = config.layerOf(path);
-    return layer !== null && isAskedFor(layer);
+/** The warnings about the keys of MCP servers that have no effect. */
+function unknownServerKeys(config: Config): LocatedWarning[] {
+  const told = ({ message: summary, location }: ConfigError) => ({ summary, details: SERVER_RUNS, location });
+  return tellSome(mcpSettings(config).unknown, {
+    each: ({ path, problem }) => told(config.error(path, problem)),
+    rest: (names, { path }) => told(config.error(path, `heddle does not know these keys either, so they have no effect: ${names}`)),
   });
-  return asked.map(({ path, problem }) => toConfigWarning(config.error(path, problem), SERVER_RUNS));
 }
 
-function hookProblems({ hooks }: Config): ConfigProblem[] {
-  const own = [...hooks.errors, ...hooks.warnings].filter(({ isProjects }) => !isProjects);
-  return own.map(({ message, path, isAdvice }) =>
-    ofWarning({ summary: message, details: null, path, range: null }, isAdvice ? 'noEffect' : 'invalid'),
-  );
+/** Returns the problems with the roles of the user, or of the project. */
+export function roleProblems({ agentRoles }: Config, { isProjects }: { isProjects: boolean }): ConfigProblem[] {
+  const asked = agentRoles.problems.filter((problem) => problem.isProjects === isProjects);
+  return asked.map((problem) => toProblem(problem, problem.role === null ? 'noEffect' : 'invalid'));
+}
+
+/** Returns the problems with the hooks of the user, or of the project. */
+export function hookProblems({ hooks }: Config, { isProjects }: { isProjects: boolean }): ConfigProblem[] {
+  const asked = [...hooks.errors, ...hooks.warnings].filter((problem) => problem.isProjects === isProjects);
+  return asked.map(({ message: summary, path, isAdvice }) => {
+    const location = { path, range: null, ...(path === REQUEST_PATH ? { isRequests: true as const } : {}) };
+    const problem = toProblem({ summary, details: null, location }, isAdvice ? 'noEffect' : 'invalid');
+    return { ...problem, fix: `${FOLLOW}, or correct the file.` };
+  });
 }
 
 function ofError(error: ConfigError, details: string): ConfigProblem {
   const kind = error instanceof IncompleteConfigError ? 'incomplete' : 'invalid';
-  return { problem: error.problem, kind, warning: toConfigWarning(error, details) };
+  return { ...toProblem({ summary: error.message, details, location: error.location }, kind), problem: error.problem };
 }
 
-function ofWarning(warning: ConfigWarningNotification, kind: ConfigProblem['kind']): ConfigProblem {
-  return { problem: warning.summary.replace(/^invalid config: (?:.*?:\d+:\d+: )?/, ''), kind, warning };
+/** Threads start without a server that is not required. */
+function ofMcp({ error, details }: ReturnType<typeof mcpProblems>[number]): ConfigProblem {
+  return details === null ? ofError(error, REFUSED) : { ...ofError(error, details), severity: 'warning' };
 }
 
-/** Returns the warning about a problem of the configuration. `details` says what to do. */
-export function toConfigWarning(error: { message: string; location: ConfigLocation }, details: string): ConfigWarningNotification {
-  return { summary: error.message, details, path: error.location.path, range: error.location.range };
+const FOLLOW = 'Follow the message';
+
+/** Returns the problem that a warning is about. */
+export function toProblem({ summary, details, location }: LocatedWarning, kind: ConfigProblem['kind']): ConfigProblem {
+  const { path, range, isRequests = false } = location;
+  const correction =
+    range !== null ? 'Correct the value in this line.' : path === null ? 'Correct it where it is given.' : 'Correct the file.';
+  return {
+    problem: summary.replace(/^invalid config: (?:.*?:\d+:\d+: )?/, ''),
+    kind,
+    severity: kind === 'noEffect' ? 'warning' : 'error',
+    fix: kind === 'noEffect' ? (details ?? `${FOLLOW}.`) : correction,
+    isRequests,
+    warning: { summary, details, path, range },
+  };
+}
+
+/** Returns the problem of a configuration that cannot be read. */
+export function unreadable({ message: summary, location }: ConfigError): ConfigProblem {
+  return toProblem({ summary, details: REFUSED, location }, 'invalid');
 }

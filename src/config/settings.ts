@@ -129,7 +129,8 @@ export const SETTINGS: { readonly [N in SettingName]: Setting<SettingTypes[N]> }
   allow_login_shell: { ...flag(), absent: true },
   approval_policy: {
     expected:
-      '"untrusted", "on-failure", "on-request", "never", or {granular = {sandbox_approval, rules, mcp_elicitations}} with true or false for each',
+      '"untrusted", "on-failure", "on-request", "never", or {granular = {sandbox_approval, rules, mcp_elicitations, request_permissions, ' +
+      'skill_approval}} with true or false for each, and the last two optional',
     absent: 'on-request',
     read: readApprovalPolicy,
   },

@@ -1,8 +1,10 @@
 import type { Config } from './config.ts';
-import { ConfigError } from './config-error.ts';
+import { ConfigError, type LocatedWarning, NO_LOCATION } from './config-error.ts';
+import { errorOf } from './config-errors.ts';
+import { chooseProvider } from './providers/choose-provider.ts';
 import type { ProviderConfig } from './providers/provider-config.ts';
 import { allowedSearch } from './requirements/requirements.ts';
-import type { WebSearchTable } from './web-search-table.ts';
+import { WEB_SEARCH_MODES, type WebSearchTable } from './web-search-table.ts';
 
 /** How the provider searches the web for its model, with its own tool. */
 export interface WebSearch extends Omit<WebSearchTable, 'enabled'> {
@@ -40,21 +42,39 @@ function chosenSearch(config: Config, byDefault: SearchDefault): WebSearch | nul
   return mode === 'disabled' ? null : { mode, ...choices };
 }
 
-const MODES = ['disabled', 'cached', 'indexed', 'live'] as const;
-
 /** Whether no provider searches more with this configuration than with the other: with the same mode, and on the same domains. */
 export function searchesAtMost(config: Config, other: Config): boolean {
-  return MODES.every((byDefault) => {
+  return WEB_SEARCH_MODES.every((byDefault) => {
     const [wanted, limit] = [validSearch(config, byDefault), validSearch(other, byDefault)];
     if (wanted === null || limit === null) return wanted === null;
     const { allowedDomains: domains } = wanted;
     const isOnDomains = domains.length > 0 && domains.every((domain) => limit.allowedDomains.includes(domain));
-    return MODES.indexOf(wanted.mode) <= MODES.indexOf(limit.mode) && (limit.allowedDomains.length === 0 || isOnDomains);
+    return (
+      WEB_SEARCH_MODES.indexOf(wanted.mode) <= WEB_SEARCH_MODES.indexOf(limit.mode) && (limit.allowedDomains.length === 0 || isOnDomains)
+    );
   });
 }
 
 /** Whether the user has asked for web search. */
-export function asksForWebSearch(config: Config): boolean {
+function asksForWebSearch(config: Config): boolean {
   const mode = config.get('web_search');
   return mode === null ? config.get('features.web_search_request') || config.get('tools.web_search').enabled === true : mode !== 'disabled';
+}
+
+const KEYS = [['web_search'], ['features', 'web_search_request'], ['tools', 'web_search']];
+
+/** Says that the user has asked for web search at a provider that cannot search. */
+export function idleWebSearch(config: Config): LocatedWarning[] {
+  const isWrong = errorOf(() => [chooseProvider(config, null), asksForWebSearch(config)]) !== null;
+  if (config.modelGiven || isWrong || !asksForWebSearch(config)) return [];
+  const { provider } = chooseProvider(config, null);
+  if (provider.wireApi === 'responses') return [];
+  const key = KEYS.find((path) => config.layerOf(path) !== null) ?? [];
+  return [
+    {
+      summary: `web_search has no effect: the provider ${provider.id} does not have the Responses API.`,
+      details: 'Choose a provider with wire_api = "responses" that searches the web, or remove the setting.',
+      location: config.layerOf(key)?.locate(key) ?? NO_LOCATION,
+    },
+  ];
 }

@@ -30,6 +30,8 @@ export interface ThreadSettings {
   modelProvider: string;
   /** Nobody has chosen the provider: it is the embedded model, because there was no other. Absent: it was chosen. */
   embeddedByDefault?: true;
+  /** The model that a client asked for in its place. Absent: none. */
+  embeddedInPlaceOf?: string;
   cwd: string;
   approvalPolicy: AskForApproval;
   approvalsReviewer: ApprovalsReviewer;

@@ -120,6 +120,39 @@ describe('heddle doctor', () => {
     expect(headed.check('provider')?.facts).toMatchObject({ key: 'config.toml' });
   });
 
+  test('a model that the chosen provider does not have: one thing to do', async () => {
+    const { check } = await doctor({}, { overrides: ['model_provider=scripted', 'model=x'] });
+    expect(check('provider')?.problems).toEqual([
+      {
+        severity: 'warning',
+        message:
+          'x does not answer in this thread: the provider scripted has no other model. The embedded model answers in its place, offline.',
+        fix: 'Choose another model_provider in config.toml, or remove model.',
+      },
+    ]);
+  });
+
+  test('a part of the configuration that does nothing is an error, with the thing to do', async () => {
+    const home = tempFolder({
+      'config.toml': 'model_provider = "scripted"\nmodle = 1\n[agents.x]\nmodel = 5\n[hooks]\nStop = [{ hooks = [{ type = "x" }] }]\n',
+      'hooks.json': '{',
+      'auth.json': '[]',
+    });
+    const { isWell, check } = await doctor({}, { home, cwd: home });
+    expect(isWell).toBe(false);
+    const of = (file: string) =>
+      check('configuration')
+        ?.problems.filter((problem) => problem.file === join(home, file))
+        .map(({ severity, fix }) => [severity, fix]);
+    expect(of('config.toml')).toEqual([
+      ['warning', 'Did you mean model?'],
+      ['error', 'Correct the value in this line.'],
+      ['error', 'Follow the message, or correct the file.'],
+    ]);
+    expect(of('hooks.json')).toEqual([['error', 'Follow the message, or correct the file.']]);
+    expect(of('auth.json')).toEqual([['error', 'Correct the file.']]);
+  });
+
   test('a file that cannot be read leaves the other checks', async () => {
     const { check } = await doctor({ 'config.toml': 'model = [' });
     expect(check('configuration')).toMatchObject({ summary: 'cannot be read', problems: [{ severity: 'error', line: 1 }] });

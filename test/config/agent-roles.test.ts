@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { AgentRoles } from '../../src/config/agents/agent-role.ts';
-import { configWarnings, projectWarnings } from '../../src/config/config-warnings.ts';
+import { configWarnings, projectProblems } from '../../src/config/config-warnings.ts';
 import { type ConfigSources, loadConfig } from '../../src/config/load-config.ts';
 import { TrustedFiles } from '../../src/config/trust/trusted-files.ts';
 import { sourcesIn } from './load.ts';
@@ -142,7 +142,7 @@ describe('roles of a project', () => {
     });
     const config = await loadConfig(sources);
     expect(config.agentRoles.roles).toEqual([{ name: 'tester', description: 'Tests.', nicknames: ['T'], config: { model: 'm' } }]);
-    expect(projectWarnings(config).map(({ summary, path }) => [summary.replace(/^.*toml:/, ''), path])).toEqual([
+    expect(projectProblems(config).map(({ warning: { summary, path } }) => [summary.replace(/^.*toml:/, ''), path])).toEqual([
       ["3:1: model_provider is ignored: a project's config.toml cannot set it", join(sources.folder, '.codex/agents/tester.toml')],
       ['4:1: sandbox_mode is ignored: a project can only make it stricter than your own settings do', expect.anything()],
     ]);
@@ -177,7 +177,7 @@ describe('roles of a project', () => {
     writeFiles(sources.folder, { '.codex/agents/a.toml': 'model = "m"\n' });
     const config = await loadConfig({ ...sources, trustedFiles: new TrustedFiles({ home: sources.home }) });
     expect(config.agentRoles.roles).toEqual([]);
-    expect(projectWarnings(config)).toEqual([
+    expect(projectProblems(config).map(({ warning }) => warning)).toEqual([
       {
         summary: expect.stringContaining('agents/a.toml is not in force: you have not trusted its content yet'),
         details: null,
@@ -191,7 +191,7 @@ describe('roles of a project', () => {
     const folder = tempFolder({ '.codex/agents/a.toml': 'model = "m"\n', '.git/HEAD': '' });
     const config = await loadConfig(sourcesIn(tempFolder(), { cwd: folder, env }));
     expect(config.agentRoles).toEqual({ roles: [], problems: [] });
-    expect(projectWarnings(config)).toEqual([]);
+    expect(projectProblems(config)).toEqual([]);
   });
 });
 

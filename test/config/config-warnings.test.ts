@@ -167,6 +167,10 @@ test.each([
   ['[agents]\nmax_threads = 0\nmax_depth = -1\n', 'Models do not get the tools for agents'],
   ['agents = 5\n', 'Models do not get the tools for agents'],
   ['review_model = 5\n', 'The server refuses reviews'],
+  ['[features]\nhooks = "off"\n', 'Hooks run'],
+  ['[mcp_safety_check]\ncomand = "x"\n', 'Every call of an MCP tool needs approval'],
+  ['mcp_oauth_callback_port = 0\n', 'It has no effect'],
+  ['[mcp_servers.a]\ncommand = 5\n', 'Threads start without it'],
   ['tools = 5\n', 'The server refuses threads that need it'],
 ])('the warning about %j says what is lost', async (text, loss) => {
   const details = new Set((await warningsOf(text)).warnings.map((warning) => warning.details));
@@ -201,6 +205,20 @@ describe('a login that is stored elsewhere', () => {
     const { warnings } = await warningsOf('cli_auth_credentials_store = "wallet"\n');
     expect(warnings).toMatchObject([{ details: 'It has no effect until you correct it. Everything else works.' }]);
   });
+});
+
+test('of many keys that have no effect, the first ten have warnings of their own', async () => {
+  const keys = Array.from({ length: 500 }, (_, index) => `k${index} = 1`).join('\n');
+  const { warnings: ofServer } = await warningsOf(`[mcp_servers.a]\ncommand = "x"\n${keys}\n`);
+  expect(ofServer).toHaveLength(11);
+  expect(ofServer[10]?.summary).toMatch(/heddle does not know these keys either.*mcp_servers\.a\.k/);
+  const project = tempFolder({ '.codex/config.toml': `${keys}\n`, '.codex/agents/r.toml': `${keys}\n`, home: '' });
+  const { warnings } = await warningsOf(`[projects."${project}"]\ntrust_level = "trusted"\n`, { cwd: project });
+  for (const file of ['config.toml', 'agents/r.toml']) {
+    const told = warnings.filter(({ path }) => path === join(project, '.codex', file));
+    expect(told).toHaveLength(11);
+    expect(told[10]?.summary).toMatch(/these keys are ignored, too: k10, k11, .*… \(490 keys\)$/);
+  }
 });
 
 describe('the embedded model', () => {

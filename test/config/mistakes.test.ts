@@ -39,7 +39,7 @@ const MISTAKES: readonly [kind: string, text: string, line: number, key: string,
     'approval_policy = "always"\n',
     1,
     'approval_policy',
-    /expected "untrusted", "on-failure", "on-request", "never", or/,
+    /expected "untrusted", "on-failure", "on-request", "never", or .*request_permissions, skill_approval/,
   ],
   [
     'a part of a granular policy',

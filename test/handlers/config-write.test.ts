@@ -214,6 +214,43 @@ describe('config/value/write', () => {
     expect(existsSync(record)).toBe(true);
   });
 
+  test.each([
+    ['an invalid value', 'sandbox_mode = "rw"\n', /config\.toml:1:1: sandbox_mode: expected one of/],
+    ['no TOML', 'x = [\n', /config\.toml:.*not valid TOML/],
+  ])('trusts a project whose own config.toml has %s, and warns of it', async (_, text, message) => {
+    const server = await startServer({ config: CONFIG, files: { 'work/.codex/config.toml': text } });
+    const trust = replace(`projects."${server.cwd}".trust_level`, 'trusted');
+    expect(await server.client.request('config/value/write', trust)).toMatchObject({ status: 'ok' });
+    const warning = await server.client.waitFor('configWarning', ({ summary }) => message.test(summary));
+    expect(warning.path).toBe(join(server.cwd, '.codex/config.toml'));
+    expect(fileOf(server)).toContain('trust_level = "trusted"');
+  });
+
+  const chat = `${CONFIG}wire_api = "chat"\n`;
+  const hook = (more: object) => [{ hooks: [{ type: 'command', command: 'true', ...more }] }];
+  test.each([
+    ['a hook with a key that is not known', CONFIG, replace('hooks.PreToolUse', hook({ note: 'y' })), /"note" is ignored/],
+    [
+      'a limit of context that a hook cannot give',
+      CONFIG,
+      replace('hooks.PreCompact', hook({ additionalContextLimit: 5 })),
+      /Limit is ignored/,
+    ],
+    ['a hook that cannot be asynchronous', CONFIG, replace('hooks.SessionEnd', hook({ async: true })), /async is ignored/],
+    ['a keyring', CONFIG, replace('cli_auth_credentials_store', 'keyring'), /cli_auth_credentials_store: "keyring" has no effect/],
+    [
+      'a keyring for MCP',
+      CONFIG,
+      replace('mcp_oauth_credentials_store', 'keyring'),
+      /mcp_oauth_credentials_store: "keyring" has no effect/,
+    ],
+    ['a search that the provider cannot do', chat, replace('web_search', 'live'), /web_search has no effect/],
+  ])('accepts %s, and warns that it has no effect', async (_, config, edit, message) => {
+    const server = await startServer({ config });
+    expect(await server.client.request('config/value/write', edit)).toMatchObject({ status: 'ok' });
+    await server.client.waitFor('configWarning', ({ summary }) => message.test(summary));
+  });
+
   test.skipIf(process.getuid?.() === 0)('refuses a file that the server may not write', async () => {
     const server = await startServer({ config: CONFIG });
     chmodSync(join(server.home, 'config.toml'), 0o400);

@@ -30,11 +30,11 @@ export interface ThreadOverrides extends SandboxOverrides {
  */
 export function keptSettings(last: ThreadSettings, { knowsModes }: { knowsModes: boolean }): Partial<ThreadSettings> {
   const { model, modelProvider, cwd, approvalsReviewer, effort, summary, personality, serviceTier, collaborationMode } = last;
-  const { baseInstructions, developerInstructions, permissionProfile, workspaceRoots, multiAgentMode, embeddedByDefault } = last;
+  const { baseInstructions, developerInstructions, permissionProfile, workspaceRoots, multiAgentMode } = last;
   return {
     model,
     modelProvider,
-    ...(embeddedByDefault ? { embeddedByDefault } : {}),
+    ...embedded(last),
     cwd,
     approvalsReviewer,
     effort,
@@ -78,7 +78,8 @@ export function resolveSettings(sources: SettingsSources): {
     Object.hasOwn(requested, configKey) ? undefined : last[name];
   const named = overrides.modelProvider ?? kept('modelProvider', 'model_provider') ?? null;
   const { provider, embeddedDefault } = chooseProvider(config, named);
-  const model = chooseModel(config, provider, overrides.model ?? kept('model', 'model') ?? null);
+  const asked = overrides.model ?? kept('model', 'model') ?? null;
+  const model = chooseModel(config, provider, asked);
   const effort = keptOr(kept('effort', 'model_reasoning_effort'), () => config.get('model_reasoning_effort'));
   const { mode, settings: modeSettings } = last.collaborationMode ?? { mode: 'default' as const, settings: null };
   const wanted = {
@@ -95,7 +96,7 @@ export function resolveSettings(sources: SettingsSources): {
     settings: {
       model,
       modelProvider: provider.id,
-      ...(embeddedDefault ? { embeddedByDefault: true as const } : {}),
+      ...(embeddedDefault ? { embeddedByDefault: true as const, ...inPlaceOf(asked, model) } : {}),
       cwd,
       ...requiredSettings(config, wanted),
       effort,
@@ -115,11 +116,22 @@ export function resolveSettings(sources: SettingsSources): {
   };
 }
 
-/** The settings without a provider that nobody has chosen, and its model. */
+/** The settings without a provider that nobody has chosen, and with the model that a client asked for in place of that provider's. */
 function chosen(settings: Partial<ThreadSettings>): Partial<ThreadSettings> {
   if (settings.embeddedByDefault === undefined) return settings;
-  const { model: _model, modelProvider: _provider, ...others } = settings;
-  return others;
+  const { model: _model, modelProvider: _provider, embeddedInPlaceOf: asked, ...others } = settings;
+  return { ...others, ...(asked === undefined ? {} : { model: asked }) };
+}
+
+/** The settings that say that nobody has chosen the provider. */
+export function embedded({ embeddedByDefault, embeddedInPlaceOf }: Partial<ThreadSettings>): Partial<ThreadSettings> {
+  if (!embeddedByDefault) return {};
+  return { embeddedByDefault, ...(embeddedInPlaceOf === undefined ? {} : { embeddedInPlaceOf }) };
+}
+
+/** `asked`: the model that a client asked for; null: none. */
+function inPlaceOf(asked: string | null, model: string): Pick<ThreadSettings, 'embeddedInPlaceOf'> {
+  return asked === null || asked === model ? {} : { embeddedInPlaceOf: asked };
 }
 
 type Limited = Pick<ThreadSettings, 'approvalPolicy' | 'approvalsReviewer' | 'sandboxPolicy' | 'permissionProfile' | 'workspaceRoots'>;
@@ -173,13 +185,15 @@ export function withTurnOverrides(
   const completePolicy = approvalPolicy ? completeApprovalPolicy(approvalPolicy) : null;
   checkRequired(config, { ...params, ...sandbox, approvalPolicy: completePolicy });
   const mode = params.collaborationMode ?? null;
-  const model = answeringModel(config, settings.modelProvider, mode?.settings.model ?? params.model ?? settings.model);
+  const asked = mode?.settings.model ?? params.model ?? settings.model;
+  const model = answeringModel(config, settings.modelProvider, asked);
   // A mode with the effort null removes the effort; a mode without an effort leaves it.
   const effort = mode?.settings.reasoning_effort === null ? null : (mode?.settings.reasoning_effort ?? params.effort ?? settings.effort);
   const instructions = (mode ?? settings.collaborationMode).settings.developer_instructions ?? null;
   return {
     ...settings,
     model,
+    ...(settings.embeddedByDefault ? inPlaceOf(asked, model) : {}),
     effort,
     cwd: params.cwd ? resolve(serverCwd, params.cwd) : settings.cwd,
     approvalPolicy: completePolicy ?? settings.approvalPolicy,

@@ -1,8 +1,7 @@
 import type { Config } from '../../config/config.ts';
 import { ConfigError } from '../../config/config-error.ts';
-import { REFUSED } from '../../config/config-problems.ts';
-import { configWarnings, embeddedDefault } from '../../config/config-warnings.ts';
-import { LOSS_DETAILS } from '../../config/keys/loss-of.ts';
+import { unreadable } from '../../config/config-problems.ts';
+import { allProblems } from '../../config/config-warnings.ts';
 import { type Layer, layerVersion } from '../../config/layers/layer.ts';
 import { type ConfigSources, loadConfig } from '../../config/load-config.ts';
 import { readRuleFiles } from '../../config/rules-files.ts';
@@ -14,22 +13,26 @@ import type { DoctorCheck, DoctorProblem } from './doctor-check.ts';
 
 /** Reads all layers and the rules. The configuration is null if a file cannot be read. */
 export async function checkConfig(sources: ConfigSources): Promise<{ check: DoctorCheck; config: Config | null }> {
-  const config = await readable(sources);
+  const loaded = await loadedOrError(sources);
+  const config = loaded instanceof ConfigError ? null : loaded;
   // The check of the provider tells about the embedded model.
-  const others = new Set((config === null ? [] : embeddedDefault(config)).map(({ summary }) => summary));
-  const warnings = (await configWarnings(sources, policyReads)).filter(({ summary }) => !others.has(summary));
+  const found = loaded instanceof ConfigError ? [unreadable(loaded)] : allProblems(loaded, sources, policyReads);
   const ofRules = ruleWarnings(await commandRules(await readRuleFiles(sources.home)));
   const layers = config?.layers.map(shownLayer) ?? [];
   const names = layers.map(({ source, inForce }) => (inForce ? source : `${source} (not in force)`));
   const summary = config === null ? 'cannot be read' : names.join(', ');
-  return { config, check: { name: 'configuration', summary, facts: { layers }, problems: [...warnings, ...ofRules].map(toProblem) } };
+  const problems = [
+    ...found.map(({ severity, fix, warning }) => toProblem(warning, { severity, fix })),
+    ...ofRules.map((warning) => toProblem(warning, { severity: 'warning', fix: warning.details ?? null })),
+  ];
+  return { config, check: { name: 'configuration', summary, facts: { layers }, problems } };
 }
 
-async function readable(sources: ConfigSources): Promise<Config | null> {
+async function loadedOrError(sources: ConfigSources): Promise<Config | ConfigError> {
   try {
     return await loadConfig(sources);
   } catch (error) {
-    if (error instanceof ConfigError) return null;
+    if (error instanceof ConfigError) return error;
     throw error;
   }
 }
@@ -46,20 +49,7 @@ function shownLayer(layer: Layer) {
   };
 }
 
-function correction(path: string | null, range: ConfigWarningNotification['range']): string {
-  if (range !== null && range !== undefined) return 'Correct the value in this line.';
-  return path === null ? 'Correct it where it is given.' : 'Correct the file.';
-}
-
-/** A setting that cannot be read is an error, unless only an MCP server is lost. Others have no effect, or another than it seems. */
-function toProblem({ summary, details, path, range }: ConfigWarningNotification): DoctorProblem {
-  const isInvalid = details !== null && (details === REFUSED || LOSS_DETAILS.includes(details));
-  const severity = isInvalid ? 'error' : 'warning';
-  return {
-    severity,
-    message: summary,
-    fix: severity === 'error' ? correction(path, range) : details,
-    ...(path === null ? {} : { file: path }),
-    ...(range === null ? {} : { line: range.start.line, column: range.start.column }),
-  };
+function toProblem({ summary, path, range }: ConfigWarningNotification, told: Pick<DoctorProblem, 'severity' | 'fix'>): DoctorProblem {
+  const line = range === null || range === undefined ? {} : { line: range.start.line, column: range.start.column };
+  return { ...told, message: summary, ...(path ? { file: path } : {}), ...line };
 }

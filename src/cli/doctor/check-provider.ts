@@ -74,9 +74,9 @@ function embeddedProblems(
   const isChosen = !embeddedDefault;
   const wanted = config.get('model');
   if (!isEmbedded(config, provider) || (isChosen && wanted === null)) return [];
-  const advice = isChosen ? 'Choose another provider, or remove model.' : modelAdvice(config);
+  const advice = isChosen ? 'Choose another model_provider in config.toml, or remove model.' : modelAdvice(config);
   const message =
-    standInWarning(config, { provider, embeddedDefault, wanted }) ??
+    standInWarning(config, { provider, embeddedDefault, wanted })?.problem ??
     'No model provider is configured: the embedded model answers, offline.';
-  return [{ severity: 'warning', message: message.replace(` ${advice}`, ''), fix: advice }];
+  return [{ severity: 'warning', message, fix: advice }];
 }

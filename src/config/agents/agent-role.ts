@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../base/json-value.ts';
-import type { ConfigLocation } from '../config-error.ts';
+import type { LocatedWarning } from '../config-error.ts';
 
 /** A role that an agent can have. */
 export interface AgentRole {
@@ -13,13 +13,9 @@ export interface AgentRole {
 }
 
 /** Something is wrong with a role, or a part of it is ignored. */
-export interface RoleProblem {
+export interface RoleProblem extends LocatedWarning {
   /** The role that no agent can have because of it; null: all roles can be used. */
   role: string | null;
-  summary: string;
-  /** The consequence, or what the user can do; null: the summary says it. */
-  details: string | null;
-  location: ConfigLocation;
   /** Whether the role is of a project. */
   isProjects: boolean;
 }

@@ -1,24 +1,14 @@
-import type { ConfigWarningNotification } from '../../protocol/generated/types.ts';
-import type { Config } from '../config.ts';
-import { ConfigError } from '../config-error.ts';
+import { ConfigError, type LocatedWarning } from '../config-error.ts';
 import { isTable, valueAt } from '../layers/config-table.ts';
 import type { Layer } from '../layers/layer.ts';
 import { isAgentSetting, SETTING_NAMES } from '../settings.ts';
 import { suggestKey } from '../suggest-key.ts';
-import type { RoleProblem } from './agent-role.ts';
 
 const AGENT_KEYS = SETTING_NAMES.filter((name) => name.startsWith('agents.')).map((name) => name.slice('agents.'.length));
 const SECOND_VERSION = ['features', 'multi_agent_v2'];
 
-/** Returns the warnings about the roles of the user, or of the project. */
-export function roleWarnings({ agentRoles }: Config, { isProjects }: Pick<RoleProblem, 'isProjects'>): ConfigWarningNotification[] {
-  return agentRoles.problems
-    .filter((problem) => problem.isProjects === isProjects)
-    .map(({ summary, details, location }) => ({ summary, details, ...location }));
-}
-
 /** Returns the warnings about keys of `[agents]` and `[features]` in a layer that have no effect. */
-export function agentWarnings(layer: Layer): ConfigWarningNotification[] {
+export function agentWarnings(layer: Layer): LocatedWarning[] {
   if (layer.disabledReason !== null) return [];
   const agents = valueAt(layer.config, ['agents']);
   const keys = Object.entries(isTable(agents) ? agents : {}).flatMap(([key, value]) => {
@@ -37,8 +27,8 @@ function suggestionFor(key: string): string {
   return suggested === null ? `heddle has these settings of agents: ${AGENT_KEYS.join(', ')}.` : `Did you mean ${suggested}?`;
 }
 
-function noEffect(layer: Layer, path: readonly string[], details: string): ConfigWarningNotification {
+function noEffect(layer: Layer, path: readonly string[], details: string): LocatedWarning {
   const label = layer.label === null ? '' : ` (${layer.label})`;
   const { message, location } = new ConfigError(`${path.join('.')}${label} has no effect`, layer.locate(path));
-  return { summary: message, details, ...location };
+  return { summary: message, details, location };
 }

@@ -1,6 +1,7 @@
 import type { Config } from '../config.ts';
+import { readOr } from '../config-error.ts';
 import { approvalModeOf, isToolEnabled, type McpApprovalMode, type McpServerConfig, serverKey } from '../mcp/mcp-server-config.ts';
-import { readMcpServers } from '../mcp/read-mcp-servers.ts';
+import { readMcpServer } from '../mcp/read-mcp-servers.ts';
 
 /** How much each mode lets run without approval. */
 const LETS_RUN: Readonly<Record<McpApprovalMode, number>> = { prompt: 0, writes: 1, auto: 2, approve: 3 };
@@ -10,16 +11,18 @@ const ANY_OTHER = '';
 /** Whether the MCP server of this name lets the agents of a role do no more than the thread: the same server, and no further tool. */
 export function allowsNoMoreServers(name: string, { roles, own }: { roles: Config; own: Config }): boolean {
   const theirs = serverNamed(name, roles);
-  if (theirs === undefined) return true;
+  if (theirs === null) return true;
   const ours = serverNamed(name, own);
-  return (
-    ours !== undefined && serverKey(theirs) === serverKey(ours) && namedTools(theirs, ours).every((tool) => allows(tool, theirs, ours))
-  );
+  return ours !== null && serverKey(theirs) === serverKey(ours) && namedTools(theirs, ours).every((tool) => allows(tool, theirs, ours));
 }
 
-/** Undefined: it is not used, because it is switched off or invalid. */
-function serverNamed(name: string, config: Config): McpServerConfig | undefined {
-  return readMcpServers(config).servers.find((server) => server.name === name && server.enabled);
+/** Null: it is not used, because it is not there, switched off or invalid. */
+function serverNamed(name: string, config: Config): McpServerConfig | null {
+  const server = readOr(
+    () => readMcpServer(config, name),
+    () => null,
+  );
+  return server?.enabled === true ? server : null;
 }
 
 function namedTools(...servers: McpServerConfig[]): string[] {

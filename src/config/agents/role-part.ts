@@ -1,8 +1,10 @@
 import { basename, dirname, join, resolve } from 'node:path';
 import type { JsonObject } from '../../base/json-value.ts';
-import { ConfigError } from '../config-error.ts';
+import { ConfigError, type ConfigLocation } from '../config-error.ts';
+import { tellSome } from '../keys/tell-some.ts';
 import { emptyTable, isTable, mergeTables } from '../layers/config-table.ts';
 import { type Layer, parseLayer, readLayer } from '../layers/layer.ts';
+import { isRequestLayer } from '../layers/request-layer.ts';
 import type { Toml } from '../layers/toml.ts';
 import { withProjectSettings } from '../layers/with-project-settings.ts';
 import { isAgentSetting } from '../settings.ts';
@@ -42,14 +44,15 @@ export function ownParts({ home, layers, toml }: RoleSources): Parts {
   const folder = join(home, 'agents');
   const names = roleFileNames(home);
   if (names.length > ROLE_FILES_MAX) problems.push(tooMany(folder, { isProjects: false }));
-  const read = (path: string) => readLayer(path, { type: 'user', file: path, profile: null }, toml);
+  const readFile = (path: string) => readLayer(path, { type: 'user', file: path, profile: null }, toml);
   for (const path of names.slice(0, ROLE_FILES_MAX).map((name) => join(folder, name)))
-    attempt(stem(path), () => [{ role: stem(path), layer: read(path) }]);
+    attempt(stem(path), () => [{ role: stem(path), layer: readFile(path) }]);
   for (const { role, layer } of layers.filter((layer) => !isProjects(layer)).flatMap(tables)) {
-    attempt(role, () => {
+    const read = () => {
       const file = fileOf(layer);
-      return [...(file === null ? [] : [{ role, layer: required(read(resolve(home, file)), layer) }]), { role, layer }];
-    });
+      return [...(file === null ? [] : [{ role, layer: required(readFile(resolve(home, file)), layer) }]), { role, layer }];
+    };
+    attempt(role, read, { isRequests: isRequestLayer(layer) });
   }
   return { parts, problems };
 }
@@ -93,13 +96,15 @@ export function projectParts({ layers, roleFiles, toml }: RoleSources): Parts {
 function collector({ isProjects }: { isProjects: boolean }) {
   const parts: RolePart[] = [];
   const problems: RoleProblem[] = [];
-  /** Adds the parts that `read` returns. A part that is not valid is a problem of its role. */
-  const attempt = (role: string, read: () => { role: string; layer: Layer }[]) => {
+  /** Adds the parts that `read` returns. A part that is not valid is a problem of its role. `isRequests`: a request names its files, too. */
+  const attempt = (role: string, read: () => { role: string; layer: Layer }[], { isRequests = false } = {}) => {
+    const told = (location: ConfigLocation) => (isRequests ? { ...location, isRequests } : location);
     try {
-      parts.push(...read().map((part) => ({ ...part, isProjects })));
+      for (const { role, layer } of read())
+        parts.push({ role, layer: { ...layer, locate: (path) => told(layer.locate(path)) }, isProjects });
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
-      problems.push({ role, summary: error.message, details: UNUSABLE, location: error.location, isProjects });
+      problems.push({ role, summary: error.message, details: UNUSABLE, location: told(error.location), isProjects });
     }
   };
   return { parts, problems, attempt };
@@ -120,9 +125,13 @@ function narrow(layer: Layer, own: JsonObject): { kept: Layer; ignored: RoleProb
   const describing = pick(layer.config, (key) => Object.hasOwn(ROLE_SETTINGS, key));
   const settings = pick(layer.config, (key) => !Object.hasOwn(ROLE_SETTINGS, key));
   const { config, ignoredKeys } = withProjectSettings({ ...layer, config: settings }, own);
-  const ignored = ignoredKeys.map(({ path, reason }) => {
-    const { message, location } = new ConfigError(`${path.join('.')} is ignored: ${reason}`, layer.locate(path));
+  const problem = (text: string, path: readonly string[]): RoleProblem => {
+    const { message, location } = new ConfigError(text, layer.locate(path));
     return { role: null, summary: message, details: IN_HOME, location, isProjects: true };
+  };
+  const ignored = tellSome(ignoredKeys, {
+    each: ({ path, reason }) => problem(`${path.join('.')} is ignored: ${reason}`, path),
+    rest: (names) => problem(`these keys are ignored, too: ${names}`, []),
   });
   return { kept: { ...layer, config: mergeTables(config, describing) }, ignored };
 }

@@ -40,9 +40,12 @@ export interface HookProblem {
   message: string;
   /** Whether a file of a project has the problem. */
   isProjects: boolean;
-  /** The definition is valid, but something has no effect, or can be clearer. */
+  /** The definition is valid, but something has no effect, or can be clearer, or the hook has changed since the user trusted it. */
   isAdvice?: true;
 }
+
+/** Stands for a file where the `config` of a request defines hooks. */
+export const REQUEST_PATH = '/<request>/config.toml';
 
 /** The hooks of a working directory. */
 export interface HookSet {

@@ -5,18 +5,23 @@ import { suggestKey } from '../suggest-key.ts';
 /** The most seconds that a timer can wait. */
 const SECONDS_MAX = Math.floor((2 ** 31 - 1) / 1000);
 
-/** The fields of one table in a definition of hooks. Adds a problem for each that is not valid; the value is then undefined. */
+/**
+ * The fields of one table in a definition of hooks. Adds a problem for each that is not valid; the value is then undefined. `advice`: gets
+ * the keys that have no effect.
+ */
 export class HookFields {
   readonly isTable: boolean;
   readonly #table: JsonObject;
   readonly #where: string;
   readonly #problems: string[];
+  readonly #advice: string[];
 
-  constructor(value: JsonValue, where: string, problems: string[]) {
+  constructor(value: JsonValue, where: string, { problems, advice }: { problems: string[]; advice: string[] }) {
     this.isTable = isTable(value);
     this.#table = isTable(value) ? value : emptyTable();
     this.#where = where;
     this.#problems = problems;
+    this.#advice = advice;
     if (!this.isTable) this.#add('expected a table');
   }
 
@@ -65,14 +70,13 @@ export class HookFields {
     return null;
   }
 
-  /** Adds a problem for each other key. */
+  /** Adds advice for each other key. */
   endWith(known: readonly string[]): void {
     for (const key of Object.keys(this.#table)) {
       if (known.includes(key)) continue;
       const suggested = suggestKey(key, known);
-      this.#add(
-        `${JSON.stringify(key)} is ignored, because it is not a known key${suggested === null ? '' : `. Did you mean ${suggested}?`}`,
-      );
+      const help = suggested === null ? '' : `. Did you mean ${suggested}?`;
+      this.#advice.push(`${this.#where}: ${JSON.stringify(key)} is ignored, because it is not a known key${help}`);
     }
   }
 

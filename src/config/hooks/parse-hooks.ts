@@ -14,6 +14,8 @@ interface Parsed {
   hooks: ParsedHook[];
   /** One for each part that is not used. */
   problems: string[];
+  /** One for each key that has no effect. */
+  advice: string[];
 }
 
 /** The most hooks of one file. */
@@ -32,7 +34,7 @@ interface Place {
 
 /** Reads a table of hooks by event. `source`: begins the keys of its hooks. Parts that are not valid are left out. */
 export function parseHooks(table: JsonObject, source: string): Parsed {
-  const parsed: Parsed = { hooks: [], problems: [] };
+  const parsed: Parsed = { hooks: [], problems: [], advice: [] };
   for (const name of Object.keys(table)) if (!EVENT_NAMES.includes(name)) parsed.problems.push(unknownEvent(name));
   for (const event of HOOK_EVENTS) {
     const groups = table[event.label];
@@ -55,7 +57,7 @@ function unknownEvent(name: string): string {
 
 function parseGroup(group: JsonValue, { event, index, source }: { event: HookEvent; index: number; source: string }, parsed: Parsed): void {
   const where = `${event.label}[${index}]`;
-  const fields = new HookFields(group, where, parsed.problems);
+  const fields = new HookFields(group, where, parsed);
   const matcher = fields.text('matcher');
   const handlers = fields.list('hooks');
   fields.endWith(['matcher', 'hooks']);
@@ -68,7 +70,7 @@ function parseGroup(group: JsonValue, { event, index, source }: { event: HookEve
   for (const [position, handler] of handlers.entries()) {
     const key = `${source}:${separatedName(event.name, '_')}:${index}:${position}`;
     const place = { event, matcher: event.matches === null ? null : matcher, matches, where: `${where}.hooks[${position}]`, key };
-    const hook = parseHandler(handler, place, parsed.problems);
+    const hook = parseHandler(handler, place, parsed);
     if (hook !== null) parsed.hooks.push(hook);
   }
 }
@@ -76,10 +78,10 @@ function parseGroup(group: JsonValue, { event, index, source }: { event: HookEve
 const COMMON_KEYS = ['type', 'timeout', 'statusMessage'];
 
 /** Null: it is not used. */
-function parseHandler(value: JsonValue, place: Place, problems: string[]): ParsedHook | null {
+function parseHandler(value: JsonValue, place: Place, parsed: Parsed): ParsedHook | null {
   const { event, matcher, matches, key, where } = place;
-  const fields = new HookFields(value, where, problems);
-  const read = fields.isTable ? readHandler(fields, place, problems) : null;
+  const fields = new HookFields(value, where, parsed);
+  const read = fields.isTable ? readHandler(fields, place, parsed) : null;
   if (read === null) return null;
   const { handler, keys, hashed } = read;
   const timeout = fields.wholeNumber('timeout');
@@ -88,7 +90,7 @@ function parseHandler(value: JsonValue, place: Place, problems: string[]): Parse
   fields.endWith([...COMMON_KEYS, ...keys]);
   if (timeout === undefined || statusMessage === undefined || limit === undefined) return null;
   if (limit !== null && !event.givesContext) {
-    problems.push(`${where}: additionalContextLimit is ignored, because ${event.label} hooks cannot give additional context`);
+    parsed.advice.push(`${where}: additionalContextLimit is ignored, because ${event.label} hooks cannot give additional context`);
   }
   const timeoutSec = Math.max(1, timeout ?? event.timeoutSecDefault);
   const contextTokensMax = event.givesContext ? limit : null;
@@ -109,12 +111,12 @@ interface ReadHandler {
   hashed: JsonObject;
 }
 
-function readHandler(fields: HookFields, { event, where }: Place, problems: string[]): ReadHandler | null {
+function readHandler(fields: HookFields, { event, where }: Place, { problems, advice }: Parsed): ReadHandler | null {
   const type = fields.raw('type');
   const isAtEnd = event.name === 'sessionEnd';
   switch (type) {
     case 'command':
-      return commandHandler(fields, { isAtEnd, where, problems });
+      return commandHandler(fields, { isAtEnd, where, advice });
     case 'mcp_tool':
     case 'prompt':
     case 'agent':
@@ -129,14 +131,14 @@ function readHandler(fields: HookFields, { event, where }: Place, problems: stri
 
 function commandHandler(
   fields: HookFields,
-  { isAtEnd, where, problems }: { isAtEnd: boolean; where: string; problems: string[] },
+  { isAtEnd, where, advice }: { isAtEnd: boolean; where: string; advice: string[] },
 ): ReadHandler | null {
   const command = fields.requiredText('command');
   const wantsAsync = fields.flag('async');
   // `commandWindows` is for another system.
   const keys = ['command', 'commandWindows', 'async', 'additionalContextLimit'];
   if (command === null || wantsAsync === undefined) return null;
-  if (wantsAsync && isAtEnd) problems.push(`${where}: async is ignored, because the end of a session waits for its hooks`);
+  if (wantsAsync && isAtEnd) advice.push(`${where}: async is ignored, because the end of a session waits for its hooks`);
   const isAsync = wantsAsync && !isAtEnd;
   return { handler: { type: 'command', command, isAsync }, keys, hashed: { type: 'command', command, async: isAsync } };
 }

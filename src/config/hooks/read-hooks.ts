@@ -8,13 +8,11 @@ import type { Layer } from '../layers/layer.ts';
 import { isRequestLayer } from '../layers/request-layer.ts';
 import { suggestKey } from '../suggest-key.ts';
 import { FILE_BYTES_MAX, type ProjectFile } from '../trust/project-files.ts';
-import { HOOKS_FILE, type HookDefinition, type HookProblem, type HookSet } from './hook-definition.ts';
+import { HOOKS_FILE, type HookDefinition, type HookProblem, type HookSet, REQUEST_PATH } from './hook-definition.ts';
 import { HOOK_EVENTS, separatedName } from './hook-events.ts';
 import { HookFields } from './hook-fields.ts';
 import { parseHooks } from './parse-hooks.ts';
 
-/** Stands for a file where the `config` of a request defines hooks. */
-const REQUEST_PATH = '/<request>/config.toml';
 /** Stands for a file where the command line defines hooks. */
 const SESSION_PATH = '/<session-flags>/config.toml';
 
@@ -62,6 +60,7 @@ export function readHooks(sources: HookSources): HookSet {
     const parsed = parseHooks(table, keyStart);
     const problems = problem === undefined ? parsed.problems : [problem];
     warnings.push(...problems.map((message) => ({ path, message: `${path}: ${message}`, isProjects })));
+    warnings.push(...parsed.advice.map((message) => ({ path, message: `${path}: ${message}`, isProjects, isAdvice: true as const })));
     for (const hook of parsed.hooks) {
       // Users do not decide about the hooks of the administrator.
       const state = trust === 'managed' ? undefined : states.get(hook.key);
@@ -128,7 +127,9 @@ function hooksIn(bytes: Uint8Array, { path, isProjects }: Pick<HookProblem, 'pat
     if (key === 'hooks' || key === 'description') continue;
     const suggested = suggestKey(key, ['description', 'hooks']);
     const advice = suggested === null ? 'Put the events under "hooks".' : `Did you mean ${suggested}?`;
-    warnings.push({ path, message: `${path}: ${JSON.stringify(key)} is ignored, because it is not a known key. ${advice}`, isProjects });
+    const message = `${path}: ${JSON.stringify(key)} is ignored, because it is not a known key. ${advice}`;
+    // A table or a list is probably meant to have hooks.
+    warnings.push({ path, message, isProjects, ...(typeof table[key] === 'object' ? {} : { isAdvice: true }) });
   }
   const { hooks = emptyTable() } = table;
   if (!isTable(hooks)) throw new Error('"hooks" is not an object');
@@ -231,7 +232,7 @@ function readState(state: JsonValue, where: string, problems: string[]): Omit<Ho
     problems.push(`${where}: expected a table with enabled = true or false and trusted_hash = "sha256:…"`);
     return null;
   }
-  new HookFields(state, where, problems).endWith(STATE_KEYS);
+  new HookFields(state, where, { problems, advice: problems }).endWith(STATE_KEYS);
   return { ...(enabled === undefined ? {} : { isEnabled: enabled }), ...(trustedHash === undefined ? {} : { trustedHash }) };
 }
 

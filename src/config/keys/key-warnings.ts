@@ -1,15 +1,13 @@
 import type { JsonValue } from '../../base/json-value.ts';
-import type { ConfigWarningNotification } from '../../protocol/generated/types.ts';
-import { ConfigError } from '../config-error.ts';
+import { ConfigError, type LocatedWarning } from '../config-error.ts';
 import { findFeature } from '../features/feature-list.ts';
 import { isTable, valueAt } from '../layers/config-table.ts';
 import type { Layer } from '../layers/layer.ts';
 import { suggestKey } from '../suggest-key.ts';
 import { FEATURE_KEYS, KNOWN_TABLES, type KnownTable, TOP_KEYS, UNSERVED_PROVIDER_KEYS } from './known-tables.ts';
+import { tellSome } from './tell-some.ts';
 import { asksForSomething, isUnservedFeature, UNSERVED_KEYS } from './unserved-keys.ts';
 
-/** The most unknown keys of a layer that are told one by one: to find the line of a key takes time. */
-const TOLD_MAX = 10;
 /** The most allowed keys that a warning lists. */
 const LISTED_MAX = 20;
 
@@ -17,22 +15,25 @@ const LISTED_MAX = 20;
  * Returns the warnings about the keys of a layer that have no effect: one for each key that no program knows, and a single one for all
  * that heddle reads and does not use.
  */
-export function keyWarnings(layer: Layer): ConfigWarningNotification[] {
+export function keyWarnings(layer: Layer): LocatedWarning[] {
   if (layer.disabledReason !== null) return [];
   return [...unknownKeys(layer), ...unservedKeys(layer), ...keysOfFile(layer)];
 }
 
-function unknownKeys(layer: Layer): ConfigWarningNotification[] {
+function unknownKeys(layer: Layer): LocatedWarning[] {
   const found = [
     ...unknownIn(layer, [], TOP_KEYS),
     ...unknownIn(layer, ['features'], FEATURE_KEYS),
     ...KNOWN_TABLES.flatMap((table) => tablesAt(layer, table).flatMap((path) => unknownIn(layer, path, table.keys))),
   ];
-  const told = found.slice(0, TOLD_MAX).map(({ path, known }) => unknownKey(layer, path, known));
-  const others = found.slice(TOLD_MAX);
-  if (others.length === 0) return told;
-  const names = others.map(({ path }) => path.join('.')).join(', ');
-  return [...told, { summary: `These keys${source(layer)} are not known either: ${names}`, details: NO_EFFECT, ...layer.locate([]) }];
+  return tellSome(found, {
+    each: ({ path, known }) => unknownKey(layer, path, known),
+    rest: (names) => ({
+      summary: `These keys${source(layer)} are not known either: ${names}`,
+      details: NO_EFFECT,
+      location: layer.locate([]),
+    }),
+  });
 }
 
 function unknownIn(layer: Layer, path: readonly string[], known: readonly string[]): { path: string[]; known: readonly string[] }[] {
@@ -43,7 +44,7 @@ function unknownIn(layer: Layer, path: readonly string[], known: readonly string
 
 const NO_EFFECT = 'They have no effect. docs/configuration.md lists the keys that heddle knows.';
 
-function unknownKey(layer: Layer, path: readonly string[], known: readonly string[]): ConfigWarningNotification {
+function unknownKey(layer: Layer, path: readonly string[], known: readonly string[]): LocatedWarning {
   const suggested = suggestKey(path.at(-1) ?? '', known);
   const table = path.slice(0, -1).join('.');
   const list =
@@ -51,20 +52,20 @@ function unknownKey(layer: Layer, path: readonly string[], known: readonly strin
       ? `The keys of ${table} are ${known.join(', ')}.`
       : 'docs/configuration.md lists the keys that heddle knows.';
   const { message, location } = new ConfigError(`${path.join('.')}${source(layer)} is not a known key`, layer.locate(path));
-  return { summary: message, details: suggested === null ? `It has no effect. ${list}` : `Did you mean ${suggested}?`, ...location };
+  return { summary: message, details: suggested === null ? `It has no effect. ${list}` : `Did you mean ${suggested}?`, location };
 }
 
 /** A single warning, because a home of another program has many such keys and they are no mistakes. */
-function unservedKeys(layer: Layer): ConfigWarningNotification[] {
+function unservedKeys(layer: Layer): LocatedWarning[] {
   const top = Object.entries(layer.config).filter(([key, value]) => UNSERVED_KEYS.has(key) && asksForSomething(value));
   const names = [...top.map(([key]) => key), ...unservedFeatures(layer), ...unservedOfProviders(layer)];
   if (names.length === 0) return [];
   const summary = `heddle does not use these settings${source(layer)}: ${names.join(', ')}`;
-  return [{ summary, details: 'docs/coming-from-codex.md says what becomes of each setting.', ...layer.locate([]) }];
+  return [{ summary, details: 'docs/coming-from-codex.md says what becomes of each setting.', location: layer.locate([]) }];
 }
 
 /** Only the user's own file decides which projects are trusted, and a profile has no profiles. */
-function keysOfFile(layer: Layer): ConfigWarningNotification[] {
+function keysOfFile(layer: Layer): LocatedWarning[] {
   const { name, config } = layer;
   const profile = name.type === 'user' ? name.profile : null;
   const keys = name.type === 'sessionFlags' ? ['projects'] : profile !== null ? ['profile', 'profiles', 'projects'] : [];
@@ -72,7 +73,7 @@ function keysOfFile(layer: Layer): ConfigWarningNotification[] {
   const other = `in the config.toml in your heddle home${profile === null ? '' : ', outside of profiles'}`;
   return keys
     .filter((key) => config[key] !== undefined)
-    .map((key) => ({ summary: `${key}${place} has no effect: set it ${other}`, details: null, ...layer.locate([key]) }));
+    .map((key) => ({ summary: `${key}${place} has no effect: set it ${other}`, details: null, location: layer.locate([key]) }));
 }
 
 function unservedFeatures(layer: Layer): string[] {

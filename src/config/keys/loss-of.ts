@@ -4,11 +4,9 @@ const LOSSES = [
   { pattern: /^(web_search|tools\.web_search|features\.web_search_request)$/, details: untilCorrected('Models do not search the web') },
   { pattern: /^agents\./, details: untilCorrected('Models do not get the tools for agents') },
   { pattern: /^review_model$/, details: untilCorrected('The server refuses reviews') },
+  { pattern: /^features\.hooks$/, details: untilCorrected('Hooks run') },
   { pattern: /^cli_auth_credentials_store$/, details: untilCorrected('It has no effect') },
 ];
-
-/** What `lossOf` returns. */
-export const LOSS_DETAILS: readonly string[] = LOSSES.map(({ details }) => details);
 
 /** Returns what is lost while these settings are invalid, as details of a warning. Null: threads that need them. */
 export function lossOf(settings: readonly SettingName[]): string | null {
@@ -16,6 +14,7 @@ export function lossOf(settings: readonly SettingName[]): string | null {
   return found?.details ?? null;
 }
 
-function untilCorrected(loss: string): string {
+/** The details of a warning about something that is lost. */
+export function untilCorrected(loss: string): string {
   return `${loss} until you correct it. Everything else works.`;
 }

@@ -42,9 +42,12 @@ class KeyScanner {
   #at = 0;
   #line = 1;
   #lineStart = 0;
+  /** Where the line ends. */
+  #lineEnd: number;
 
   constructor(text: string) {
     this.#text = text;
+    this.#lineEnd = this.#endFrom(0);
   }
 
   /** Stops where the text is not valid. */
@@ -89,12 +92,18 @@ class KeyScanner {
   }
 
   #range({ start, length }: { start: number; length: number }): TextRange {
-    for (let end = this.#text.indexOf('\n', this.#lineStart); end !== -1 && end < start; end = this.#text.indexOf('\n', end + 1)) {
+    while (this.#lineEnd < start) {
       this.#line++;
-      this.#lineStart = end + 1;
+      this.#lineStart = this.#lineEnd + 1;
+      this.#lineEnd = this.#endFrom(this.#lineStart);
     }
     const position = { line: this.#line, column: start - this.#lineStart + 1 };
     return { start: position, end: { ...position, column: position.column + length } };
+  }
+
+  #endFrom(start: number): number {
+    const end = this.#text.indexOf('\n', start);
+    return end === -1 ? this.#text.length : end;
   }
 
   #value(key: KeyNode): void {

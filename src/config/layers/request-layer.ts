@@ -25,7 +25,7 @@ export function requestLayer(request: JsonObject): Layer {
   for (const [key, value] of Object.entries(toTable(request, NO_LOCATION))) {
     config = mergeTables(config, tableWith(keyParts(key, "the request's config"), value));
   }
-  return sessionLayer(config, OF_REQUEST);
+  return { ...sessionLayer(config, OF_REQUEST), locate: () => ({ ...NO_LOCATION, isRequests: true }) };
 }
 
 function sessionLayer(config: JsonObject, label: string): Layer {

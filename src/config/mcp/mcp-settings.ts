@@ -1,5 +1,6 @@
 import type { Config } from '../config.ts';
 import { ConfigError } from '../config-error.ts';
+import { untilCorrected } from '../keys/loss-of.ts';
 import { choice, HTTP_URL, nullable, type Setting } from '../settings.ts';
 import type { McpServerConfig } from './mcp-server-config.ts';
 import { type McpServerProblem, readMcpServers, type UnknownKey } from './read-mcp-servers.ts';
@@ -35,13 +36,13 @@ export function mcpSettings(config: Config): McpSettings {
     port: read('mcp_oauth_callback_port', nullable(PORT)),
     url: read('mcp_oauth_callback_url', nullable(HTTP_URL)),
   };
-  if (read('mcp_oauth_credentials_store', choice(['auto', 'file', 'keyring'], 'auto')) === 'keyring')
-    further.push(
-      config.error(['mcp_oauth_credentials_store'], '"keyring" is not supported: logins are stored in a file that only you can read'),
-    );
+  read('mcp_oauth_credentials_store', MCP_LOGIN_STORE);
   const { servers, problems, further: ofTable, unknown } = readMcpServers(config);
   return { servers, problems, check: check(config), callback, further: [...ofTable, ...further], unknown };
 }
+
+/** Where other programs keep the logins to MCP servers. */
+export const MCP_LOGIN_STORE = choice(['auto', 'file', 'keyring'], 'auto');
 
 const PORT: Setting<number> = {
   expected: 'a port, 1 to 65535',
@@ -58,9 +59,13 @@ function check(config: Config): McpSettings['check'] {
   }
 }
 
-/** The errors in the configuration of MCP, for users. `required`: threads are refused for it. */
-export function mcpProblems(config: Config): { error: ConfigError; required: boolean }[] {
+/** The errors in the configuration of MCP, and what each means for users. Null: threads are refused for it. */
+export function mcpProblems(config: Config): { error: ConfigError; details: string | null }[] {
   const { problems, check: safetyCheck, further } = mcpSettings(config);
-  const others = [...further, ...(safetyCheck?.type === 'invalid' ? [safetyCheck.error] : [])];
-  return [...problems, ...others.map((error) => ({ error, required: false }))];
+  const ofCheck = safetyCheck?.type === 'invalid' ? [safetyCheck.error] : [];
+  return [
+    ...problems.map(({ error, required }) => ({ error, details: required ? null : untilCorrected('Threads start without it') })),
+    ...further.map((error) => ({ error, details: untilCorrected('It has no effect') })),
+    ...ofCheck.map((error) => ({ error, details: untilCorrected('Every call of an MCP tool needs approval') })),
+  ];
 }

@@ -82,7 +82,7 @@ export function readMcpServers(config: Config): McpServers {
   const { servers, problems } = read;
   for (const server of serverNames(config, read)) {
     try {
-      servers.push(readServer(config, server));
+      servers.push(readMcpServer(config, server));
       read.unknown.push(...unknownKeys(config, [TABLE, server]));
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
@@ -114,7 +114,8 @@ function rawValue(config: Config, path: readonly string[]): unknown {
   return path.reduce<unknown>((table, key) => (isObject(table) && Object.hasOwn(table, key) ? table[key] : undefined), config.values);
 }
 
-function readServer(config: Config, server: string): McpServerConfig {
+/** Reads one server. Throws a ConfigError if it is not valid, or not there. */
+export function readMcpServer(config: Config, server: string): McpServerConfig {
   const path = [TABLE, server];
   if (!/^[\w.-]{1,64}$/.test(server)) throw config.error(path, 'expected a name of at most 64 letters, digits, ".", "-" and "_"');
   const read = <T>(key: string, setting: Setting<T>) => config.read([...path, key], setting);

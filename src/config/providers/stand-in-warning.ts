@@ -17,14 +17,18 @@ interface WantedModel {
 }
 
 /**
- * Returns the warning for a thread in which the embedded model answers although the request or the configuration names another one.
- * Null: it does not.
+ * Says that the embedded model answers in a thread although the request or the configuration names another one. Null: it does not.
+ * `advice` is for the client of the thread.
  */
-export function standInWarning(config: Config, { provider, embeddedDefault, wanted }: WantedModel): string | null {
+export function standInWarning(
+  config: Config,
+  { provider, embeddedDefault, wanted }: WantedModel,
+): { problem: string; advice: string } | null {
   if (!isEmbedded(config, provider) || wanted === null || wanted === 'scripted') return null;
   const why = embeddedDefault ? 'there is no provider for it, because no API key was found' : 'the provider scripted has no other model';
   const advice = embeddedDefault ? modelAdvice(config) : OTHER_PROVIDER;
-  return `${wanted} does not answer in this thread: ${why}. The embedded model answers in its place, offline. ${advice}`;
+  const problem = `${wanted} does not answer in this thread: ${why}. The embedded model answers in its place, offline.`;
+  return { problem, advice };
 }
 
 /** A thread that exists keeps the provider that was chosen for it. */

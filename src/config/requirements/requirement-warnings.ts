@@ -1,6 +1,5 @@
-import type { ConfigWarningNotification } from '../../protocol/generated/types.ts';
 import type { Config } from '../config.ts';
-import { ConfigError } from '../config-error.ts';
+import { ConfigError, type LocatedWarning } from '../config-error.ts';
 import { findFeature } from '../features/feature-list.ts';
 import { isUnservedFeature } from '../keys/unserved-keys.ts';
 import { emptyTable, isTable, mergeTables, valueAt } from '../layers/config-table.ts';
@@ -8,17 +7,17 @@ import { SETTINGS, type SettingName } from '../settings.ts';
 import { REQUIREMENT_LISTS, type Requirements, requiredValue } from './requirements.ts';
 
 /** Returns the warnings about settings that the administrator does not allow, and about limits that heddle does not enforce. */
-export function requirementWarnings(config: Config): ConfigWarningNotification[] {
+export function requirementWarnings(config: Config): LocatedWarning[] {
   const limited = limitedSettings(config).map(({ message, location }) => ({
     summary: message,
     details: 'Set an allowed value, or ask the administrator of this machine.',
-    ...location,
+    location,
   }));
   const unknown = unenforced(config.requirements);
   if (unknown.length === 0) return limited;
   const { source } = config.requirements;
   const { message, location } = new ConfigError(`heddle does not enforce these requirements: ${unknown.join(', ')}`, source.locate([]));
-  return [...limited, { summary: message, details: 'docs/configuration.md lists those that it enforces.', ...location }];
+  return [...limited, { summary: message, details: 'docs/configuration.md lists those that it enforces.', location }];
 }
 
 /** The keys of the file that limit nothing. A feature that heddle does not have is off, as one that it always has is on. */

@@ -6,6 +6,7 @@ import type { JsonObject } from '../../base/json-value.ts';
 import { isBelow } from '../../base/paths/is-within.ts';
 import { realPathOrSame } from '../../base/paths/real-path.ts';
 import { roleFileNames } from '../agents/role-file-names.ts';
+import { CONFIG_BYTES_MAX } from '../layers/layer.ts';
 import { projectFolders } from '../layers/project-folders.ts';
 import { nearestEntry, type ResolvedEntry, resolveEntry, type TrustEntry, trustEntries } from './trust-entries.ts';
 import { contentHash, type TrustRecord } from './trust-record.ts';
@@ -27,7 +28,7 @@ const TRUST_BOUND_FILES: readonly { kind: ProjectFileKind; namesIn: (folder: str
 /** `settings`: a config.toml. `hooks`: a hooks.json. `role`: the role of agents. */
 type ProjectFileKind = 'settings' | 'hooks' | 'role';
 
-/** The largest file that sets hooks, roles or settings for a project. Larger ones are not used. */
+/** The largest file that sets hooks or a role. Larger ones are not used. */
 export const FILE_BYTES_MAX = 1024 * 1024;
 
 /** A content that the user can trust, with `TrustedFiles.trust`. */
@@ -101,7 +102,9 @@ function findIn(folder: string, { root, home, entryOf }: Place): FoundFile[] {
     // The home can be the `.codex` of a folder. Its files are the user's own.
     if (!existsSync(path) || realPathOrSame(path) === realPathOrSame(join(home, name))) return [];
     const entry = entryOf();
-    return [{ kind, folder, path, entry, content: entry?.isTrusted === true ? read(path, root) : { problem: untrusted(folder) } }];
+    return [
+      { kind, folder, path, entry, content: entry?.isTrusted === true ? read(path, { root, kind }) : { problem: untrusted(folder) } },
+    ];
   });
 }
 
@@ -109,14 +112,15 @@ function namesIn(folder: string): { kind: ProjectFileKind; name: string }[] {
   return TRUST_BOUND_FILES.flatMap(({ kind, namesIn }) => namesIn(join(folder, OWN_FOLDER)).map((name) => ({ kind, name })));
 }
 
-function read(path: string, root: string): FoundFile['content'] {
+function read(path: string, { root, kind }: Pick<Place, 'root'> & Pick<FoundFile, 'kind'>): FoundFile['content'] {
+  const bytesMax = kind === 'settings' ? CONFIG_BYTES_MAX : FILE_BYTES_MAX;
   if (!isBelow(realPathOrSame(path), root)) return { problem: `${path} is a symbolic link that leads out of the project` };
   try {
-    const file = readRegularFileSync(path, { bytesMax: FILE_BYTES_MAX, mayLieAt: (real) => isBelow(real, root) });
+    const file = readRegularFileSync(path, { bytesMax, mayLieAt: (real) => isBelow(real, root) });
     if (file === null) return { problem: `${path} has been removed` };
     return { bytes: file.bytes, hash: contentHash(file.bytes) };
   } catch (error) {
-    if (error instanceof FileTooLargeError) return { problem: `${path} is larger than ${FILE_BYTES_MAX} bytes` };
+    if (error instanceof FileTooLargeError) return { problem: `${path} is larger than ${bytesMax} bytes` };
     return { problem: `${path} cannot be read: ${error instanceof Error ? error.message : String(error)}` };
   }
 }

@@ -9,7 +9,7 @@ import { hasErrorCode } from '../../base/system-error-code.ts';
 import { Config } from '../../config/config.ts';
 import { ConfigError } from '../../config/config-error.ts';
 import type { ConfigReads } from '../../config/config-errors.ts';
-import { type ConfigProblem, configProblems, REFUSED, toConfigWarning } from '../../config/config-problems.ts';
+import { type ConfigProblem, configProblems, unreadable } from '../../config/config-problems.ts';
 import { isTable, valueAt } from '../../config/layers/config-table.ts';
 import { CONFIG_BYTES_MAX, type Layer, layerVersion, parseLayer, readConfigText } from '../../config/layers/layer.ts';
 import { splitKey } from '../../config/layers/split-key.ts';
@@ -104,7 +104,7 @@ export class ConfigWriter {
     if (Buffer.byteLength(edited.text) > CONFIG_BYTES_MAX) throw invalid(`config.toml would be larger than ${CONFIG_BYTES_MAX} bytes`);
     await this.#breaks.yielded();
     const after = await this.#state(edited.text);
-    const warnings = addedWarnings(before, after);
+    const warnings = addedWarnings(before, after, this.#file);
     if (after.text !== before.text && !(await this.#replace(after.text, found))) return null;
     const overridden = edits.map(({ path }) => overriddenAt(after, path)).find((found) => found !== null) ?? null;
     const answer: ConfigWriteResponse = {
@@ -126,8 +126,7 @@ export class ConfigWriter {
     await this.#breaks.yielded();
     const problems = configProblems(config, this.#deps.further);
     if (failure === null) return { text, layer, config, problems };
-    const problem = failure.location.path === this.#file ? failure.problem : failure.message;
-    return { text, layer, config, problems: [{ problem, kind: 'invalid', warning: toConfigWarning(failure, REFUSED) }, ...problems] };
+    return { text, layer, config, problems: [unreadable(failure), ...problems] };
   }
 
   async #load(text: string, layer: Layer): Promise<{ config: Config; failure: ConfigError | null }> {
@@ -176,11 +175,14 @@ export class ConfigWriter {
 
 class ChangedMeanwhile extends Error {}
 
-/** Returns what a write adds that is incomplete or has no effect. Throws an RpcError if it adds a problem that is neither. */
-function addedWarnings(before: ConfigState, after: ConfigState): ConfigWarningNotification[] {
+/**
+ * Returns what a write adds that is incomplete or has no effect, and the problems of other files that it brings into force. Throws an
+ * RpcError if it adds another problem.
+ */
+function addedWarnings(before: ConfigState, after: ConfigState, file: string): ConfigWarningNotification[] {
   const known = new Set(before.problems.map(({ problem }) => problem));
   const added = after.problems.filter(({ problem }) => !known.has(problem));
-  const bad = added.find(({ kind }) => kind === 'invalid');
+  const bad = added.find(({ kind, warning: { path } }) => kind === 'invalid' && (path === null || path === file));
   if (bad !== undefined) throw invalid(`${bad.problem}. config.toml was not changed.`);
   return added.map(({ kind, warning }) => (kind === 'incomplete' ? { ...warning, details: LATER } : warning));
 }

@@ -1,21 +1,23 @@
 import type { LoadedThread } from '../../agent/loaded-thread.ts';
 import { cutText } from '../../base/text/cut-text.ts';
-import { projectWarnings, requestWarnings } from '../../config/config-warnings.ts';
+import { projectProblems, requestProblems } from '../../config/config-warnings.ts';
+import { policyReads } from '../../policy/permissions/policy-reads.ts';
 import type { Caller } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 
 const NAMES_LENGTH_MAX = 300;
 
 /**
- * Warns the caller if the thread has another model or other settings than it was asked for, about keys of the request's configuration and
- * files of the thread's project that have no effect (settings that are ignored or that the user has not trusted, instruction files that
+ * Warns the caller if the thread has another model or other settings than it was asked for, about problems of the request's configuration
+ * and files of the thread's project that have no effect (settings that are ignored or that the user has not trusted, instruction files that
  * are links out of the project), and about skills that are left out or that the model does not get a description of.
  */
 export function warnOfThread({ clients }: ThreadDeps, { id, configuration }: LoadedThread, caller: Caller): void {
   const { config, instructions, warnings } = configuration;
+  const ofRequest = requestProblems(config, policyReads).filter(({ warning }) => !warnings.some((told) => told.includes(warning.summary)));
   const messages = [
     ...warnings,
-    ...[...projectWarnings(config), ...requestWarnings(config)].map(({ summary, details }) =>
+    ...[...projectProblems(config), ...ofRequest].map(({ warning: { summary, details } }) =>
       details ? `${summary}. ${details}` : summary,
     ),
     ...instructions.leftOut.map((path) => `${path} is a link that leads out of the project: it is not read as instructions.`),

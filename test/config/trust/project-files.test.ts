@@ -157,7 +157,7 @@ describe('a file that cannot be read is not in force, and does not delay anythin
   test.each([
     ['a pipe', (file: string) => execFileSync('mkfifo', [file]), 'is not a regular file'],
     ['a folder', (file: string) => mkdirSync(file), 'cannot be read: '],
-    ['a large file', (file: string) => writeFileSync(file, 'x'.repeat(1024 * 1024 + 1)), 'is larger than 1048576 bytes'],
+    ['a large file', (file: string) => writeFileSync(file, 'x'.repeat(256 * 1024 + 1)), 'is larger than 262144 bytes'],
     ['a link out of the project', (file: string) => symlinkSync('/etc/hostname', file), 'is a symbolic link that leads out of the project'],
   ])('%s', (_, make, reason) => {
     const world = new World();

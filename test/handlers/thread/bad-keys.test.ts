@@ -97,3 +97,42 @@ test('keys of a request that have no effect are told to its client', async () =>
   const fork = await client.request('thread/fork', { threadId: thread.id, config: { modle: 'x' } });
   await client.waitFor('warning', ({ threadId, message }) => threadId === fork.thread.id && message === expected[0]);
 });
+
+test.each([
+  [
+    'an unknown event of hooks',
+    { hooks: { PreToolUze: [] } },
+    /"PreToolUze" is not an event, so its hooks are not used\. Did you mean PreToolUse\?/,
+  ],
+  ['a bad matcher', { hooks: { PreToolUse: [{ matcher: '(', hooks: [] }] } }, /PreToolUse\[0\]: the matcher "\(" is not a valid regular/],
+  ['a bad state of hooks', { hooks: { state: { key: { enabled: 'no' } } } }, /hooks\.state/],
+  [
+    'a role with a wrong value',
+    { agents: { x: { model: 5 } } },
+    /^invalid config: model .*expected .*, found 5\. No agent can have this role/,
+  ],
+  ['a role whose file is missing', { agents: { x: { config_file: 'gone.toml' } } }, /config_file: .*gone\.toml does not exist or is empty/],
+  ['a wrong mode of web search', { web_search: 'fast' }, /web_search .*found "fast"\. Models do not search the web until/],
+  ['a wrong port for logins', { mcp_oauth_callback_port: 0 }, /mcp_oauth_callback_port .*expected a port/],
+  [
+    'a wrong safety check',
+    { mcp_safety_check: { comand: 'x' } },
+    /mcp_safety_check\.comand .*Every call of an MCP tool needs approval until/,
+  ],
+  ['a keyring', { mcp_oauth_credentials_store: 'keyring' }, /"keyring" has no effect/],
+  ['a required feature', { features: { goals: true } }, /features\.goals .*true is not allowed by .*, so false counts/],
+])('a mistake in the config of a request is told to its client: %s', async (_, config, expected) => {
+  const { client } = await startServer({ config: '', overrides: BASE, system: { 'requirements.toml': '[features]\ngoals = false\n' } });
+  const { thread } = await client.request('thread/start', { config });
+  const found = await client.waitFor('warning', ({ message }) => expected.test(message));
+  expect(found.threadId).toBe(thread.id);
+  const told = client.notifications('warning', ({ threadId }) => threadId === thread.id).map(({ message }) => message);
+  expect(told.filter((message) => expected.test(message))).toHaveLength(1);
+});
+
+test('mistakes of the home are not told about a thread, also if its request has a config', async () => {
+  const { client } = await startServer({ config: 'modle = 1\n[hooks]\nNothing = []\n', overrides: BASE });
+  const { thread } = await client.request('thread/start', { config: { model_verbosity: 'low' } });
+  await client.request('thread/unsubscribe', { threadId: thread.id });
+  expect(client.notifications('warning', ({ threadId }) => threadId === thread.id)).toEqual([]);
+});

@@ -121,6 +121,25 @@ describe('a thread in which the embedded model answers because there is no key',
     await client.turnCompleted((await begun).turn.id);
   });
 
+  test.each([
+    ['its start', { model: 'gpt-5-mini' }, {}],
+    ['a turn', {}, { model: 'gpt-5-mini' }],
+  ])('has the model that %s asked for, once a key is there', async (_, start, turn) => {
+    const { client, restart } = await startServer({ model: null, config: 'model = "gpt-5.5"\n' });
+    const { thread } = await client.request('thread/start', start);
+    await client.turn(thread.id, 'hello', turn);
+    const { client: later } = await restart({ model: null, config: 'model = "gpt-5.5"\n' });
+    expect(await later.request('thread/resume', { threadId: thread.id })).toMatchObject({ model: 'scripted' });
+    await later.waitFor('warning', ({ message }) => message.startsWith('gpt-5-mini does not answer in this thread'));
+    await later.request('account/login/start', { type: 'apiKey', apiKey: 'sk-stored-key-0123456789' });
+    const { threadSettings } = await later.waitFor('thread/settings/updated', (changed) => changed.threadSettings.model !== 'scripted');
+    expect(threadSettings).toMatchObject({
+      modelProvider: 'openai',
+      model: 'gpt-5-mini',
+      collaborationMode: { settings: { model: 'gpt-5-mini' } },
+    });
+  });
+
   test('has the provider of a key that it finds when it is resumed or forked', async () => {
     const { client, restart } = await startServer({ model: null, config: '' });
     const { thread } = await client.request('thread/start', {});
