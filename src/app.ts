@@ -288,7 +288,7 @@ function createProxies({ proxyScript, dial, log }: AppParts, clock: Clock) {
 function configChanges({ editToml = editHere }: AppParts, sources: ConfigSources & { features: Record<string, boolean> }) {
   // Providers are validated too, even if this server does not use them.
   const configWith = (userText: string) => {
-    // What a change would trust is not recorded before it is made.
+    // A trial must not record that the user trusts a project.
     const trustedFiles = new TrustedFiles({ home: sources.home, writes: false });
     return loadConfig({ ...sources, userText, modelGiven: false, trustedFiles });
   };

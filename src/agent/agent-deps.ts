@@ -38,7 +38,7 @@ export interface AgentDeps extends SharedLimits {
   proxies: CommandProxies;
   /** The MCP servers that threads share. */
   mcp: McpServers;
-  /** Where approvals of their tools are stored. */
+  /** Stores approvals of their tools. */
   toolApprovals: ToolApprovals;
   /** Absolute: the folder of config.toml and the threads. */
   home: string;

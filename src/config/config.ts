@@ -41,7 +41,7 @@ export class Config {
   readonly agentRoles: AgentRoles;
   /** The hooks that the sources define. */
   readonly hooks: HookSet;
-  /** What the administrator allows. */
+  /** The limits of the administrator. */
   readonly requirements: Requirements;
 
   constructor({

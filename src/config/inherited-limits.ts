@@ -7,7 +7,7 @@ export interface NetworkLimits {
   socks: boolean;
 }
 
-/** What an agent's sandbox policy does not say about its limits: those of its role and of the threads that it works for. */
+/** The limits that an agent's sandbox policy does not have: those of its role and of the threads that it works for. */
 export interface InheritedLimits {
   /** Each of them limits all connections. Empty: none is known beside the configuration. */
   networks: readonly NetworkLimits[];

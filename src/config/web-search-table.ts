@@ -11,7 +11,7 @@ export interface WebSearchTable {
   contextSize: 'low' | 'medium' | 'high' | null;
   /** The only domains that it reads. Empty: all. */
   allowedDomains: readonly string[];
-  /** Where the user approximately is: country, region, city, timezone. Null: unknown. */
+  /** The user's approximate place: country, region, city, timezone. Null: unknown. */
   location: Readonly<Record<string, string>> | null;
 }
 

@@ -8,7 +8,7 @@ const ENTRY_CHARS_MAX = 20_000;
 /** The most of a reason that the model reads, and of a context whose hook sets no limit of its own: about 2,500 tokens. */
 const TEXT_CHARS_MAX = 10_000;
 
-/** What a hook decides. Several hooks of one event are merged by `mergedEffects`. */
+/** The decision of a hook. Several hooks of one event are merged by `mergedEffects`. */
 export interface HookEffect {
   /** Why it refuses, for the model. */
   refuse?: string;

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../base/json-value.ts';
 import type { HookEffect } from './hook-result.ts';
 
-/** What all hooks of one event decide together. */
+/** The decision of all hooks of one event together. */
 export interface MergedEffects {
   /** The reasons of those that refuse, in the order of the hooks. */
   refusals: readonly { reason: string; runId: string }[];

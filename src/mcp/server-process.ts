@@ -22,7 +22,7 @@ interface ServerProcessEvents {
 export class ServerProcess {
   readonly #events: ServerProcessEvents;
   #running: RunningProcess | null = null;
-  /** What is to be written to it while it is being started, or while it takes what came before. */
+  /** The bytes that wait while it is being started, or while it takes those before. */
   #waiting: Uint8Array[] = [];
   /** The bytes that it has not taken. */
   #untaken = 0;

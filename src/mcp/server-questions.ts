@@ -9,7 +9,7 @@ import type { McpAnswer, McpQuestion, McpRequest } from './to-host.ts';
 interface OpenCall {
   user: McpUser | null;
   op: McpRequest['op'];
-  /** What the user gave with the call. Undefined: nobody can be asked in its course. */
+  /** The tag that the user gave with the call. Undefined: nobody can be asked in its course. */
   tag: unknown;
   /** The time of the call, which does not pass while the server waits for an answer. */
   timers: PausableTimers;

@@ -28,7 +28,7 @@ export interface LoginRequest {
   registration: 'auto' | 'cimd' | 'dcr';
 }
 
-/** What is stored of the logins to a server. */
+/** The stored part of the logins to a server. */
 export interface StoredCredentials {
   /** As the authorization server sent them. */
   tokens: JsonObject | null;
@@ -36,11 +36,11 @@ export interface StoredCredentials {
   expiresAtMs: number | null;
   /** The registered clients, by authorization server. */
   clients: Readonly<Record<string, JsonObject>>;
-  /** What is known of the authorization server. */
+  /** The known facts of the authorization server. */
   discovery: JsonObject | null;
 }
 
-/** What a login changes of it. */
+/** The changes that a login makes to it. */
 export type CredentialsChange = Partial<Omit<StoredCredentials, 'expiresAtMs'>>;
 
 /** A tool as the server describes it. */
@@ -69,7 +69,7 @@ export interface McpToolList {
   leftOut: readonly { name: string; why: string }[];
 }
 
-/** What a server says about itself when it is connected. */
+/** A server's description of itself when it is connected. */
 export interface ConnectedServer {
   protocolVersion: string;
   /** `serverInfo`. */

@@ -37,7 +37,7 @@ export function providerModels(given: Model | null, deps: ProviderModelDeps) {
   };
 }
 
-/** What providers have listed last. */
+/** The last lists of providers. */
 class ProviderLists {
   readonly #deps: ProviderModelDeps;
   readonly #kept = new Map<string, KeptList>();
@@ -49,7 +49,7 @@ class ProviderLists {
   /** The ids of the models. Takes a second at most. */
   async installed(provider: ProviderConfig): Promise<InstalledModels> {
     const arrived = new AbortController();
-    // What is on this machine changes at once when the user installs a model.
+    // The list of a server on this machine changes at once when the user installs a model.
     const kept = this.#list(provider, { isFresh: provider.localServer !== null });
     const tooSlow = sleep(this.#deps.clock, WAIT_MS_MAX, arrived.signal).then(() => null);
     const listed = await Promise.race([kept.listing, tooSlow]);

@@ -56,7 +56,7 @@ export class FileSearches {
   readonly #incomplete = new Map<number, Map<string, string>>();
   /** Aborts when the connection ends. */
   readonly #gone = new Map<number, AbortController>();
-  /** What ends the searches for one query that a client can end, by connection and token. */
+  /** Controllers that end the searches for one query, by connection and token. */
   readonly #cancels = new Map<string, AbortController>();
   /** The searches for one query that run. */
   readonly #running = new Set<FileSearch>();

@@ -64,7 +64,7 @@ export interface Ask {
    * ends it at once.
    */
   readonly signal?: AbortSignal;
-  /** What is asked for, if it is not the call of the action itself. For hooks. */
+  /** The subject of the question, if it is not the call of the action itself. For hooks. */
   readonly beyondCall?: string;
   /** Sends the question to the clients of the thread, and returns the verdict of their answer. */
   askPerson(ask: AskClients): Promise<Verdict>;

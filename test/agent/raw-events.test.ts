@@ -5,7 +5,7 @@ import { type TestClient, text } from '../support/test-client.ts';
 import { functionCall, message, reasoning, response, TestModel, USAGE } from '../support/test-model.ts';
 import { startServer } from '../support/test-server.ts';
 
-/** What a raw event shows: the type of its item, with its role or its text. */
+/** The content of a raw event: the type of its item, with its role or its text. */
 function brief({ messages }: TestClient): string[] {
   return messages.flatMap(({ method = '', params }) => {
     if (method === 'rawResponse/completed') return ['response'];

@@ -21,7 +21,7 @@ function responseSoon() {
   return { promise, resolve: (response: ServerResponse) => resolve(response) };
 }
 
-/** What a browser does that trusts the servers of tests, and finds them behind no proxy. */
+/** A browser that trusts the servers of tests, and finds them behind no proxy. */
 async function browse(address: string, port: number): Promise<string> {
   const { pathname, search, host } = new URL(address);
   const options = { host: '127.0.0.1', port, path: pathname + search, headers: { host }, servername: host, rejectUnauthorized: false };

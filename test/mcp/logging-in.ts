@@ -9,7 +9,7 @@ export const web = (url: string, more = '') => withServers(`[mcp_servers.web]\nu
 export const statuses = ({ client }: Thread) => client.notifications('mcpServer/startupStatus/updated').map(({ status }) => status);
 export const callWeb = ({ client, threadId }: Thread) => client.request('mcpServer/tool/call', { threadId, server: 'web', tool: 'look' });
 
-/** What a browser does. */
+/** Acts as a browser. */
 export async function browse(authorizationUrl: string): Promise<void> {
   const { headers } = await fetch(authorizationUrl, { redirect: 'manual' });
   await fetch(headers.get('location') ?? '');

@@ -61,7 +61,7 @@ export function mcpItems({ client }: Pick<TestServer, 'client'>): McpItem[] {
   return client.notifications('item/completed').flatMap(({ item }) => (item.type === 'mcpToolCall' ? [item] : []));
 }
 
-/** What the model read for a call: its text, or its parts. */
+/** The output of a call that the model read: its text, or its parts. */
 export function toldOf({ model }: Pick<TestServer, 'model'>, callId = 'call_1'): unknown {
   const read = model.requests.at(-1)?.input.find((item) => item.type === 'function_call_output' && item.call_id === callId);
   const output = read?.type === 'function_call_output' ? read.output : undefined;

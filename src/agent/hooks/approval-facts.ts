@@ -21,7 +21,7 @@ export async function approvalFacts(
   return { facts: { tool_name: name, ...asked, ...purpose(ask, shown, turn) }, names };
 }
 
-/** What the approval is for. The model does not write this. */
+/** The purpose of the approval. The model does not write this. */
 function purpose({ permit, beyondCall }: Ask, shown: GuardianApprovalReviewAction, { settings }: TurnContext): JsonObject {
   if (beyondCall !== undefined) return { approval: 'sampling' };
   switch (shown.type) {

@@ -60,7 +60,7 @@ export class AgentsUsage {
     for (const threadId of threadIds) {
       let uses: number;
       let agents: AgentRecord[];
-      // What is used during the read may be in the rows or not.
+      // The rows may or may not have tokens that are used during the read.
       do {
         uses = this.#uses;
         agents = await this.#deps.store.listAgents(threadId);

@@ -59,7 +59,7 @@ export interface RunningTurn {
   lastMessage: ThreadItem | null;
   /** Whether the model has called a tool that does more than keep records. */
   acted: boolean;
-  /** What the turn has left to do but its new input: to ask the model, to ask the parts whether it may stop, or nothing. */
+  /** The work that the turn has left besides its new input: to ask the model, to ask the parts whether it may stop, or none. */
   left: 'request' | 'stopping' | 'nothing';
   /** Input that was not announced, because the turn ended before. */
   untaken: Arrival[];

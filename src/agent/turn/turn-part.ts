@@ -128,7 +128,7 @@ export interface AskedApproval {
   demand: string | null;
 }
 
-/** What begins a compaction: a client asked for it, or the prompt is too long. */
+/** The reason of a compaction: a client asked for it, or the prompt is too long. */
 export type CompactionTrigger = 'manual' | 'auto';
 
 /** A call of a tool of an MCP server by another part. */

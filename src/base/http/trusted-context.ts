@@ -10,7 +10,7 @@ export interface TrustDeps {
   log: { warn(fields: object, text: string): void };
 }
 
-/** What to do about a certificate that no trusted authority has issued. */
+/** The advice about a certificate that no trusted authority has issued. */
 export const TRUST_ADVICE = 'Set NODE_EXTRA_CA_CERTS or SSL_CERT_FILE to a file with the certificate of its authority.';
 
 /** Whether an error with this code says that no trusted authority has issued the certificate. */

@@ -61,7 +61,7 @@ export class TunnelAgent extends Agent {
     const address = { ...proxyAddress(proxy), ...(lookup && { lookup }), keepAlive: true };
     const { secureContext } = this.options;
     const socket = proxy.protocol === 'https:' ? connectTls({ ...address, ...(secureContext && { secureContext }) }) : connectTcp(address);
-    // Whoever waits for the socket hears of its errors; later ones are those of the connection through it.
+    // Its errors reach the code that waits for it; later ones are those of the connection through it.
     socket.on('error', () => {});
     return socket;
   }

@@ -2,7 +2,7 @@ import { lstatSync } from 'node:fs';
 import { resolveLinks } from './follow-path.ts';
 import { unlessUnseen } from './stat-of.ts';
 
-/** What shows that a file is another one, or has changed. */
+/** The facts that show that a file is another one, or has changed. */
 export interface FileState {
   /** Which file it is, its size, and its times. */
   text: string;

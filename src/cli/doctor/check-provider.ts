@@ -49,7 +49,7 @@ function chosenProvider(config: Config): { provider: ProviderConfig; embeddedDef
   }
 }
 
-/** Where the key comes from that is sent; null: none is sent, or it is missing. */
+/** The source of the key that is sent; null: none is sent, or it is missing. */
 function keySource({ usesLogin, envKey, httpHeaders }: ProviderConfig, { login, env }: Config): string | null {
   if (Object.keys(httpHeaders).some((name) => name.toLowerCase() === 'authorization')) return 'config.toml';
   if (usesLogin && login.apiKey !== null) return 'auth.json';

@@ -21,7 +21,7 @@ import type { DoctorCheck, DoctorProblem } from './doctor-check.ts';
 export interface DoctorOptions {
   /** The absolute path of the home. */
   home: string;
-  /** Where the home comes from: a variable, or the default. */
+  /** The source of the home: a variable, or the default. */
   homeSource: string;
   cwd: string;
   env: Env;

@@ -6,13 +6,13 @@ import type { McpServerConfig } from './mcp-server-config.ts';
 import { type McpServerProblem, readMcpServers, type UnknownKey } from './read-mcp-servers.ts';
 import { readSafetyCheck, type SafetyCheck } from './read-safety-check.ts';
 
-/** What a thread's configuration says about MCP. */
+/** The settings of MCP in a thread's configuration. */
 export interface McpSettings {
   servers: readonly McpServerConfig[];
   problems: readonly McpServerProblem[];
   /** Null: there is none. `invalid`: its configuration cannot be read, so that it fails. */
   check: SafetyCheck | { type: 'invalid'; error: ConfigError } | null;
-  /** Where the browser is sent back to at the end of a login: a port of this machine, or an address. Null: chosen for each login. */
+  /** The target of the browser at the end of a login: a port of this machine, or an address. Null: chosen for each login. */
   callback: { port: number | null; url: string | null };
   /** Other problems: of the whole table of servers, or such as only logins meet. */
   further: readonly ConfigError[];

@@ -3,7 +3,7 @@ import { loginAdvice } from '../login/stored-login.ts';
 import { isEmbedded } from './choose-provider.ts';
 import type { ProviderConfig } from './provider-config.ts';
 
-/** What to do to get answers of a real model. Sentences. */
+/** The advice how to get answers of a real model. Sentences. */
 export function modelAdvice({ login }: Config): string {
   return `${loginAdvice(login)} Set model_provider in config.toml, or OPENAI_API_KEY in the environment.`.trimStart();
 }

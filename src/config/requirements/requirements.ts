@@ -10,7 +10,7 @@ import { WEB_SEARCH_MODES } from '../web-search-table.ts';
 type ListName = keyof typeof REQUIREMENT_LISTS;
 type WebSearchMode = NonNullable<SettingValue<'web_search'>>;
 
-/** What the administrator of the machine allows. Null: everything. */
+/** The limits of the administrator of the machine. Null: none. */
 export interface Requirements {
   approvalPolicies: readonly AskForApproval[] | null;
   reviewers: readonly ApprovalsReviewer[] | null;

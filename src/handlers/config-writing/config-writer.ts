@@ -47,7 +47,7 @@ export interface ConfigWrite {
   expectedVersion?: string | null;
 }
 
-/** What a write has changed, and warnings of what it adds that is incomplete or has no effect. */
+/** The result of a write, with warnings about additions that are incomplete or have no effect. */
 export interface ConfigWritten {
   answer: ConfigWriteResponse;
   config: Config;
@@ -116,7 +116,7 @@ export class ConfigWriter {
     return { answer, config: after.config, warnings };
   }
 
-  /** What a text of config.toml means. Throws an RpcError if it is not valid TOML. */
+  /** Reads a text of config.toml. Throws an RpcError if it is not valid TOML. */
   async #state(text: string): Promise<ConfigState> {
     const toml = await loadToml();
     const name = { type: 'user' as const, file: this.#file, profile: null };

@@ -61,7 +61,7 @@ function shownSettings({ baseInstructions, developerInstructions, collaborationM
   };
 }
 
-/** What the user, the model and git say about a thread. */
+/** The texts of the user, the model and git about a thread. */
 function ownTexts({ name, preview, goal, gitInfo, path }: ThreadRecord): object {
   return { name, preview, goal, gitInfo, path };
 }

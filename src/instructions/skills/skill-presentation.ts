@@ -9,7 +9,7 @@ import { oneLine, parseYaml } from './parse-yaml.ts';
 const BYTES_MAX = 16 * 1024;
 const TOOLS_MAX = 100;
 
-/** What a skill's `agents/openai.yaml` says about how to show it, and about the tools that it needs. */
+/** The facts of a skill's `agents/openai.yaml`: how to show it, and the tools that it needs. */
 export interface SkillPresentation {
   interface: SkillInterface | null;
   dependencies: SkillDependencies | null;

@@ -11,7 +11,7 @@ export interface JsonLimits {
   depth: number;
 }
 
-/** What is left of these limits beside JSON data; null: it is beyond them. Looks at no more of it then. */
+/** The rest of these limits beside JSON data; null: the data is beyond them. Looks at no more of it then. */
 export function leftOf({ chars, values, depth: depthMax }: JsonLimits, data: unknown): JsonLimits | null {
   let charsLeft = chars;
   let valuesLeft = values;

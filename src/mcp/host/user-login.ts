@@ -11,7 +11,7 @@ interface UserLoginDeps {
   fetch: Fetch;
 }
 
-/** What the server says about the login that it wants. */
+/** The facts of a login that the server wants. */
 interface Challenge {
   resourceMetadataUrl?: URL | undefined;
   scope?: string | undefined;

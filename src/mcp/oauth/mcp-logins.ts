@@ -33,7 +33,7 @@ export interface LoginOptions {
 /** A login that has begun. */
 export interface BegunLogin {
   loginId: string;
-  /** Where the user logs in. */
+  /** The address at which the user logs in. */
   authorizationUrl: string;
   /** Resolves when the login has ended, with what went wrong; null: nothing. Never rejects. */
   ended: Promise<string | null>;

@@ -15,7 +15,7 @@ const FORM = {
 const asking = (method: string, request: JsonObject, top = '') =>
   mcpThread([mcpCall('ask', { method, request })], { config: withServers(exampleServer(), top) });
 
-/** What the server got as an answer. */
+/** The answer that the server got. */
 function answered(server: Parameters<typeof toldOf>[0]): unknown {
   return JSON.parse((toldOf(server) as { text: string }[])[1]?.text ?? 'null');
 }

@@ -28,7 +28,7 @@ const FEATURE = '[features.network_proxy]\nmode = "limited"\n';
 const role = (line: string) => configWith(`[agents.r]\n${line}\n`);
 const NETWORK: ThreadStartParams = { config: { 'sandbox_workspace_write.network_access': true }, sandbox: 'workspace-write' };
 
-/** What the first request of an agent says about its permissions. */
+/** The text about permissions in the first request of an agent. */
 async function toldAgent(config: string, thread: ThreadStartParams): Promise<string> {
   const { client, agents } = await withAgents(
     { root: [spawn({ message: 'child: x', agent_type: 'r' }), (request) => wait(request), done], child: [done] },

@@ -8,7 +8,7 @@ import { startServer } from '../../support/test-server.ts';
 import { AgentsModel, agentOf, outputs } from './agents-model.ts';
 import { type AgentsServer, agentIds, collabs, configWith, done, ROOT, spawn, wait, withAgents } from './agents-server.ts';
 
-/** What a request tells the model about its agents. */
+/** The text about agents in a request to the model. */
 function told(request: ModelRequest | undefined): string[] {
   return JSON.stringify(request?.input ?? []).match(/<agents>.*?<\/agents>/g) ?? [];
 }

@@ -36,7 +36,7 @@ const REVIEW_MS_MAX = 10;
 const START_MS_MAX = 100;
 /** The longest work of the main loop without a pause. */
 const BLOCK_MS_MAX = 25;
-/** What another program of the machine may have delayed is measured again. */
+/** Measures again if another program of the machine may have delayed it. */
 const MEASURED_TIMES_MAX = 5;
 
 test('a thread with a long history: its first review takes a few milliseconds, and 32 reviews begin together', async () => {

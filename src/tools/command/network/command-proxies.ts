@@ -15,7 +15,7 @@ export interface ProxyOptions {
 
 /** The proxy of a command. */
 export interface OpenProxy {
-  /** What serves the connections of the command. */
+  /** The server of the connections of the command. */
   serve: CommandServer;
   /** Closes all connections. */
   close(): void;

@@ -168,7 +168,7 @@ export class NetworkAccess {
     if (this.#questions.size === 0) this.#deps.whileAsking.resume();
   }
 
-  /** What another command was answered may decide, too. No answer counts after the question was withdrawn. */
+  /** The answer to another command may decide, too. No answer counts after the question was withdrawn. */
   async #askInTurn(request: ProxyRequest, signal: AbortSignal): Promise<Verdict | null> {
     const { target } = request;
     if (signal.aborted) return null;
