@@ -13,7 +13,7 @@ function place(home = 'home') {
   const folder = realpathSync(tempFolder({ ...Object.fromEntries(files), 'work/own.sh': '', 'work/src/mine/other.sh': '' }));
   const skill = join(folder, home, '.agents', 'skills', 'mine');
   const env = { HOME: join(folder, home), CODEX_HOME: join(folder, home, '.agents'), PATH: '/usr/bin' };
-  /** What a script may run of the skill. */
+  /** The file of the skill that a script may run. */
   const found = async (script: string, cwd = join(folder, 'work')) => {
     const command = await parseCommand(['bash', '-lc', script]);
     const file = await skillFile({ command, cwd, env }, [skill]);

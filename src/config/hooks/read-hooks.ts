@@ -186,7 +186,7 @@ function inLayer({ config }: Layer, source: HookSource, path: string): Origin[] 
   return Object.keys(table).length === 0 ? [] : [{ source, path, table, trust: 'trusted' }];
 }
 
-/** What the user has decided about a hook. */
+/** The user's decision about a hook. */
 interface HookState {
   isEnabled?: boolean;
   trustedHash?: string;

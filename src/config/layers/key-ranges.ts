@@ -42,7 +42,7 @@ class KeyScanner {
   #at = 0;
   #line = 1;
   #lineStart = 0;
-  /** Where the line ends. */
+  /** The end of the line. */
   #lineEnd: number;
 
   constructor(text: string) {

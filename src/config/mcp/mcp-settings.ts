@@ -41,7 +41,7 @@ export function mcpSettings(config: Config): McpSettings {
   return { servers, problems, check: check(config), callback, further: [...ofTable, ...further], unknown };
 }
 
-/** Where other programs keep the logins to MCP servers. */
+/** The places in which other programs keep the logins to MCP servers. */
 export const MCP_LOGIN_STORE = choice(['auto', 'file', 'keyring'], 'auto');
 
 const PORT: Setting<number> = {

@@ -39,7 +39,7 @@ export interface CommandSituation {
   /** Whether this command names its program by a path that commands cannot write (`hasFixedProgram`). */
   hasFixedProgram: boolean;
   /**
-   * What the command may run of a skill, in words that follow "The command may run". Null: nothing. Looked for only if the approval policy
+   * The file of a skill that the command may run, in words that follow "The command may run". Null: nothing. Looked for only if the approval policy
    * asks about that.
    */
   skillFile: string | null;
