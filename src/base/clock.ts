@@ -14,7 +14,7 @@ export interface Timer {
   clear(): void;
 }
 
-/** Milliseconds of the system's monotonic clock. Use it in place of performance.now(), whose module takes a millisecond of the start. */
+/** Milliseconds of the system's monotonic clock. Use it in place of `performance`, whose module takes a millisecond of the start. */
 export function monotonicMs(): number {
   const [seconds, nanoseconds] = hrtime();
   return seconds * 1000 + nanoseconds / 1e6;

@@ -14,7 +14,7 @@ import { limitedSettings, requirementWarnings } from './requirements/requirement
 import { idleWebSearch } from './web-search.ts';
 
 /** The details of a warning about a value that threads cannot do without. */
-export const REFUSED = 'The server refuses threads that need it until you correct it. Everything else works.';
+const REFUSED = 'The server refuses threads that need it until you correct it. Everything else works.';
 const SERVER_RUNS = 'The server runs without it. docs/mcp.md lists the keys that heddle knows.';
 
 /** Something is wrong with a setting or a file of the configuration. */

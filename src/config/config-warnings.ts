@@ -83,7 +83,7 @@ function loginProblems(config: Config): ConfigProblem[] {
 }
 
 /** The problem that no provider is configured; none if one is. */
-export function embeddedDefault(config: Config): ConfigProblem[] {
+function embeddedDefault(config: Config): ConfigProblem[] {
   if (errorOf(() => chooseProvider(config, null)) !== null || !chooseProvider(config, null).embeddedDefault) return [];
   const summary = 'No model provider is configured: answers come from the embedded model, offline.';
   return [toProblem({ summary, details: modelAdvice(config), location: NO_LOCATION }, 'noEffect')];

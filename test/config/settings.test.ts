@@ -8,7 +8,8 @@ import { tempFolder } from './temp-folder.ts';
 
 const TEXT = 'a non-empty string';
 const POLICY =
-  '"untrusted", "on-failure", "on-request", "never", or {granular = {sandbox_approval, rules, mcp_elicitations, request_permissions, skill_approval}} with true or false for each, and the last two optional';
+  '"untrusted", "on-failure", "on-request", "never", or {granular = {sandbox_approval, rules, mcp_elicitations, request_permissions, ' +
+  'skill_approval}} with true or false for each, and the last two optional';
 const GRANULAR = 'sandbox_approval = true, rules = true, mcp_elicitations = true';
 
 const wrong: [SettingName, string, string][] = [

@@ -96,7 +96,7 @@ export function resolveSettings(sources: SettingsSources): {
     settings: {
       model,
       modelProvider: provider.id,
-      ...(embeddedDefault ? { embeddedByDefault: true as const, ...inPlaceOf(asked, model) } : {}),
+      ...(embeddedDefault ? { embeddedByDefault: true as const, ...inPlaceOf(true, asked, model) } : {}),
       cwd,
       ...requiredSettings(config, wanted),
       effort,
@@ -130,8 +130,8 @@ export function embedded({ embeddedByDefault, embeddedInPlaceOf }: Partial<Threa
 }
 
 /** `asked`: the model that a client asked for; null: none. */
-function inPlaceOf(asked: string | null, model: string): Pick<ThreadSettings, 'embeddedInPlaceOf'> {
-  return asked === null || asked === model ? {} : { embeddedInPlaceOf: asked };
+function inPlaceOf(isEmbedded: true | undefined, asked: string | null, model: string): Pick<ThreadSettings, 'embeddedInPlaceOf'> {
+  return !isEmbedded || asked === null || asked === model ? {} : { embeddedInPlaceOf: asked };
 }
 
 type Limited = Pick<ThreadSettings, 'approvalPolicy' | 'approvalsReviewer' | 'sandboxPolicy' | 'permissionProfile' | 'workspaceRoots'>;
@@ -193,7 +193,7 @@ export function withTurnOverrides(
   return {
     ...settings,
     model,
-    ...(settings.embeddedByDefault ? inPlaceOf(asked, model) : {}),
+    ...inPlaceOf(settings.embeddedByDefault, asked, model),
     effort,
     cwd: params.cwd ? resolve(serverCwd, params.cwd) : settings.cwd,
     approvalPolicy: completePolicy ?? settings.approvalPolicy,

@@ -96,7 +96,7 @@ export function projectParts({ layers, roleFiles, toml }: RoleSources): Parts {
 function collector({ isProjects }: { isProjects: boolean }) {
   const parts: RolePart[] = [];
   const problems: RoleProblem[] = [];
-  /** Adds the parts that `read` returns. A part that is not valid is a problem of its role. `isRequests`: a request names its files, too. */
+  /** Adds the parts that `read` returns, of a request if `isRequests`. A part that is not valid is a problem of its role. */
   const attempt = (role: string, read: () => { role: string; layer: Layer }[], { isRequests = false } = {}) => {
     const told = (location: ConfigLocation) => (isRequests ? { ...location, isRequests } : location);
     try {

@@ -1,6 +1,7 @@
 // The script of the thread that speaks with MCP servers.
 import { format } from 'node:util';
 import { parentPort, workerData } from 'node:worker_threads';
+import { monotonicMs } from '../../base/clock.ts';
 import type { Env } from '../../base/env.ts';
 import { cutText } from '../../base/text/cut-text.ts';
 import { redactLikelySecrets } from '../../secrets/redact-likely-secrets.ts';
@@ -18,7 +19,7 @@ const port = parentPort;
 let [second, count] = [0, 0];
 // The library warns on the console, with texts of servers. The console would write into the output of heddle.
 const warn = (...args: unknown[]) => {
-  const now = Math.floor(performance.now() / 1000);
+  const now = Math.floor(monotonicMs() / 1000);
   [second, count] = [now, now === second ? count + 1 : 1];
   if (count > A_SECOND_MAX) return;
   const message = cutText(redactLikelySecrets(cutText(format(...args), READ_CHARS_MAX)), TOLD_CHARS_MAX);

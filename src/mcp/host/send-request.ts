@@ -1,4 +1,5 @@
 import type { Client, ProgressCallback } from '@modelcontextprotocol/client';
+import { monotonicMs } from '../../base/clock.ts';
 import type { JsonValue } from '../../base/json-value.ts';
 import { cutText } from '../../base/text/cut-text.ts';
 import type { FromHost, McpRequest } from '../to-host.ts';
@@ -61,7 +62,7 @@ async function callTool(
 ): Promise<JsonValue> {
   let lastMs = Number.NEGATIVE_INFINITY;
   const onprogress: ProgressCallback = ({ progress, total, message }) => {
-    const nowMs = performance.now();
+    const nowMs = monotonicMs();
     if (nowMs - lastMs < PROGRESS_MS_MIN) return;
     lastMs = nowMs;
     onProgress({ progress, total: total ?? null, message: cutText(message ?? '', PROGRESS_CHARS_MAX) || null });
