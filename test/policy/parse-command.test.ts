@@ -231,7 +231,9 @@ describe('not understood', () => {
   test('a long line is judged by its work, not by the speed of the machine', async () => {
     let now = 0;
     slowClock.monotonicMs = () => (now += 100);
-    onTestFinished(() => void (slowClock.monotonicMs = null));
+    onTestFinished(() => {
+      slowClock.monotonicMs = null;
+    });
     const line = Array.from({ length: 640 }, (_, index) => `ls 'file ${index}'`);
     expect(await words(line.join('; '))).toEqual(line.map((_, index) => ['ls', `file ${index}`]));
     expect(now).toBeGreaterThan(1_000);

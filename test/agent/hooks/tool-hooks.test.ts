@@ -229,7 +229,7 @@ describe('PermissionRequest', () => {
   });
 
   test('knows what the approval is for, whatever the model says about it', async () => {
-    const justification = 'network access to registry.npmjs.org';
+    const justification = 'network access to packages.example.com';
     const escalated = runs('npm test', { sandbox_permissions: 'require_escalated', justification });
     const server = await hookServer({ PermissionRequest: [{ command: keeps('input', DENIES) }] }, [escalated, done], {
       config: ASKING.replace('danger-full-access', 'workspace-write').replace('untrusted', 'on-request'),
