@@ -6,10 +6,10 @@ import type { Config } from '../config.ts';
 import { ConfigError } from '../config-error.ts';
 import { choice, flag, HTTP_URL, name, nullable, type Setting } from '../settings.ts';
 import { suggestKey } from '../suggest-key.ts';
-import { HEADER_VARIABLES, HEADERS, isHeaderText } from './headers.ts';
+import { HEADERS, headersFromEnv } from '../values/headers.ts';
+import { TEXT_LIST, VARIABLE_NAME, VARIABLE_NAMES, VARIABLES } from '../values/variables.ts';
 import type { McpApprovalMode, McpHttp, McpServerConfig, McpStdio } from './mcp-server-config.ts';
 import { secretsOfProgram } from './secrets-of-program.ts';
-import { TEXT_LIST, VARIABLE_NAME, VARIABLE_NAMES, VARIABLES } from './variables.ts';
 
 /** The servers of a configuration. One that cannot be read is a problem, and no thread is refused for it unless it is required. */
 export interface McpServers {
@@ -230,17 +230,6 @@ function readHttp(config: Config, path: readonly string[], url: string): McpHttp
       clientMetadataUrl: config.read([...oauth, 'client_metadata_url'], nullable(HTTP_URL)),
     },
   };
-}
-
-function headersFromEnv(config: Config, path: readonly string[]): Record<string, string> {
-  const headers: Record<string, string> = {};
-  for (const [header, variable] of Object.entries(config.read(path, HEADER_VARIABLES))) {
-    const value = config.env[variable];
-    if (!value) continue;
-    if (!isHeaderText(value)) throw config.error([...path, header], `the value of ${variable} must be a single line`);
-    headers[header] = value;
-  }
-  return headers;
 }
 
 function toolApprovals(config: Config, path: readonly string[]): Record<string, McpApprovalMode> {

@@ -1,9 +1,9 @@
 import { secretsOf } from '../../secrets/redact.ts';
 import type { Config } from '../config.ts';
 import { HTTP_URL, name, nullable, type Setting } from '../settings.ts';
-import { HEADERS } from './headers.ts';
+import { HEADERS } from '../values/headers.ts';
+import { TEXT_LIST, VARIABLES } from '../values/variables.ts';
 import { secretsOfProgram } from './secrets-of-program.ts';
-import { TEXT_LIST, VARIABLES } from './variables.ts';
 
 /** The check that a call of an MCP tool passes before it runs: a command that reads the call, or a URL that it is posted to. */
 export type SafetyCheck = {

@@ -1,8 +1,9 @@
 import { dirname, isAbsolute, resolve } from 'node:path';
-import { isObject, type JsonValue } from '../../base/json-value.ts';
 import type { Config } from '../config.ts';
 import { IncompleteConfigError } from '../config-error.ts';
 import { flag, HTTP_URL, name, nullable, type Setting, wholeNumber } from '../settings.ts';
+import { HEADERS, headersFromEnv } from '../values/headers.ts';
+import { isVariableName, readTexts } from '../values/variables.ts';
 import type { ProviderConfig } from './provider-config.ts';
 import { providerDefaults } from './provider-defaults.ts';
 
@@ -106,22 +107,6 @@ function bearerHeader(token: string | null): Record<string, string> {
   return token === null ? {} : { authorization: `Bearer ${token}` };
 }
 
-/** Returns the headers whose variables are set and not empty. */
-function headersFromEnv(config: Config, path: string[]): Record<string, string> {
-  const headers: Record<string, string> = {};
-  for (const [header, variable] of Object.entries(config.read(path, HEADER_VARIABLES))) {
-    const value = Object.hasOwn(config.env, variable) ? config.env[variable] : undefined;
-    if (!value) continue;
-    if (!isHeaderText(value)) throw config.error([...path, header], `the value of ${variable} must be a single line`);
-    headers[header] = value;
-  }
-  return headers;
-}
-
-function isHeaderText(text: string): boolean {
-  return !/[\r\n\0]/.test(text);
-}
-
 const WIRE_API: Setting<ProviderConfig['wireApi']> = {
   expected: '"responses", "chat" or "scripted"',
   absent: 'responses',
@@ -148,35 +133,3 @@ const BEARER_TOKEN: Setting<string> = {
   secret: true,
   read: (value) => (typeof value === 'string' && /^[\x21-\x7e]+$/.test(value) ? value : undefined),
 };
-const HEADERS: Setting<Record<string, string>> = {
-  expected: 'a table of header names and single-line string values',
-  absent: {},
-  secret: true,
-  read: (value) => readTexts(value, (key, text) => isHeaderName(key) && isHeaderText(text)),
-};
-
-const HEADER_VARIABLES: Setting<Record<string, string>> = {
-  expected: 'a table of header names and environment variable names',
-  absent: {},
-  secret: true,
-  read: (value) => readTexts(value, (key, text) => isHeaderName(key) && isVariableName(text)),
-};
-
-function isHeaderName(text: string): boolean {
-  return /^[\w!#$%&'*+.^`|~-]+$/.test(text);
-}
-
-/** Stricter than the system, so that a key given instead of a variable name is noticed. */
-function isVariableName(text: string): boolean {
-  return /^[a-z_]\w*$/i.test(text);
-}
-
-function readTexts(value: JsonValue, accepts: (key: string, text: string) => boolean): Record<string, string> | undefined {
-  if (!isObject(value)) return undefined;
-  const texts: [string, string][] = [];
-  for (const [key, text] of Object.entries(value)) {
-    if (typeof text !== 'string' || !accepts(key, text)) return undefined;
-    texts.push([key, text]);
-  }
-  return Object.fromEntries(texts);
-}
