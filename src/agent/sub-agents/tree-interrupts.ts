@@ -22,8 +22,8 @@ export class TreeInterrupts {
 
   /** Interrupts the turns of all agents below a thread. Resolves when they have ended. */
   async below(ownerId: string, cause: InterruptCause): Promise<void> {
-    const { find, below } = this.#deps;
-    await Promise.all(below(ownerId).map(async (id) => this.#interrupted.get(id)?.finished ?? find(id)?.interruptAndWait(cause)));
+    const rootTurnId = this.#deps.find(ownerId)?.turn?.rootTurnId;
+    await Promise.all(this.#deps.below(ownerId).map((id) => this.#agent(id, { cause, rootTurnId })));
   }
 
   /** Interrupts the turn of the thread that started an agent. Does not wait for its end. */
@@ -53,5 +53,18 @@ export class TreeInterrupts {
     return () => {
       for (const turn of turns) turn.interrupt('parent');
     };
+  }
+
+  async #agent(id: string, { cause, rootTurnId }: { cause: InterruptCause; rootTurnId: string | undefined }): Promise<void> {
+    const { find } = this.#deps;
+    const interrupted = this.#interrupted.get(id);
+    if (interrupted === undefined) return find(id)?.interruptAndWait(cause);
+    await interrupted.finished;
+    // A client's input may have begun a turn since, which goes on. One that a call of an interrupted turn has begun ends.
+    const next = find(id)?.turn ?? null;
+    if (next === null || next.rootTurnId !== rootTurnId) return;
+    next.refuseInput();
+    next.interrupt(cause);
+    await next.finished;
   }
 }

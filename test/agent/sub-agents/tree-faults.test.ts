@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
+import type { ModelRequest } from '../../../src/model/model.ts';
 import { StoreError } from '../../../src/store/store-error.ts';
 import { tempFolder } from '../../config/temp-folder.ts';
 import { CountingIds } from '../../support/counting-ids.ts';
@@ -89,37 +90,54 @@ test('a write that fails ends what it belongs to: every turn that has begun ends
   }
 }, 120_000);
 
-/** Starts an agent that never ends its turn, with a store that calls `beforeWrite` with the number of each write. */
-function starting(beforeWrite: (count: number) => Promise<void> | void) {
+/** A root that lets an agent work which does not end its turn. */
+const working: [string, AgentResponse[]][] = [
+  ['starts an agent', [spawn({ message: 'child: x' }), done]],
+  ['sends an agent input', [spawn({ message: 'child: x' }), (request) => sent(request, {}), done]],
+  ['interrupts an agent for input', [spawn({ message: 'child: x' }), (request) => sent(request, { interrupt: true }), done]],
+];
+const sent = (request: ModelRequest, args: object) =>
+  response(functionCall('send_input', { target: agentOf(request, 'spawn'), message: 'more', ...args }, { callId: 'send' }));
+
+/** The store calls `beforeWrite` with the number of each write. */
+function starting(root: AgentResponse[], beforeWrite: (count: number) => Promise<void> | void) {
   return withAgents(
-    { root: [spawn({ message: 'child: x' }), done], child: [[new Gate()]] },
+    { root, child: [[new Gate()], [new Gate()]] },
     { config, wrapStore: (store) => gatedStore(store, ({ count }) => beforeWrite(count)) },
   );
 }
 
-test('an interrupt at each write of a turn that starts an agent leaves no agent that runs', async () => {
-  let writes = 0;
-  const whole = await starting((count) => {
-    writes = count;
-  });
-  await whole.client.turn(ROOT, 'root: go');
-  await whole.client.waitFor('turn/started', ({ threadId }) => threadId !== ROOT);
-  const last = writes - 1;
-  expect(last).toBeGreaterThan(3);
-  for (let moment = 1; moment <= last; moment++) {
-    const gate = new Gate();
-    const { client, store, close } = await starting((count) => (count === moment ? gate.pass() : undefined));
-    const begun = client.ask('turn/start', { threadId: ROOT, input: [{ type: 'text', text: 'root: go' }] });
-    await gate.reached;
-    const interrupted = client.ask('turn/interrupt', { threadId: ROOT, turnId: '' });
-    gate.open();
-    await begun;
-    await interrupted;
-    await client.ask('turn/interrupt', { threadId: ROOT, turnId: '' });
-    const ended = () => new Set(client.notifications('turn/completed').map(({ turn }) => turn.id));
-    const started = () => client.notifications('turn/started');
-    await client.count(Number.POSITIVE_INFINITY, () => started().length > 0 && started().every(({ turn }) => ended().has(turn.id)));
-    expect((await store.listAgents(ROOT)).filter(({ listed }) => !listed)).toEqual([]);
-    await close();
-  }
-}, 120_000);
+test.each(working)(
+  'an interrupt at each write of a turn that %s leaves no agent that runs',
+  async (_, root) => {
+    let writes = 0;
+    const whole = await starting(root, (count) => {
+      writes = count;
+    });
+    await whole.client.turn(ROOT, 'root: go');
+    await whole.client.waitFor('turn/started', ({ threadId }) => threadId !== ROOT);
+    const last = writes - 1;
+    expect(last).toBeGreaterThan(3);
+    for (let moment = 1; moment <= last; moment++) {
+      const gate = new Gate();
+      const { client, store, close } = await starting(root, (count) => (count === moment ? gate.pass() : undefined));
+      let isBegun = false;
+      const begun = client.ask('turn/start', { threadId: ROOT, input: [{ type: 'text', text: 'root: go' }] }).finally(() => {
+        isBegun = true;
+      });
+      await gate.reached;
+      const wasBegun = isBegun;
+      const interrupted = client.ask('turn/interrupt', { threadId: ROOT, turnId: '' });
+      gate.open();
+      await begun;
+      await interrupted;
+      if (!wasBegun) await client.ask('turn/interrupt', { threadId: ROOT, turnId: '' });
+      const ended = () => new Set(client.notifications('turn/completed').map(({ turn }) => turn.id));
+      const started = () => client.notifications('turn/started');
+      await client.count(Number.POSITIVE_INFINITY, () => started().length > 0 && started().every(({ turn }) => ended().has(turn.id)));
+      expect((await store.listAgents(ROOT)).filter(({ listed }) => !listed)).toEqual([]);
+      await close();
+    }
+  },
+  120_000,
+);
