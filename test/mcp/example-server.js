@@ -173,7 +173,7 @@ const methods = {
   },
   'resources/list': () => ({ resources: [{ uri: 'example://one', name: 'one', mimeType: 'text/plain' }] }),
   'resources/read': ({ uri }) => {
-    if (uri === 'example://long') return { contents: Array.from({ length: 100_000 }, () => ({ uri, text: 'long' })) };
+    if (uri === 'example://long') return { contents: Array.from({ length: 10_000 }, () => ({ uri, text: 'long' })) };
     if (uri !== 'example://one') throw new Refusal(-32002, `no resource ${uri}`);
     return { contents: [{ uri, mimeType: 'text/plain', text: 'the text of one' }] };
   },

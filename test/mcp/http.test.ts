@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { request as tlsRequest } from 'node:https';
 import { expect, test } from 'vitest';
 import { startProxy, TRUSTED, tlsFiles } from '../model/loopback-proxy.ts';
-import { mcpThread, until, withServers } from './mcp-thread.ts';
+import { mcpCall, mcpItems, mcpThread, runTurn, until, withServers } from './mcp-thread.ts';
 import { startOauthServer } from './oauth-server.ts';
 import { respond, resultOf, startWebServer } from './web-server.ts';
 
@@ -140,4 +140,59 @@ test.each([
   await reached(server, 'ready');
   await expect(call(server)).rejects.toThrow(`the server sent a message of more than ${what}`);
   expect(await call(server)).toEqual({ content: [{ type: 'text', text: 'seen' }] });
+});
+
+/** A response whose result has this JSON text. */
+function answerWith(text: string) {
+  return (response: ServerResponse, id: number) => {
+    response.writeHead(200, { 'content-type': 'application/json' }).end(`{"jsonrpc":"2.0","id":${id},"result":${text}}`);
+  };
+}
+
+const many = (part: string) => Array.from({ length: 400_000 }, () => part).join(',');
+const members = () => Array.from({ length: 400_000 }, (_, n) => `"k${n}":1`).join(',');
+const TOO_LARGE = /^the answer of the server is too large: it has more than 50000 values, or is nested too deeply$/;
+
+test.each([
+  ['resources/read', () => `{"contents":[${many('{}')}]}`],
+  ['resources/read', () => `{"contents":{${members()}}}`],
+  ['tools/call', () => `{"content":{${members()}}}`],
+  ['tools/call', () => `{"content":[],"more":[${many('[]')}]}`],
+])('an answer to %s of 400,000 values fails its call only', async (method, result) => {
+  const capabilities = { tools: {}, resources: {} };
+  const url = await startWebServer({
+    initialize: (response, id) => respond(response, id, { ...resultOf('initialize'), capabilities }),
+    [method]: answerWith(result()),
+  });
+  const server = await mcpThread([], { config: web(url) });
+  await reached(server, 'ready');
+  const { threadId } = server;
+  const { message } = await (method === 'tools/call'
+    ? server.client.refusal('mcpServer/tool/call', { threadId, server: 'web', tool: 'look' })
+    : server.client.refusal('mcpServer/resource/read', { threadId, server: 'web', uri: 'a://b' }));
+  expect(message).toMatch(TOO_LARGE);
+});
+
+test.each(['{}', '1', '{"type":"image"}', '{"type":"text","text":"seen","annotations":1}'])(
+  'of a result of 400,000 parts such as %s only the texts are kept',
+  async (part) => {
+    const url = await startWebServer({ 'tools/call': answerWith(`{"content":[${many(part)}],"structuredContent":{"a":1}}`) });
+    const server = await mcpThread([mcpCall('look', {}, { server: 'web' })], { config: web(url) });
+    await runTurn(server);
+    expect(mcpItems(server)[0]).toMatchObject({ status: 'completed', error: null });
+    expect(mcpItems(server)[0]?.result?.content[0]).toEqual({ type: 'text', text: part.includes('seen') ? 'seen' : '[left out]' });
+  },
+);
+
+test.each([
+  [
+    'initialize',
+    () => `{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"web","version":"1","icons":[${many('{}')}]}}`,
+  ],
+  ['tools/list', () => `{"tools":[${many('{}')}]}`],
+  ['tools/list', () => `{"tools":[${many('1')}]}`],
+])('an answer to %s of 400,000 values fails the start', async (method, result) => {
+  const server = await mcpThread([], { config: web(await startWebServer({ [method]: answerWith(result()) })) });
+  await reached(server, 'failed');
+  expect(states(server).at(-1)?.error).toMatch(TOO_LARGE);
 });

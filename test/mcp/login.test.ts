@@ -100,7 +100,7 @@ test('tokens that are too long are not stored: the login fails and says so, and 
   const config = withServers(`[mcp_servers.web]\nurl = "${oauth.url}"\n[mcp_servers.other]\nurl = "${other.url}"\n`);
   const server = await mcpThread([], { config });
   expect(await logIn(server, { name: 'other' })).toMatchObject({ success: true });
-  oauth.tokenChars = 5 * 1024 * 1024;
+  oauth.tokenChars = 100 * 1024;
   expect(await logIn(server)).toMatchObject({
     success: false,
     error: 'the login to web cannot be stored: what its authorization server has sent is longer than 64 KiB',

@@ -4,14 +4,10 @@ import { createFetch, type FetchDeps } from '../../base/http/create-fetch.ts';
 import { HttpClient } from '../../base/http/http-client.ts';
 import type { JsonValue } from '../../base/json-value.ts';
 import type { FromHost, McpAnswer, McpQuestion, ToHost } from '../to-host.ts';
-import { HostedClient } from './hosted-client.ts';
-import { MESSAGE_PARTS_MAX } from './pipe-transport.ts';
+import { AUTHORIZATION_LIMITS, HostedClient } from './hosted-client.ts';
 import { isOfServer, questionRefusal } from './question-refusal.ts';
 import { refreshTokens } from './refresh-tokens.ts';
 import { toProblem } from './to-problem.ts';
-
-/** The longest answer of an authorization server to a refresh. */
-const TOKENS_BYTES_MAX = 1024 * 1024;
 
 /** A question that the main thread has not answered yet. */
 interface OpenAsk {
@@ -104,8 +100,7 @@ class Host implements McpHost {
   }
 
   #refresh({ request, clientVersion }: Extract<ToHost, { type: 'refresh' }>, signal: AbortSignal): Promise<JsonValue> {
-    const limits = { bytesMax: TOKENS_BYTES_MAX, partsMax: MESSAGE_PARTS_MAX };
-    const send = createFetch(this.#web, { ...limits, headers: { 'user-agent': `heddle/${clientVersion}` } });
+    const send = createFetch(this.#web, { ...AUTHORIZATION_LIMITS, headers: { 'user-agent': `heddle/${clientVersion}` } });
     return refreshTokens(request, (address, init) => send(address, { ...init, signal }));
   }
 

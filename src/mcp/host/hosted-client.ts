@@ -38,6 +38,8 @@ const PAGES_MAX = 200;
 /** The longest description that a server gives of itself: its capabilities, its instructions and `serverInfo`. */
 const DESCRIPTION = { chars: 1024 * 1024, values: 50_000, depth: 100 };
 const TOO_TALKATIVE = `the server's description of itself is longer than ${DESCRIPTION.chars} characters, or nested too deeply`;
+/** Of a response of an authorization server. The library's schemas make an error for each value that is not as it should be. */
+export const AUTHORIZATION_LIMITS = { bytesMax: 256 * 1024, partsMax: 10_000 };
 /** Changes of the tools that come together are one. */
 const CHANGES_MS = 50;
 const MODERN_VERSION = '2026-07-28';
@@ -218,7 +220,7 @@ export class HostedClient {
   async #loggedIn(server: HttpServer, login: LoginRequest): Promise<Client> {
     const user = new UserLogin(new URL(server.url), login, {
       credentials: this.#credentials(),
-      fetch: this.#endingFetch(this.#closing.signal),
+      fetch: this.#authorizationFetch(this.#closing.signal),
     });
     // The server has asked for more scopes.
     if (login.neededScopes.length > 0) await user.complete();
@@ -257,14 +259,13 @@ export class HostedClient {
     });
   }
 
-  #fetch(): Fetch {
-    const headers = { 'user-agent': `heddle/${this.#deps.clientVersion}` };
-    return createFetch(this.#deps.web, { bytesMax: MESSAGE_BYTES_MAX, partsMax: MESSAGE_PARTS_MAX, headers });
+  #fetch(limits: { bytesMax: number; partsMax: number }): Fetch {
+    return createFetch(this.#deps.web, { ...limits, headers: { 'user-agent': `heddle/${this.#deps.clientVersion}` } });
   }
 
   /** Notes the token of each request. */
   #notingFetch(): Fetch {
-    const send = this.#fetch();
+    const send = this.#fetch({ bytesMax: MESSAGE_BYTES_MAX, partsMax: MESSAGE_PARTS_MAX });
     return async (address, init) => {
       const response = await send(address, init);
       const authorization = new Headers(init?.headers).get('authorization') ?? '';
@@ -273,9 +274,9 @@ export class HostedClient {
     };
   }
 
-  /** For requests that the library sends without a signal. */
-  #endingFetch(signal: AbortSignal): Fetch {
-    const send = this.#fetch();
+  /** For requests to the authorization server, which the library sends without a signal. */
+  #authorizationFetch(signal: AbortSignal): Fetch {
+    const send = this.#fetch(AUTHORIZATION_LIMITS);
     return (address, init) => send(address, { ...init, signal });
   }
 
