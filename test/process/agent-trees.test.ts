@@ -51,6 +51,8 @@ async function replaced(heddle: HeddleProcess, where: Place, { random, rootId, s
   const isCalm = !wasKilled && random.chance(0.5);
   if (isCalm) await calm({ client: heddle, rootId });
   await (wasKilled ? heddle.kill() : heddle.finish());
+  // After a kill, some of what it has written is still in the pipe.
+  await heddle.ended;
   const announced = ledger.announced(heddle);
   await vi.waitFor(() => expect(commandsLeft(seed)).toEqual([]), { timeout: 10_000 });
   const next = await startHeddle(where);

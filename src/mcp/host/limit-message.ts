@@ -3,7 +3,7 @@ import { isObject } from '../../base/json-value.ts';
 import { isWithin, type JsonLimits } from './json-limits.ts';
 
 /** The library's schemas make an error for each value that is not as it should be: 50,000 of them need up to 200 MiB. */
-const CHECKED: JsonLimits = { chars: Number.POSITIVE_INFINITY, values: 50_000, depth: 100 };
+const CHECKED: JsonLimits = { chars: Number.POSITIVE_INFINITY, values: 50_000, depth: 1_000 };
 /** Of a longer list of content only the texts are kept. */
 const CONTENT_PARTS_MAX = 10_000;
 const TOO_MANY = `it has more than ${CHECKED.values} values, or is nested too deeply`;
