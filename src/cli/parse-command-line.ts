@@ -37,31 +37,9 @@ export type Command =
 
 /** Throws an Error that says what is wrong. */
 export function parseCommandLine(argv: string[]): Command {
-  const { values, positionals } = parseArgs({
-    args: argv,
-    allowPositionals: true,
-    options: {
-      config: { type: 'string', short: 'c', multiple: true },
-      model: { type: 'string', short: 'm' },
-      profile: { type: 'string', short: 'p' },
-      sandbox: { type: 'string', short: 's' },
-      'ask-for-approval': { type: 'string', short: 'a' },
-      'model-script': { type: 'string' },
-      listen: { type: 'string' },
-      framing: { type: 'string' },
-      drain: { type: 'boolean' },
-      deterministic: { type: 'boolean' },
-      'log-level': { type: 'string' },
-      'log-file': { type: 'string' },
-      'wire-log': { type: 'string' },
-      out: { type: 'string', short: 'o' },
-      experimental: { type: 'boolean' },
-      yes: { type: 'boolean' },
-      json: { type: 'boolean' },
-      help: { type: 'boolean', short: 'h' },
-      version: { type: 'boolean', short: 'V' },
-    },
-  });
+  const hasOptions = argv.some((argument) => argument.startsWith('-'));
+  // Without a call of parseArgs, whose first takes a percent of the start.
+  const { values, positionals }: CommandLine = hasOptions ? readOptions(argv) : { values: {}, positionals: argv };
   if (values.help === true) return { run: 'help' };
   if (values.version === true) return { run: 'version' };
   const generate = generateCommand(positionals, values);
@@ -90,6 +68,36 @@ export function parseCommandLine(argv: string[]): Command {
       wireLog: path('--wire-log', values['wire-log']),
     },
   };
+}
+
+type CommandLine = ReturnType<typeof readOptions>;
+
+function readOptions(argv: string[]) {
+  return parseArgs({
+    args: argv,
+    allowPositionals: true,
+    options: {
+      config: { type: 'string', short: 'c', multiple: true },
+      model: { type: 'string', short: 'm' },
+      profile: { type: 'string', short: 'p' },
+      sandbox: { type: 'string', short: 's' },
+      'ask-for-approval': { type: 'string', short: 'a' },
+      'model-script': { type: 'string' },
+      listen: { type: 'string' },
+      framing: { type: 'string' },
+      drain: { type: 'boolean' },
+      deterministic: { type: 'boolean' },
+      'log-level': { type: 'string' },
+      'log-file': { type: 'string' },
+      'wire-log': { type: 'string' },
+      out: { type: 'string', short: 'o' },
+      experimental: { type: 'boolean' },
+      yes: { type: 'boolean' },
+      json: { type: 'boolean' },
+      help: { type: 'boolean', short: 'h' },
+      version: { type: 'boolean', short: 'V' },
+    },
+  });
 }
 
 type OverrideOptions = {
