@@ -1,8 +1,8 @@
 import type { LoadedThread } from '../agent/loaded-thread.ts';
 import type { Config } from '../config/config.ts';
 import { FEATURE_LIST, findFeature, shownFeatures } from '../config/features/feature-list.ts';
-import { pageByPosition } from './list-page.ts';
 import type { MethodTable } from './method.ts';
+import { pageByPosition } from './requested/list-page.ts';
 import type { ThreadDeps } from './thread-deps.ts';
 
 interface FeatureDeps extends Pick<ThreadDeps, 'clients' | 'threads'> {

@@ -10,8 +10,8 @@ import type { McpLease, McpServers } from '../mcp/mcp-servers.ts';
 import { unattended } from '../mcp/mcp-user.ts';
 import type { CredentialStore } from '../mcp/oauth/credential-store.ts';
 import type { ListMcpServerStatusParams, McpServerStatus } from '../protocol/generated/types.ts';
-import { pageByPosition } from './list-page.ts';
 import type { MethodTable } from './method.ts';
+import { pageByPosition } from './requested/list-page.ts';
 
 export interface McpStatusDeps {
   threads: Threads;

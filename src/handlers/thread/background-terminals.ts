@@ -1,7 +1,7 @@
 import { BuiltInTools } from '../../agent/calls/built-in-tools.ts';
 import { invalidCursor } from '../../protocol/rpc-error.ts';
-import { listPage, pageLimit } from '../list-page.ts';
 import type { MethodTable } from '../method.ts';
+import { listPage, pageLimit } from '../requested/list-page.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 
 // No queue: the command to end may be what keeps the thread's other requests waiting.

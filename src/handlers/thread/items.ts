@@ -2,8 +2,8 @@ import { itemIdsOutOfRange } from '../../protocol/rpc-error.ts';
 import type { Page } from '../../store/page-query.ts';
 import { StoreError } from '../../store/store-error.ts';
 import type { StoredItem } from '../../store/thread-store.ts';
-import { pageLimit } from '../list-page.ts';
 import { type MethodTable, perThread } from '../method.ts';
+import { pageLimit } from '../requested/list-page.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 
 /** The maximum number of items that a request may name. */

@@ -3,8 +3,8 @@ import { isUuid } from '../../base/ids.ts';
 import type { ThreadListParams, ThreadSortKey } from '../../protocol/generated/types.ts';
 import { invalidParams, invalidThreadId } from '../../protocol/rpc-error.ts';
 import type { ThreadQuery } from '../../store/thread-store.ts';
-import { pageLimit } from '../list-page.ts';
 import type { MethodTable } from '../method.ts';
+import { pageLimit } from '../requested/list-page.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 
 /** The sources that are listed if the request names none: those of threads that a person works in. */

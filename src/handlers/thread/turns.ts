@@ -1,5 +1,5 @@
-import { pageLimit } from '../list-page.ts';
 import { type MethodTable, perThread } from '../method.ts';
+import { pageLimit } from '../requested/list-page.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 
 export function turnsMethods({ threads, answers }: ThreadDeps) {

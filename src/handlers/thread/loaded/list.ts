@@ -1,7 +1,7 @@
 import { isUuid } from '../../../base/ids.ts';
 import { invalidCursor } from '../../../protocol/rpc-error.ts';
-import { listPage } from '../../list-page.ts';
 import type { MethodTable } from '../../method.ts';
+import { listPage } from '../../requested/list-page.ts';
 import type { ThreadDeps } from '../../thread-deps.ts';
 
 export function loadedMethods({ threads }: ThreadDeps) {

@@ -1,4 +1,4 @@
-import { invalidCursor } from '../protocol/rpc-error.ts';
+import { invalidCursor } from '../../protocol/rpc-error.ts';
 
 /** The number of entries on a page if the request sets no limit. */
 const PAGE_LENGTH_DEFAULT = 25;
