@@ -105,6 +105,8 @@ test('tokens that are too long are not stored: the login fails and says so, and 
     success: false,
     error: 'the login to web cannot be stored: what its authorization server has sent is longer than 64 KiB',
   });
+  oauth.tokenChars = 300 * 1024;
+  expect(await logIn(server)).toMatchObject({ success: false, error: 'the server sent a message of more than 0.25 MiB' });
   expect(await server.client.request('mcpServer/oauth/logout', { name: 'other' })).toEqual({ wasLoggedIn: true });
 });
 
