@@ -38,7 +38,9 @@ class LongJsonReader {
   }
 
   async read(): Promise<unknown> {
+    // The first look at a text that was put together from parts copies it.
     this.#skipBlanks();
+    await this.#breaks.yielded();
     for (let count = 1; this.#result === undefined; count++) {
       if (count % VALUES_AT_ONCE === 0) await this.#breaks.worked(VALUES_AT_ONCE);
       if (!(await this.#begins())) await this.#put(await this.#value());

@@ -1,5 +1,5 @@
-import { isUtf8 } from 'node:buffer';
 import { LINE_BYTES_MAX, type Skipped } from '../base/text/line-splitter.ts';
+import { Utf8Text } from '../base/text/utf8-text.ts';
 
 /** More than any header line has. Only the beginning of a longer line is read. */
 const HEADER_LINE_BYTES_MAX = 1024;
@@ -16,7 +16,7 @@ export class ContentLengthSplitter {
   /** The length in the header so far; null if none. */
   #length: number | null = null;
   #headerLines = 0;
-  #body: Buffer[] | null = null;
+  #body: Utf8Text | null = null;
   /** The number of bytes of the body that are still missing. */
   #missing = 0;
 
@@ -75,7 +75,7 @@ export class ContentLengthSplitter {
     if (length !== null && length > LINE_BYTES_MAX) this.onSkipped('too_long');
     this.#startHeader();
     this.#missing = length ?? 0;
-    this.#body = this.#missing > LINE_BYTES_MAX ? null : [];
+    this.#body = this.#missing > LINE_BYTES_MAX ? null : new Utf8Text();
   }
 
   #startHeader(): void {
@@ -88,13 +88,14 @@ export class ContentLengthSplitter {
     const part = bytes.subarray(0, this.#missing);
     this.#missing -= part.length;
     this.#body?.push(part);
-    if (this.#missing === 0 && this.#body !== null) this.#finish(Buffer.concat(this.#body));
+    if (this.#missing === 0 && this.#body !== null) this.#finish(this.#body);
     return bytes.subarray(part.length);
   }
 
-  #finish(body: Buffer): void {
+  #finish(body: Utf8Text): void {
     this.#body = null;
-    if (isUtf8(body)) this.onMessage(body.toString('utf8'));
-    else this.onSkipped('not_utf8');
+    const text = body.take();
+    if (text === null) this.onSkipped('not_utf8');
+    else this.onMessage(text);
   }
 }

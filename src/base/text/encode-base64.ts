@@ -14,5 +14,6 @@ export async function encodeBase64(bytes: Buffer): Promise<string> {
     parts.push(piece.toString('base64'));
     await breaks.worked(piece.length / BYTES_A_UNIT);
   }
+  await breaks.yielded();
   return parts.join('');
 }

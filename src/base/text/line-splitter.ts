@@ -1,4 +1,4 @@
-import { isUtf8 } from 'node:buffer';
+import { Utf8Text } from './utf8-text.ts';
 
 /** The maximum length of a message. A longer one is dropped, and no more than this much of it is kept in memory. */
 export const LINE_BYTES_MAX = 32 * 1024 * 1024;
@@ -13,8 +13,10 @@ export type Skipped = 'too_long' | 'not_utf8' | 'no_content_length' | 'cut_off';
  * characters they take for line ends. A line that is too long or not UTF-8 is skipped; the lines after it are read.
  */
 export class LineSplitter {
-  #parts: Buffer[] = [];
+  readonly #text = new Utf8Text();
   #length = 0;
+  /** Whether a line has begun. It may be empty. */
+  #begun = false;
   #dropping = false;
 
   constructor(
@@ -39,26 +41,26 @@ export class LineSplitter {
   }
 
   #append(part: Buffer): void {
+    this.#begun = true;
     if (this.#dropping) return;
     this.#length += part.length;
     if (this.#length > this.lineBytesMax) {
       this.#dropping = true;
-      this.#parts = [];
+      this.#text.drop();
       this.onSkipped('too_long');
       return;
     }
-    this.#parts.push(part);
+    this.#text.push(part);
   }
 
   #finish(): void {
-    const dropped = this.#dropping;
-    const [first, ...rest] = this.#parts;
-    this.#parts = [];
+    const isLine = this.#begun && !this.#dropping;
     this.#length = 0;
+    this.#begun = false;
     this.#dropping = false;
-    if (dropped || first === undefined) return;
-    const bytes = rest.length === 0 ? first : Buffer.concat([first, ...rest]);
-    if (isUtf8(bytes)) this.onLine(bytes.toString('utf8'));
-    else this.onSkipped('not_utf8');
+    if (!isLine) return;
+    const text = this.#text.take();
+    if (text === null) this.onSkipped('not_utf8');
+    else this.onLine(text);
   }
 }

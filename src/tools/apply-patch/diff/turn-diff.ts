@@ -122,12 +122,22 @@ function gitMode(state: State): string {
 
 async function blobHash(state: State, breaks: EventLoopYield): Promise<string> {
   if (state === null) return ABSENT_HASH;
-  const hash = createHash('sha1').update(`blob ${Buffer.byteLength(state.text)}\0`);
+  const hash = createHash('sha1').update(`blob ${await bytesOf(state.text, breaks)}\0`);
   for (const piece of textPieces(state.text, HASHED_CHARS)) {
     hash.update(piece);
     await breaks.worked(piece.length / CHARS_A_LINE);
   }
   return hash.digest('hex');
+}
+
+/** The length of a text in UTF-8. */
+async function bytesOf(text: string, breaks: EventLoopYield): Promise<number> {
+  let bytes = 0;
+  for (const piece of textPieces(text, HASHED_CHARS)) {
+    bytes += Buffer.byteLength(piece);
+    await breaks.worked(piece.length / CHARS_A_LINE);
+  }
+  return bytes;
 }
 
 function diffPath(path: string, cwd: string): string {
