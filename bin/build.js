@@ -1,7 +1,8 @@
 const { createHash } = require('node:crypto');
 const { mkdirSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } = require('node:fs');
+const { builtinModules } = require('node:module');
 const { tmpdir } = require('node:os');
-const { basename, dirname, extname, join } = require('node:path');
+const { basename, dirname, extname, join, posix, relative, sep } = require('node:path');
 const esbuild = require('esbuild');
 const { version } = require('../package.json');
 const { runSession } = require('./run-session.js');
@@ -9,7 +10,7 @@ const { runSession } = require('./run-session.js');
 const root = join(__dirname, '..');
 const dist = join(root, 'dist');
 
-/** Builds the executable's bundle and the library. Rejects if the sources do not build. */
+/** Builds the scripts of the executable, and the library. Rejects if the sources do not build. */
 async function build() {
   copyGrammar();
   await Promise.all([buildExecutable(), buildLibrary()]);
@@ -20,7 +21,7 @@ const GRAMMAR = { 'tree-sitter-bash.wasm': 'tree-sitter-bash.wasm', LICENSE: 'tr
 
 /**
  * The validators of requests and of a provider's items, which become separate scripts: together they are more than a quarter of
- * the code. The first response only needs the handshake's validator, which is in the bundle.
+ * the code. The first response only needs the handshake's validator.
  */
 const VALIDATORS = ['validate-params', 'validate-provided-item'];
 
@@ -31,49 +32,87 @@ const APART = {
   'create-mcp-host': 'src/mcp/host/create-mcp-host.ts',
 };
 
+/** The scripts of threads. */
+const THREADS = {
+  'proxy-worker': 'src/tools/command/network/thread/proxy-worker.ts',
+  'store-worker': 'src/store/sqlite/worker/store-worker.ts',
+  'search-worker': 'src/search/worker/search-worker.ts',
+  'mcp-worker': 'src/mcp/host/mcp-worker.ts',
+};
+
+/** Packages that are not bundled: they are native or have other files, but for yaml, which few users need. */
+const NOT_BUNDLED = ['better-sqlite3', 'yaml', '@lydell/node-pty', 'web-tree-sitter'];
+
+/** Every script is a function, which bin/load-main.js calls. Here and not when it is loaded, which would copy the whole text. */
+const FUNCTION = {
+  format: 'cjs',
+  target: 'node20.19',
+  // esbuild turns `import()` into `require` at the first use: code that node:vm runs cannot use `import()`.
+  supported: { 'dynamic-import': false },
+  minifyWhitespace: true,
+  sourcesContent: false,
+  legalComments: 'none',
+};
+const HEAD = '(function (exports, require, module, __filename, __dirname) {';
+const FOOT = '})';
+
+const BUNDLE = {
+  absWorkingDir: root,
+  outdir: 'dist',
+  outExtension: { '.js': '.cjs' },
+  bundle: true,
+  platform: 'node',
+  target: 'node20.19',
+  external: NOT_BUNDLED,
+  minifyWhitespace: true,
+  minifySyntax: true,
+  sourcesContent: false,
+  legalComments: 'none',
+  // Code that finds files of packages needs the path of its own file. CommonJS calls it __filename.
+  define: { HEDDLE_VERSION: JSON.stringify(version), 'import.meta.url': '__filename' },
+  logLevel: 'warning',
+  write: false,
+};
+
 /**
- * Bundles src/main.ts and its imports into dist/heddle.cjs, except for those in APART, which are separate scripts. Leaves out
- * packages that are native or have other files, and yaml, which few users need. Modules that are imported with `import()` run
- * at their first use.
+ * Builds the scripts of the executable. Those of the server are three: dist/heddle.cjs is src/main.ts and what it imports, late.cjs
+ * is what main.ts and app.ts load later, with `import()`, and shared.cjs has the modules that both need. A module that other modules
+ * import with `import()` is in the script of these, and runs at its first use.
  */
 async function buildExecutable() {
-  const { outputFiles } = await esbuild.build({
-    absWorkingDir: root,
-    entryPoints: {
-      heddle: 'src/main.ts',
-      'proxy-worker': 'src/tools/command/network/thread/proxy-worker.ts',
-      'store-worker': 'src/store/sqlite/worker/store-worker.ts',
-      'search-worker': 'src/search/worker/search-worker.ts',
-      ...APART,
-      'mcp-worker': 'src/mcp/host/mcp-worker.ts',
-    },
-    outdir: 'dist',
-    outExtension: { '.js': '.cjs' },
-    bundle: true,
-    platform: 'node',
-    target: 'node20.19',
-    format: 'cjs',
-    // Here and not when it is loaded, which would copy the whole text.
-    banner: { js: '(function (exports, require, module, __filename, __dirname) {' },
-    footer: { js: '})' },
-    // yaml is only loaded for skills and model scripts.
-    external: ['better-sqlite3', 'yaml', '@lydell/node-pty', 'web-tree-sitter'],
-    // esbuild turns `import()` into `require` at the first use: code that node:vm runs cannot use `import()`.
-    supported: { 'dynamic-import': false },
-    minifyWhitespace: true,
-    minifySyntax: true,
-    sourcemap: 'linked',
-    sourcesContent: false,
-    legalComments: 'none',
-    // Code that finds files of packages needs the path of its own file. CommonJS calls it __filename.
-    define: { HEDDLE_VERSION: JSON.stringify(version), 'import.meta.url': '__filename' },
-    plugins: [lateModules, scriptsApart],
-    logLevel: 'warning',
-    write: false,
-  });
+  const [server, others] = await Promise.all([
+    esbuild.build({
+      ...BUNDLE,
+      entryPoints: { heddle: 'src/main.ts', late: 'late' },
+      format: 'esm',
+      splitting: true,
+      chunkNames: 'shared',
+      sourcemap: 'inline',
+      plugins: [lateModules, withImporter, scriptsApart, lateScript],
+    }),
+    esbuild.build({
+      ...BUNDLE,
+      ...FUNCTION,
+      entryPoints: { ...THREADS, ...APART },
+      banner: { js: HEAD },
+      footer: { js: FOOT },
+      sourcemap: 'linked',
+      plugins: [lateModules, scriptsApart],
+    }),
+  ]);
+  const scripts = await Promise.all(server.outputFiles.map(asFunction));
   mkdirSync(dist, { recursive: true });
-  for (const { path, text } of outputFiles) replaceFile(path, path.endsWith('.cjs') ? signed(text) : text);
+  for (const { path, text } of [...scripts.flat(), ...others.outputFiles]) replaceFile(path, path.endsWith('.cjs') ? signed(text) : text);
   await makeCodeCache();
+}
+
+/** Makes an ES module a function. Returns its script and its source map. */
+async function asFunction({ path, text }) {
+  const { code, map } = await esbuild.transform(text, { ...FUNCTION, banner: HEAD, footer: FOOT, sourcemap: 'external', sourcefile: path });
+  return [
+    { path, text: `${code}//# sourceMappingURL=${basename(path)}.map\n` },
+    { path: `${path}.map`, text: map },
+  ];
 }
 
 /** Copies the grammar of bash and its licence, whose notice has to be kept. */
@@ -132,7 +171,55 @@ function lateFunctions(path) {
     .map((name) => `export const ${name} = (...args) => require('node:${path}').${name}(...args);`);
 }
 
-/** Makes the bundle load these scripts at run time, with the `require` of bin/load-main.js. */
+/** Modules of Node that every start needs. */
+const EARLY_MODULES = ['fs', 'path', 'os', 'util', 'buffer', 'process'];
+
+/** Loads other modules of Node, and packages that are not bundled, with the module that imports them. ES modules would load them first. */
+const withImporter = {
+  name: 'with-importer',
+  setup({ onResolve, onLoad }) {
+    const names = [...builtinModules.filter((name) => !EARLY_MODULES.includes(name)), 'sqlite', ...NOT_BUNDLED];
+    onResolve({ filter: new RegExp(`^(node:)?(${names.join('|')})$`) }, ({ kind, path }) =>
+      kind === 'import-statement' ? { path, namespace: 'with-importer' } : { path, external: true },
+    );
+    onLoad({ filter: /.*/, namespace: 'with-importer' }, ({ path }) => ({ contents: `module.exports = require('${path}');` }));
+  },
+};
+
+/** The modules whose `import()` leads to the late script. */
+const BEGINNINGS = ['src/main.ts', 'src/app.ts'];
+/** An `import()` of a module that is bundled. */
+const IMPORT = new RegExp(`(?<!typeof )\\bimport\\('(?!node:|${NOT_BUNDLED.join('|')})([^']+)'\\)`, 'g');
+
+/** Splits the server as `buildExecutable` says. By itself, esbuild would make a script for each `import()`. */
+const lateScript = {
+  name: 'late-script',
+  setup({ onResolve, onLoad }) {
+    onLoad({ filter: /[\\/]src[\\/].*\.ts$/ }, ({ path }) => {
+      const from = relative(root, path).replaceAll(sep, '/');
+      const load = BEGINNINGS.includes(from)
+        ? (target) => `import('late').then(({ modules }) => modules['${resolveFrom(from, target)}']())`
+        : (target) => `Promise.resolve().then(() => require('${target}'))`;
+      return { loader: 'ts', contents: readFileSync(path, 'utf8').replace(IMPORT, (_, target) => load(target)) };
+    });
+    onResolve({ filter: /^late$/ }, () => ({ path: 'late', namespace: 'late-script' }));
+    onLoad({ filter: /.*/, namespace: 'late-script' }, () => {
+      const rows = BEGINNINGS.flatMap(lateTargets).map((target) => `'${target}': () => require('./${target}')`);
+      return { contents: `export const modules = {${rows.join()}};`, resolveDir: root };
+    });
+  },
+};
+
+/** The modules that a module imports with `import()`, by their paths from the root. */
+function lateTargets(from) {
+  return [...readFileSync(join(root, from), 'utf8').matchAll(IMPORT)].map(([, target]) => resolveFrom(from, target));
+}
+
+function resolveFrom(from, target) {
+  return posix.join(posix.dirname(from), target);
+}
+
+/** Makes the scripts load these at run time, with the `require` of bin/load-main.js. */
 const scriptsApart = {
   name: 'scripts-apart',
   setup({ onResolve }) {

@@ -8,7 +8,7 @@ const dist = join(__dirname, '..', 'dist');
 /** The loaded scripts, by name: each with the file of its compiled code, and its exports. */
 const loaded = new Map();
 
-/** Runs the bundle. */
+/** Runs the executable. */
 function loadMain() {
   if (!existsSync(join(dist, 'heddle.cjs'))) {
     process.stderr.write(`heddle: ${join(dist, 'heddle.cjs')} is missing: run 'npm run build'\n`);

@@ -1,127 +1,16 @@
-import { arch } from 'node:os';
-import { ThreadGoals } from './agent/goal/thread-goals.ts';
-import { TurnNotifier } from './agent/notify/turn-notifier.ts';
-import { Threads } from './agent/threads.ts';
-import type { TurnPartKind } from './agent/turn/turn-part.ts';
-import { TURN_PART_LIST } from './agent/turn-part-list.ts';
-import { type Clock, systemClock } from './base/clock.ts';
-import type { Env } from './base/env.ts';
-import { endDrafts } from './base/files/draft-file.ts';
+import type { AppParts, Backend, Front, Pacing } from './backend.ts';
+import { systemClock } from './base/clock.ts';
 import { protectStore, storeFileIn } from './base/files/own-file.ts';
-import { HttpClient } from './base/http/http-client.ts';
-import { type Ids, systemIds } from './base/ids.ts';
-import type { JsonObject } from './base/json-value.ts';
+import { systemIds } from './base/ids.ts';
 import { KeepAlive } from './base/keep-alive.ts';
-import type { Log } from './base/log.ts';
-import { atOnce, type Pace } from './base/pace.ts';
+import { atOnce } from './base/pace.ts';
 import { RecentLog } from './base/recent-log.ts';
-import type { Config } from './config/config.ts';
-import { configuredSecrets } from './config/configured-secrets.ts';
-import { type ConfigSources, loadConfig } from './config/load-config.ts';
-import { readStoredLogin } from './config/login/stored-login.ts';
-import { chooseProvider } from './config/providers/choose-provider.ts';
-import { TrustedFiles } from './config/trust/trusted-files.ts';
-import { validOrNull } from './config/valid-or-null.ts';
-import type { EditToml } from './config/writing/toml-edit.ts';
-import { ConfigWriter } from './handlers/config-writing/config-writer.ts';
-import { LoginWriter } from './handlers/config-writing/login-writer.ts';
-import { storedToolApprovals } from './handlers/config-writing/stored-tool-approvals.ts';
-import { methodTable } from './handlers/method-table.ts';
-import type { DiagnosticsDeps } from './handlers/server.ts';
-import { SkillFolders } from './instructions/skills/skill-folders.ts';
-import { McpServers } from './mcp/mcp-servers.ts';
-import { CredentialStore } from './mcp/oauth/credential-store.ts';
-import { McpLogins } from './mcp/oauth/mcp-logins.ts';
-import type { Model } from './model/model.ts';
-import type { ModelPool } from './model/model-pool.ts';
-import { providerModels } from './model/provider-models.ts';
-import { RateLimits } from './model/rate-limits.ts';
-import type { Dial } from './network/checked-dial.ts';
-import { policyReads } from './policy/permissions/policy-reads.ts';
-import type { RateLimitSnapshot } from './protocol/generated/types.ts';
-import { createSandbox } from './sandbox/create-sandbox.ts';
-import type { Installation } from './sandbox/places/server-places.ts';
-import { createProcesses } from './sandbox/processes/create-processes.ts';
-import type { Processes } from './sandbox/processes/processes.ts';
-import { ClientServices } from './server/client-services.ts';
+import { initializeMethods } from './handlers/initialize.ts';
 import { Clients } from './server/clients.ts';
-import { closeInOrder } from './server/close-in-order.ts';
 import { Dispatcher } from './server/dispatcher.ts';
 import { serveClient } from './server/serve-client.ts';
 import { serverCapabilities } from './server/server-capabilities.ts';
-import { serverGauges } from './server/server-gauges.ts';
-import { tellOfProblems } from './server/tell-of-problems.ts';
-import type { NodeVersions } from './store/sqlite/connect/native-build-problem.ts';
-import type { ThreadStore } from './store/thread-store.ts';
-import { localProxies } from './tools/command/network/local-proxies.ts';
-import { ProxyThread } from './tools/command/network/thread/proxy-thread.ts';
 import type { Transport } from './transport/transport.ts';
-import type { WireTap } from './transport/wire-tap.ts';
-
-export interface AppParts {
-  /** The absolute path of the folder of config.toml and of the database. Created when it is needed. */
-  home: string;
-  /** The absolute working directory of threads that name none. */
-  cwd: string;
-  env: Env;
-  /** Settings that override config.toml, as `key=value` strings. */
-  overrides?: readonly string[];
-  log: Log;
-  /** The server's own version. */
-  version: string;
-  platform: NodeJS.Platform;
-  /** This process's id. Other processes get it in the error for a thread that this process has loaded. */
-  pid: number;
-  /** `process.kill`. */
-  sendSignal: (pid: number, signal: NodeJS.Signals) => void;
-  /** The resident memory of the process, in bytes, for `server/diagnostics`. Without it, the answer there is null. */
-  residentMemoryBytes?: () => number;
-  /** The files that the server was started from. Commands cannot change them. */
-  installation: Installation;
-  /** `process.versions`, to warn of a better-sqlite3 that is built for another Node. Without them there is no warning. */
-  nodeVersions?: NodeVersions;
-  clock?: Clock;
-  ids?: Ids;
-  /** Answers for every provider. Providers are then only names: they need no definition, and are never asked. */
-  model?: Model;
-  /** The folder of the database, by default `home`. */
-  storeDir?: string;
-  /** False: nothing is written to the record of trusted files. Default: true. */
-  recordsTrust?: boolean;
-  /** Has the threads. Closed with the server. */
-  store: ThreadStore;
-  /** The built script of the thread in which searches rank paths. By default they do so in this thread. */
-  searchScript?: string;
-  /** Called when a client's handshake has been answered. */
-  onHandshake?: () => void;
-  /** The built script of the thread of commands' proxies. Absent: they are in this thread. */
-  proxyScript?: string;
-  /** Connects the proxies of commands in this thread to hosts, by default as the system resolves their names. */
-  dial?: Dial;
-  /** The built script of the thread that speaks with MCP servers. By default that happens in this thread. */
-  mcpScript?: string;
-  /** Further parts of every thread's turns. They act after the built-in ones. */
-  partKinds?: readonly TurnPartKind[];
-  /** Sees every message of every connection. */
-  tap?: WireTap;
-  /** The absolute path of the folder with the configuration and the requirements for all users. By default there is none. */
-  systemDir?: string | null;
-  /** Edits the text of config.toml. By default in this thread. */
-  editToml?: EditToml;
-  /** Orders what happens at the same time. By default everything happens at once. */
-  pacing?: Pacing;
-}
-
-/** Decides the order of everything that happens at the same time. */
-export interface Pacing extends Pace {
-  /** Returns processes whose output and ends are heard in a fixed order. */
-  processes(inner: Processes): Processes;
-  /** Returns the store with every call counted as work. */
-  store(inner: ThreadStore): ThreadStore;
-}
-
-/** Everything happens at once. */
-const unordered: Pacing = { ...atOnce, processes: (inner) => inner, store: (inner) => inner };
 
 export interface App {
   /**
@@ -144,188 +33,89 @@ export interface App {
   close(reason?: 'shutdown' | 'clientGone'): Promise<string[]>;
 }
 
-/** Creates the server from its parts. No other file knows all of them. */
+/** Everything happens at once. */
+const unordered: Pacing = { ...atOnce, processes: (inner) => inner, store: (inner) => inner };
+
+/**
+ * Creates the server from its parts. Until the first handshake is answered there are only connections: the handshake needs a tenth of
+ * the code. The rest (backend.ts) is loaded then, while the client reads the response.
+ */
 export function createApp(options: AppParts): App {
-  const { home, cwd, env, version, platform, partKinds = [] } = options;
-  const releaseStore = protectStore(storeFileIn(options.storeDir ?? home));
-  const base = createBase(options);
-  const { clients, clock, ids, log, keepAlive, store } = base;
-  const configuration = createConfiguration(options, base);
-  const { sources, config, skillFolders } = configuration;
-  const { models, listings, rateLimits } = createModels(options, base);
-  const { mcp, logins } = createMcp(options, base);
-  const notifier = new TurnNotifier({ ...base, env, cwd, isSimulated: options.pacing !== undefined });
-  const threads = new Threads(
-    {
-      ...base,
-      ...sources,
-      ...listings,
-      loadConfig: config,
-      extraSkillRoots: () => skillFolders.extraRoots,
-      modelFor: (provider) => models.get(provider),
-      mcp,
-      toolApprovals: storedToolApprovals({ configWriter: configuration.changes.configWriter, config }),
-      notifier,
-      http: new HttpClient({ env, clock, log }),
-      partKinds: [...TURN_PART_LIST, ...partKinds],
-    },
-    clients,
-  );
-  const services = new ClientServices({ ...options, ...base });
-  const onHandshake = (connection: number) => {
-    options.onHandshake?.();
-    void tellOfProblems({ ...options, log, sources, clients }, connection);
-  };
-  const rows = methodTable({
-    ...services,
-    credentials: base.credentials,
-    logins,
-    ...configuration.changes,
-    threads,
-    store,
-    clients,
-    goals: new ThreadGoals({ threads, clients, clock, config }),
-    skillFolders,
-    mcp,
-    env,
-    cwd,
-    followers: clients,
-    clock,
-    ids,
-    config,
-    rateLimits: () => rateLimits.latest,
-    announceAccount: (method, params) => clients.publish('everyone', method, params),
-    installedModels: listings.installedModels,
-    defaultProvider: () => validOrNull(async () => chooseProvider(await config(), null).provider.id),
-    diagnostics: diagnosticsDeps(options, log, () => serverGauges({ clients, dispatcher, threads })),
-    handshake: { home, version, platform, capabilities: () => serverCapabilities(Object.keys(rows), platform), onHandshake },
-  });
-  const dispatcher = new Dispatcher(rows, log);
-  let connections = 0;
-  const parts = { ...base, logins, threads, notifier, services, skillFolders, mcp, models };
-  const served = { ...options, ...base, dispatcher, threads, services };
-
-  return {
-    connect: (transport, { drain = false } = {}) => serveClient(served, { number: connections++, transport, drain }),
-    open() {
-      return { turns: threads.turnsRunning, questions: clients.pendingCount, requests: dispatcher.inFlight + dispatcher.queued };
-    },
-    warn: (message) => clients.publish('everyone', 'warning', { message, threadId: null }),
-    close: (reason) => keepAlive.during(close(parts, reason).finally(releaseStore)),
-  };
-}
-
-/** The parts that all other parts use. */
-function createBase(options: AppParts) {
-  const { home, env, clock = systemClock, ids = systemIds, storeDir = home, pacing = unordered } = options;
-  const { proxies, listeners } = createProxies(options, clock);
+  const releaseStore = protectStore(storeFileIn(options.storeDir ?? options.home));
+  const { home, version, platform, clock = systemClock, ids = systemIds, pacing = unordered } = options;
   const log = new RecentLog(options.log, clock);
   const clients = new Clients({ clock, log });
-  const sandbox = createSandbox({ ...options, arch: arch(), storeDir, clock, userHome: env.HOME ?? null, listeners });
-  const processes = pacing.processes(createProcesses({ ...options, log, sandbox }));
-  const store = pacing.store(options.store);
-  const credentials = new CredentialStore(home, clock, (secrets) => options.tap?.hide?.(secrets));
-  return { clock, ids, log, keepAlive: new KeepAlive(), clients, sandbox, processes, store, proxies, pace: pacing, credentials };
-}
-
-type Base = ReturnType<typeof createBase>;
-
-/** The configuration, which is read anew for each thread, and what changes it. */
-function createConfiguration(options: AppParts, { clients, clock, log, credentials }: Base) {
-  const { home, cwd, env, overrides = [], recordsTrust = true, systemDir = null } = options;
-  const trustedFiles = new TrustedFiles({ home, writes: recordsTrust });
-  const sources = { home, cwd, env, overrides, trustedFiles, modelGiven: options.model !== undefined, features: {}, systemDir };
-  const config = async (folder: string | null = null, request: JsonObject | null = null): Promise<Config> => {
-    const loaded = await loadConfig({ ...sources, cwd: folder ?? cwd, request });
-    options.tap?.hide?.([...configuredSecrets(loaded), ...credentials.secrets()]);
-    return loaded;
+  const keepAlive = new KeepAlive();
+  const onHandshake = async (connection: number) => {
+    await nextTurn();
+    options.onHandshake?.();
+    await backend.load().then(
+      ({ tellOfProblems }) => tellOfProblems(connection),
+      (error: unknown) => log.error({ err: error }, 'the server could not be loaded'),
+    );
   };
-  const skillFolders = new SkillFolders({
-    clock,
-    log,
+  const handshake = initializeMethods({
     home,
-    env,
-    config,
-    onChange: () => clients.publish('everyone', 'skills/changed', {}),
+    version,
+    platform,
+    capabilities: () => serverCapabilities(platform),
+    onHandshake: (connection) => void onHandshake(connection),
   });
-  const changes = { ...configChanges(options, sources), loginWriter: new LoginWriter(home) };
-  return { sources, config, skillFolders, changes };
-}
+  const rows = () => backend.loaded?.rows ?? backend.load().then((loaded) => loaded.rows);
+  const dispatcher = new Dispatcher({ handshake, rows, log });
+  const front: Front = { clients, dispatcher, clock, ids, log, keepAlive, pace: pacing, store: pacing.store(options.store) };
+  const backend = new LateBackend(options, front);
+  let connections = 0;
 
-/** The models of the providers, and the rate limits that their responses tell. */
-function createModels({ model, home, env, version }: AppParts, { clients, clock, log }: Base) {
-  const rateLimits = new RateLimits((limits) => clients.publish('everyone', 'account/rateLimits/updated', { rateLimits: limits }));
-  const deps = {
-    env,
-    clock,
-    log,
-    userAgent: `heddle/${version}`,
-    storedLogin: () => readStoredLogin(home),
-    onRateLimits: (limits: RateLimitSnapshot) => rateLimits.note(limits),
+  return {
+    connect: (transport, { drain = false } = {}) =>
+      serveClient({ ...front, tap: options.tap ?? null, backend: () => backend.loaded }, { number: connections++, transport, drain }),
+    open: () => ({
+      turns: backend.loaded?.threads.turnsRunning ?? 0,
+      questions: clients.pendingCount,
+      requests: dispatcher.inFlight + dispatcher.queued,
+    }),
+    warn: (message) => clients.publish('everyone', 'warning', { message, threadId: null }),
+    close: (reason) => keepAlive.during(backend.close(reason).finally(releaseStore)),
   };
-  return { ...providerModels(model ?? null, deps), rateLimits };
 }
 
-/** The MCP servers, and the logins to them. Nothing runs before a server is configured. */
-function createMcp({ env, version, mcpScript }: AppParts, { processes, clock, ids, log, credentials }: Base) {
-  const mcp = new McpServers({ processes, clock, log, env, version, credentials, script: mcpScript ?? null });
-  return { mcp, logins: new McpLogins({ servers: mcp, credentials, clock, ids }) };
+/** The backend, which is loaded when it is first needed. */
+class LateBackend {
+  readonly #options: AppParts;
+  readonly #front: Front;
+  #loading: Promise<Backend> | null = null;
+  #loaded: Backend | null = null;
+
+  constructor(options: AppParts, front: Front) {
+    this.#options = options;
+    this.#front = front;
+  }
+
+  /** Null before it is loaded. */
+  get loaded(): Backend | null {
+    return this.#loaded;
+  }
+
+  load(): Promise<Backend> {
+    this.#loading ??= this.#front.keepAlive.during(this.#load());
+    return this.#loading;
+  }
+
+  /** Loads it if it is not loaded, so that everything is released in one way. */
+  async close(reason?: 'shutdown' | 'clientGone'): Promise<string[]> {
+    return (await this.load()).close(reason);
+  }
+
+  async #load(): Promise<Backend> {
+    await nextTurn();
+    const { createBackend } = await import('./backend.ts');
+    this.#loaded = createBackend(this.#options, this.#front);
+    return this.#loaded;
+  }
 }
 
-function diagnosticsDeps(options: AppParts, log: RecentLog, gauges: DiagnosticsDeps['gauges']): DiagnosticsDeps {
-  const { pid, nodeVersions, residentMemoryBytes = () => null } = options;
-  return { pid, node: nodeVersions?.node ?? '', residentMemoryBytes, gauges, logMessages: () => log.messages() };
-}
-
-/** The proxies of commands. The thread starts when a command first needs one. */
-function createProxies({ proxyScript, dial, log }: AppParts, clock: Clock) {
-  if (proxyScript === undefined) return { proxies: localProxies({ clock, log, dial }) };
-  const thread = new ProxyThread({ script: proxyScript, log });
-  return { proxies: thread, listeners: thread };
-}
-
-/** The parts with which clients change the configuration. */
-function configChanges({ editToml = editHere }: AppParts, sources: ConfigSources & { features: Record<string, boolean> }) {
-  // Providers are validated too, even if this server does not use them.
-  const configWith = (userText: string) => {
-    // A trial must not record that the user trusts a project.
-    const trustedFiles = new TrustedFiles({ home: sources.home, writes: false });
-    return loadConfig({ ...sources, userText, modelGiven: false, trustedFiles });
-  };
-  const configWriter = new ConfigWriter({ home: sources.home, editToml, configWith, further: policyReads });
-  return { switched: sources.features, configWriter };
-}
-
-/** The editor is loaded at its first use. */
-const editHere: EditToml = async (text, edits) => {
-  const { editToml } = await import('./config/writing/edit-toml.ts');
-  return editToml(text, edits);
-};
-
-interface Parts extends Pick<Base, 'clients' | 'processes' | 'proxies' | 'store'> {
-  threads: Threads;
-  notifier: TurnNotifier;
-  services: ClientServices;
-  skillFolders: SkillFolders;
-  mcp: McpServers;
-  logins: McpLogins;
-  models: ModelPool;
-}
-
-async function close(
-  { threads, notifier, clients, services, skillFolders, mcp, logins, processes, proxies, store, models }: Parts,
-  reason: 'shutdown' | 'clientGone' = 'shutdown',
-): Promise<string[]> {
-  await closeInOrder(
-    [() => threads.close(reason), () => services.fileSearches.close(), () => skillFolders.close()],
-    [() => notifier.settled()],
-    [() => logins.close()],
-    [() => mcp.close()],
-    [() => processes.close()],
-    [() => proxies.close()],
-    // At the same time: a client that does not read must not delay a process that wants its threads.
-    [() => clients.close(), () => store.close()],
-    [endDrafts],
-  );
-  return models.reports();
+/** Resolves one turn of the event loop later. The connections have written by then what they were to send. */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }

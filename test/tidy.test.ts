@@ -12,6 +12,7 @@ const LAYERS = [
   ['main.ts'],
   ['cli', 'index.ts'],
   ['app.ts'],
+  ['backend.ts'],
   ['server'],
   ['handlers'],
   ['agent'],

@@ -17,7 +17,6 @@ import { longestFirst } from '../secrets/redact.ts';
 import { createReport } from './feedback-report/create-report.ts';
 import { readAttachments } from './feedback-report/read-attachments.ts';
 import { ReportMask } from './feedback-report/report-mask.ts';
-import type { InitializeDeps } from './initialize.ts';
 import type { MethodTable } from './method.ts';
 import type { DiagnosticsDeps } from './server.ts';
 import type { ThreadDeps } from './thread-deps.ts';
@@ -33,7 +32,9 @@ interface FeedbackDeps extends Pick<ThreadDeps, 'threads' | 'store' | 'ids' | 'c
   env: Env;
   config: () => Promise<Config>;
   credentials: Pick<CredentialStore, 'secrets'>;
-  handshake: Pick<InitializeDeps, 'version' | 'platform'>;
+  /** The version of heddle. */
+  version: string;
+  platform: NodeJS.Platform;
   diagnostics: Pick<DiagnosticsDeps, 'node' | 'logMessages'>;
 }
 
@@ -67,7 +68,7 @@ function check({ savePath, reason, tags, classification }: FeedbackSaveParams): 
 
 /** Only with `includeLogs` does the report have what the user, the model and the server have written. */
 async function reportText(deps: FeedbackDeps, params: FeedbackSaveParams): Promise<string> {
-  const { threads, store, clock, env, handshake, diagnostics } = deps;
+  const { threads, store, clock, env, version, platform, diagnostics } = deps;
   const { threadId, includeLogs, extraLogFiles } = params;
   const withLogs = includeLogs === true;
   const thread = threadId ? await threads.record(threadId) : null;
@@ -75,8 +76,8 @@ async function reportText(deps: FeedbackDeps, params: FeedbackSaveParams): Promi
   const items =
     withLogs && thread !== null ? (await store.listItems(thread.id, { turnId: null, direction: 'desc', limit: ITEMS_MAX })).data : [];
   const server = {
-    version: handshake.version,
-    platform: handshake.platform,
+    version,
+    platform,
     node: diagnostics.node,
     createdAtMs: clock.now(),
   };

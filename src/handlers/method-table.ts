@@ -25,11 +25,10 @@ import { fuzzyFileSearchMethods } from './fuzzy-file-search.ts';
 import { getAuthStatusMethods } from './get-auth-status.ts';
 import { HistoryAnswers } from './history/history-answers.ts';
 import { hooksListMethods } from './hooks/list.ts';
-import { type InitializeDeps, initializeMethods } from './initialize.ts';
 import { oauthMethods } from './mcp-server/oauth.ts';
 import { mcpServerMethods } from './mcp-server.ts';
 import { mcpServerStatusMethods } from './mcp-server-status.ts';
-import type { MethodTable } from './method.ts';
+import type { RequestMethods } from './method.ts';
 import { modelMethods } from './model.ts';
 import { modelProviderMethods } from './model-provider.ts';
 import { permissionProfileMethods } from './permission-profile.ts';
@@ -67,7 +66,6 @@ import type { ThreadDeps } from './thread-deps.ts';
 import { turnMethods } from './turn.ts';
 
 export interface MethodDeps extends ThreadDeps, Pick<AccountDeps, 'loginWriter' | 'rateLimits' | 'announceAccount'> {
-  handshake: InitializeDeps;
   diagnostics: DiagnosticsDeps;
   goals: ThreadGoals;
   fileWatches: FileWatches;
@@ -76,6 +74,11 @@ export interface MethodDeps extends ThreadDeps, Pick<AccountDeps, 'loginWriter' 
   logins: McpLogins;
   credentials: CredentialStore;
   clientProcesses: ClientProcesses;
+  /** The server's home folder. */
+  home: string;
+  /** The version of heddle. */
+  version: string;
+  platform: NodeJS.Platform;
   /** The server's own environment. */
   env: Env;
   /** The server's working directory. */
@@ -91,12 +94,10 @@ export interface MethodDeps extends ThreadDeps, Pick<AccountDeps, 'loginWriter' 
   installedModels: (provider: ProviderConfig) => Promise<InstalledModels>;
 }
 
-/** All methods that the server serves. Each is in the file of the longest prefix of its name that exists. */
-export function methodTable(parts: Omit<MethodDeps, 'answers'>): MethodTable {
+/** All methods that the server serves, but the handshake. Each is in the file of the longest prefix of its name that exists. */
+export function methodTable(parts: Omit<MethodDeps, 'answers'>): RequestMethods {
   const deps: MethodDeps = { ...parts, answers: new HistoryAnswers(parts) };
-  const clientProcessDeps = { ...deps, home: deps.handshake.home };
   return {
-    ...initializeMethods(deps.handshake),
     ...feedbackMethods(deps),
     ...startMethods(deps),
     ...resumeMethods(deps),
@@ -144,8 +145,8 @@ export function methodTable(parts: Omit<MethodDeps, 'answers'>): MethodTable {
     ...reloadMethods(deps),
     ...serverMethods(deps.diagnostics),
     ...skillsMethods(deps),
-    ...commandMethods(clientProcessDeps),
-    ...processMethods(clientProcessDeps),
+    ...commandMethods(deps),
+    ...processMethods(deps),
     ...alwaysEmptyMethods(),
   };
 }

@@ -66,5 +66,11 @@ export interface AnyMethod {
 
 export type MethodTable = { [Name in keyof ClientRequests]: Method<Name> };
 
+/** The row that a connection begins with. */
+export type HandshakeMethods = Pick<MethodTable, 'initialize'>;
+
+/** The rows of all other methods. */
+export type RequestMethods = Omit<MethodTable, keyof HandshakeMethods>;
+
 /** The queue of the thread that the params name. */
 export const perThread = (params: { threadId: string }): string => params.threadId;

@@ -2,7 +2,6 @@ import { FileWatches } from '../files/file-watches.ts';
 import { ClientProcesses, type ClientProcessesDeps } from '../handlers/client-processes/client-processes.ts';
 import { FileSearches, type FileSearchesDeps } from '../search/file-searches.ts';
 import type { Clients } from './clients.ts';
-import type { Connection } from './connection.ts';
 
 export interface ClientServicesDeps
   extends Pick<FileSearchesDeps, 'clock' | 'log' | 'processes' | 'pace' | 'env' | 'cwd'>,
@@ -33,9 +32,10 @@ export class ClientServices {
       drained,
     });
     this.clientProcesses = new ClientProcesses({ ...deps, isConnected: (connection) => clients.has(connection) });
+    for (const connection of clients.ids()) this.open(connection);
   }
 
-  /** Must be called before a connection can start anything. */
+  /** Must be called before a new connection can start anything. */
   open(connection: number): void {
     this.fileWatches.open(connection);
     this.fileSearches.open(connection);
@@ -46,10 +46,9 @@ export class ClientServices {
     return this.clientProcesses.ended(connection);
   }
 
-  /** Ends what a client's open requests wait for. */
-  abandon(connection: Connection): void {
-    connection.abandon();
-    void this.clientProcesses.kill(connection.id);
+  /** Ends the processes that a connection's open requests wait for. */
+  abandon(connection: number): void {
+    void this.clientProcesses.kill(connection);
   }
 
   /** Ends all that a connection has started. */

@@ -50,6 +50,11 @@ export class Clients implements ClientChannel {
     return this.#pending.count;
   }
 
+  /** The ids of the connections. */
+  ids(): Iterable<number> {
+    return this.#connections.keys();
+  }
+
   has(connectionId: number): boolean {
     return this.#connections.has(connectionId);
   }

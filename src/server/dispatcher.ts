@@ -4,9 +4,8 @@ import { isObject } from '../base/json-value.ts';
 import { KeyedQueue } from '../base/keyed-queue.ts';
 import type { Log } from '../base/log.ts';
 import { ConfigError } from '../config/config-error.ts';
-import type { AnyMethod, CallContext, Caller, MethodTable } from '../handlers/method.ts';
+import type { AnyMethod, CallContext, Caller, HandshakeMethods, RequestMethods } from '../handlers/method.ts';
 import { methods } from '../protocol/generated/methods.ts';
-import type { ClientRequests } from '../protocol/generated/types.ts';
 import { experimentalField, notServedField, paramsProblem } from '../protocol/params-problem.ts';
 import {
   configInvalid,
@@ -30,6 +29,13 @@ interface Call {
   params: never;
 }
 
+interface DispatcherDeps {
+  handshake: HandshakeMethods;
+  /** The rows of all other methods, or a promise until they are loaded. */
+  rows: () => RequestMethods | Promise<RequestMethods>;
+  log: Log;
+}
+
 interface Outcome {
   resolve: (result: unknown) => void;
   reject: (error: unknown) => void;
@@ -41,7 +47,8 @@ interface Outcome {
  * Rejects only with RpcErrors.
  */
 export class Dispatcher {
-  readonly #rows: MethodTable;
+  readonly #handshake: HandshakeMethods;
+  readonly #rows: DispatcherDeps['rows'];
   readonly #log: Log;
   readonly #queue = new KeyedQueue();
   readonly #order = new MessageOrder();
@@ -52,7 +59,8 @@ export class Dispatcher {
   /** Shared by all results that are built in parts, so that together they do not take longer at a time than one. */
   readonly #pace = new EventLoopYield();
 
-  constructor(rows: MethodTable, log: Log) {
+  constructor({ handshake, rows, log }: DispatcherDeps) {
+    this.#handshake = handshake;
     this.#rows = rows;
     this.#log = log;
   }
@@ -72,7 +80,7 @@ export class Dispatcher {
     const known = Object.hasOwn(methods, method) ? methods[method] : undefined;
     if (known === undefined) throw unknownMethod(method);
     if (known.stability === 'experimental' && !caller.experimentalApi) throw needsExperimentalApi(method);
-    if (!isServed(this.#rows, method)) throw notServed(method);
+    if (!known.served) throw notServed(method);
     const checked = paramsProblem(method, params);
     const problem = checked instanceof Promise ? await checked : checked;
     if (problem !== null) throw invalidParams(problem);
@@ -81,10 +89,20 @@ export class Dispatcher {
     const notSupported = notServedField(method, params);
     if (notSupported !== null) throw notServed(notSupported);
     try {
-      return await this.#call({ row: this.#rows[method], caller, params: params as never });
+      const found = this.#row(method);
+      const row = found instanceof Promise ? await found : found;
+      return await this.#call({ row, caller, params: params as never });
     } catch (error) {
       throw this.#toRpcError(error, method);
     }
+  }
+
+  /** The row of a served method. Returns a promise only for the first requests, which wait for the rows in their order. */
+  #row(method: string): AnyMethod | Promise<AnyMethod> {
+    if (method === 'initialize') return this.#handshake.initialize;
+    const rows = this.#rows();
+    const row = (loaded: RequestMethods) => loaded[method as keyof RequestMethods];
+    return rows instanceof Promise ? rows.then(row) : row(rows);
   }
 
   /** Takes a client's answer in its order with the client's other messages. Never rejects. */
@@ -167,10 +185,6 @@ export class Dispatcher {
     this.#log.error({ err: error, method }, 'a handler failed');
     return internal(error instanceof Error ? error.message : String(error));
   }
-}
-
-function isServed(rows: MethodTable, method: string): method is keyof ClientRequests {
-  return Object.hasOwn(rows, method);
 }
 
 /** The thread that params name; null if they name none. */

@@ -11,13 +11,13 @@ import type { Dispatcher } from './dispatcher.ts';
 
 interface ServeDeps {
   dispatcher: Dispatcher;
-  threads: Threads;
   clients: Clients;
-  services: ClientServices;
+  /** Null before the first handshake is answered: connections have started nothing by then. */
+  backend: () => { threads: Threads; services: ClientServices } | null;
   keepAlive: KeepAlive;
   log: Log;
   clock: Clock;
-  tap?: WireTap;
+  tap: WireTap | null;
 }
 
 interface NewConnection {
@@ -29,7 +29,7 @@ interface NewConnection {
 
 /** Serves a connection. Resolves when the client is gone and all its requests are answered. */
 export function serveClient(
-  { dispatcher, threads, clients, services, keepAlive, log, clock, tap }: ServeDeps,
+  { dispatcher, clients, backend, keepAlive, log, clock, tap }: ServeDeps,
   { number, transport, drain }: NewConnection,
 ): Promise<void> {
   return new Promise((resolve) => {
@@ -38,23 +38,28 @@ export function serveClient(
       log,
       clock,
       keepAlive,
-      tap: tap ?? null,
+      tap,
       onOverdue: () => {
-        if (!drain) services.abandon(connection);
+        if (drain) return;
+        connection.abandon();
+        backend()?.services.abandon(connection.id);
       },
       onInputEnd: async () => {
+        const begun = backend();
+        if (begun === null) return;
+        const { threads, services } = begun;
         await Promise.all([threads.closing, ...(drain ? [lastTurns(threads, clients), services.ended(connection.id)] : [])]);
       },
       onRequest: (caller, method, params) => dispatcher.request(caller, method, params),
       onResponse: (caller, response) => dispatcher.answer(caller, clients.answer(response, caller.id)),
       onClosed: () => {
-        for (const threadId of clients.remove(connection)) threads.unloadWhenIdle(threadId);
-        services.end(connection.id);
+        for (const threadId of clients.remove(connection)) backend()?.threads.unloadWhenIdle(threadId);
+        backend()?.services.end(connection.id);
         resolve();
       },
     });
     clients.add(connection);
-    services.open(connection.id);
+    backend()?.services.open(connection.id);
     connection.listen();
   });
 }

@@ -1,13 +1,15 @@
 import { INPUT_CHARS_MAX } from '../agent/prompt/check-input.ts';
 import { LINE_BYTES_MAX } from '../base/text/line-splitter.ts';
+import { methods } from '../protocol/generated/methods.ts';
 import type { ServerCapabilities } from '../protocol/generated/types.ts';
 import { sandboxProgram } from '../sandbox/sandbox-program.ts';
 import { REQUESTS_IN_FLIGHT_MAX } from '../transport/json-reader.ts';
 
-/** The server's capabilities as `initialize` returns them, for these methods on this platform. */
-export function serverCapabilities(methods: readonly string[], platform: NodeJS.Platform): ServerCapabilities {
+/** The server's capabilities as `initialize` returns them, on this platform. */
+export function serverCapabilities(platform: NodeJS.Platform): ServerCapabilities {
   const groups: Record<string, string[]> = {};
-  for (const method of methods.toSorted()) {
+  const served = Object.keys(methods).filter((method) => methods[method]?.served);
+  for (const method of served.sort()) {
     const [group = method] = method.split('/');
     groups[group] = [...(groups[group] ?? []), method];
   }

@@ -36,6 +36,11 @@ export class ServerProcess {
     this.#child.stdout.on('data', (chunk: Buffer) => this.#read(chunk, performance.now()));
   }
 
+  /** The milliseconds since the process was spawned. */
+  get ageMs(): number {
+    return performance.now() - this.#spawnedAt;
+  }
+
   /** Performs the handshake. Resolves with the milliseconds from spawning to the response. */
   async initialize(): Promise<number> {
     const { at } = await this.request('initialize', {

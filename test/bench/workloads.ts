@@ -66,7 +66,10 @@ async function measureStart(subject: Subject, bench: Bench): Promise<Sample> {
       await sleep(SETTLE_MS);
       sample['resident memory after initialize'] = { value: server.memory().now, unit: 'MiB' };
     }
-    await server.turn(await server.startThread(bench.folder), PROMPT);
+    const threadId = await server.startThread(bench.folder);
+    if (start.startsWith('second')) sample[`${start}: spawn → thread/start`] = { value: server.ageMs, unit: 'ms' };
+    await server.turn(threadId, PROMPT);
+    if (start.startsWith('second')) sample[`${start}: spawn → turn/completed`] = { value: server.ageMs, unit: 'ms' };
     await stop(server);
   }
   return sample;

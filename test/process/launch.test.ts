@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { ThreadStartResponse } from '../../src/protocol/generated/types.ts';
@@ -60,6 +60,45 @@ describe('what cannot be served is told in a line', () => {
     expect(await heddle.refusal('thread/start', {})).toMatchObject({ code: -32600, message: summary, data: { code: 'config_invalid' } });
     expect((await heddle.request('thread/list', {})).data).toEqual([]);
   });
+});
+
+/** Writes to a file, in their order: the scripts that a server reads, with their sizes, and that it writes to stdout. */
+const LAUNCH_NOTES = `
+const fs = require('node:fs');
+const note = (text) => fs.appendFileSync(process.env.NOTES, text + '\\n');
+const { readFileSync } = fs;
+fs.readFileSync = (file, ...others) => {
+  const content = readFileSync(file, ...others);
+  if (String(file).includes('.cjs')) note(file.split('/').pop().split('.')[0] + ' ' + content.length);
+  return content;
+};
+const { write } = process.stdout;
+process.stdout.write = (...args) => { note('write 0'); return write.apply(process.stdout, args); };
+`;
+
+test('the handshake is answered before most of the code is read', () => {
+  const where = place({ 'notes.cjs': LAUNCH_NOTES });
+  const notes = join(where.home, 'notes');
+  const { status, stdout } = spawnSync(process.execPath, ['--require', join(where.home, 'notes.cjs'), EXECUTABLE], {
+    cwd: where.work,
+    env: { ...environment(where), NOTES: notes },
+    encoding: 'utf8',
+    input: `${JSON.stringify({ id: 1, method: 'initialize', params: { clientInfo: { name: 'test', version: '1' } } })}\n`,
+  });
+  expect({ status, answer: JSON.parse(stdout) }).toMatchObject({
+    status: 0,
+    answer: { id: 1, result: { serverInfo: { name: 'heddle' } } },
+  });
+  const events = readFileSync(notes, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => line.split(' '));
+  const names = events.map(([name]) => name);
+  const answered = names.indexOf('write');
+  expect(new Set(names.slice(0, answered))).toEqual(new Set(['heddle', 'shared']));
+  expect(names.slice(answered)).toContain('late');
+  const bytes = events.slice(0, answered).reduce((sum, [, length]) => sum + Number(length), 0);
+  expect(bytes).toBeLessThan(1_000_000);
 });
 
 describe('what is only asked is answered on stdout', () => {

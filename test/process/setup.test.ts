@@ -38,6 +38,8 @@ test('the setup builds what is not built, and the second time says and does noth
   const cached = readdirSync(join(folder, 'dist')).filter((name) => name.endsWith('.cache'));
   expect(cached.map((name) => name.split('.')[0]).sort(), 'scripts that a turn uses, with their compiled code').toEqual([
     'heddle',
+    'late',
+    'shared',
     'store-worker',
     'validate-params',
     'validate-provided-item',

@@ -1,5 +1,6 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
-import type { App, Pacing } from '../../app.ts';
+import type { App } from '../../app.ts';
+import type { Pacing } from '../../backend.ts';
 import type { Processes } from '../../sandbox/processes/processes.ts';
 import type { ThreadStore } from '../../store/thread-store.ts';
 import { countedCalls } from './counted-calls.ts';
