@@ -68,7 +68,7 @@ class Refusal extends Error {
 
 const waiting = new Map();
 let serial = 0;
-let refusals = 0;
+let visits = 'none';
 
 function ask(method, params) {
   const id = `q${++serial}`;
@@ -78,14 +78,23 @@ function ask(method, params) {
   });
 }
 
+function completeVisits(elicitations) {
+  visits = 'complete';
+  note('complete');
+  for (const { elicitationId } of elicitations) send({ method: 'notifications/elicitation/complete', params: { elicitationId } });
+}
+
 const calls = {
   echo: ({ message }) => text(`echo: ${message}`),
   where: () => text(JSON.stringify({ cwd: process.cwd(), env: process.env })),
   write: ({ path = 'nothing' }) => text(`wrote ${path}`),
   fail: () => ({ ...text('it went wrong'), isError: true }),
-  refuse: ({ elicitations }) => {
+  // `completes`: the milliseconds after which the server says that all visits are complete. Until then it refuses; absent: once.
+  refuse: ({ elicitations, completes }) => {
     if (elicitations === undefined) throw new Refusal(-32001, 'refused outright');
-    if (refusals++ > 0) return text('as you wish');
+    if (visits === 'complete') return text('as you wish');
+    if (visits === 'none' && completes !== undefined) setTimeout(completeVisits, completes, elicitations);
+    visits = completes === undefined ? 'complete' : 'open';
     throw new Refusal(-32042, 'go there first', { elicitations });
   },
   picture: () => ({

@@ -25,10 +25,10 @@ import { isWithin } from './json-limits.ts';
 import type { CredentialsAccess } from './login-provider.ts';
 import { Noise } from './noise.ts';
 import { MESSAGE_BYTES_MAX, MESSAGE_PARTS_MAX, PipeTransport } from './pipe-transport.ts';
-import { requiredVisits } from './required-visits.ts';
 import { NO_TIMEOUT_MS, type Progress, sendRequest } from './send-request.ts';
 import { toProblem } from './to-problem.ts';
 import { UserLogin } from './user-login.ts';
+import { Visits } from './visits.ts';
 
 type HttpServer = Extract<HostedServer, { type: 'http' }>;
 
@@ -71,6 +71,7 @@ export class HostedClient {
   #transport: Transport | null = null;
   #pipe: PipeTransport | null = null;
   readonly #noise: Noise;
+  readonly #visits = new Visits();
   #isClosed = false;
 
   constructor(deps: HostedClientDeps) {
@@ -107,25 +108,19 @@ export class HostedClient {
     const client = this.#client;
     if (client === null) throw new Error('the server is not connected');
     const onProgress = (progress: Progress) => this.#deps.post({ type: 'progress', call, progress });
-    const send = () => sendRequest(client, request, { signal, onProgress });
-    return this.#calls.run({ call, signal }, async () => {
-      try {
-        return await send();
-      } catch (error) {
-        const visits = requiredVisits(error);
-        if (visits.length === 0 || !(await this.#areAccepted(visits, { call, signal }))) throw error;
-        return send();
-      }
-    });
+    return this.#calls.run({ call, signal }, () =>
+      this.#visits.perform({
+        send: () => sendRequest(client, request, { signal, onProgress }),
+        accepts: (visit) => this.#isAccepted(visit, { call, signal }),
+        signal: AbortSignal.any([signal, this.#closing.signal]),
+      }),
+    );
   }
 
-  /** Asks the user to visit these addresses, one after another. */
-  async #areAccepted(visits: readonly JsonObject[], { call, signal }: { call: number; signal: AbortSignal }): Promise<boolean> {
-    for (const params of visits) {
-      const answer = await this.#deps.ask(call, { kind: 'elicitation', params }, signal);
-      if (!('result' in answer) || !isObject(answer.result) || answer.result.action !== 'accept') return false;
-    }
-    return true;
+  /** Asks the user to visit an address. */
+  async #isAccepted(visit: JsonObject, { call, signal }: { call: number; signal: AbortSignal }): Promise<boolean> {
+    const answer = await this.#deps.ask(call, { kind: 'elicitation', params: visit }, signal);
+    return 'result' in answer && isObject(answer.result) && answer.result.action === 'accept';
   }
 
   async rootsChanged(): Promise<void> {
@@ -202,6 +197,7 @@ export class HostedClient {
       },
     );
     client.onerror = (error) => this.#noticed(error.message);
+    client.setNotificationHandler('notifications/elicitation/complete', ({ params }) => this.#visits.completed(params.elicitationId));
     this.#answerQuestions(client);
     return client;
   }

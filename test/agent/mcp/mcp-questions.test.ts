@@ -1,9 +1,13 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { JsonObject, JsonValue } from '../../../src/base/json-value.ts';
+import { tempFolder } from '../../config/temp-folder.ts';
 import { exampleServer, mcpCall, mcpItems, mcpThread, runTurn, toldOf, withServers } from '../../mcp/mcp-thread.ts';
 import { answer, question } from '../../support/asking.ts';
 import { message, response, USAGE } from '../../support/test-model.ts';
+import type { TestServer } from '../../support/test-server.ts';
 
 const ASK = 'mcpServer/elicitation/request';
 const FORM = {
@@ -57,27 +61,77 @@ test('a URL reaches the client', async () => {
 });
 
 const VISIT = { mode: 'url', message: 'Connect', url: 'https://example.com/connect', elicitationId: 'e2' };
-const visiting = () => mcpThread([mcpCall('refuse', { elicitations: [VISIT, { ...VISIT, url: 'https://example.com/2' }] })]);
+const OTHER_VISIT = { ...VISIT, url: 'https://example.com/2', elicitationId: 'e3' };
 
-test('a call that needs visits of the user is made once more when the user has accepted all', async () => {
-  const server = await visiting();
+/** A thread whose model calls the tool that needs two visits. `completes`: the milliseconds after which they are complete. */
+async function visiting(completes: number, more = '') {
+  const log = join(tempFolder(), 'log');
+  const server = await mcpThread([mcpCall('refuse', { elicitations: [VISIT, OTHER_VISIT], completes })], {
+    config: withServers(exampleServer('ex', more, { MCP_LOG: log })),
+  });
+  const calls = () => readFileSync(log, 'utf8').split('"method":"tools/call"').length - 1;
+  const pid = () => Number(/^pid (\d+)/.exec(readFileSync(log, 'utf8'))?.[1]);
+  const areComplete = () => /^complete$/m.test(readFileSync(log, 'utf8'));
+  return { ...server, calls, pid, areComplete };
+}
+
+async function acceptVisits({ client }: Pick<TestServer, 'client'>): Promise<void> {
+  answer(client, await question(client, ASK), { action: 'accept' });
+  answer(client, await question(client, ASK, 2), { action: 'accept' });
+}
+
+test('a call that needs visits of the user is made once more when the user has accepted all, and the server says that they are complete', async () => {
+  const server = await visiting(500);
   const turn = runTurn(server);
   const first = await question(server.client, ASK);
   expect(first.params).toMatchObject({ ...VISIT, threadId: server.threadId, serverName: 'ex' });
   answer(server.client, first, { action: 'accept' });
   const second = await question(server.client, ASK, 2);
-  expect(second.params).toMatchObject({ url: 'https://example.com/2' });
+  expect(second.params).toMatchObject(OTHER_VISIT);
   answer(server.client, second, { action: 'accept' });
   await turn;
   expect(mcpItems(server)).toMatchObject([{ status: 'completed', result: { content: [{ text: 'as you wish' }] } }]);
+  expect(server.calls()).toBe(2);
+});
+
+test('a visit that is complete before the user has answered counts', async () => {
+  const server = await visiting(0);
+  const turn = runTurn(server);
+  const first = await question(server.client, ASK);
+  await vi.waitUntil(server.areComplete, { interval: 5 });
+  answer(server.client, first, { action: 'accept' });
+  answer(server.client, await question(server.client, ASK, 2), { action: 'accept' });
+  await turn;
+  expect(mcpItems(server)).toMatchObject([{ status: 'completed' }]);
+  expect(server.calls()).toBe(2);
 });
 
 test('a call that needs visits of the user fails if the user declines one', async () => {
-  const server = await visiting();
+  const server = await visiting(60_000);
   const turn = runTurn(server);
   answer(server.client, await question(server.client, ASK), { action: 'decline' });
   await turn;
   expect(mcpItems(server)).toMatchObject([{ status: 'failed', error: { message: 'go there first' } }]);
+  expect(server.calls()).toBe(1);
+});
+
+test('an interrupt ends the wait for a visit', async () => {
+  const server = await visiting(60_000);
+  const turn = runTurn(server);
+  await acceptVisits(server);
+  const { turn: running } = await server.client.waitFor('turn/started');
+  await server.client.request('turn/interrupt', { threadId: server.threadId, turnId: running.id });
+  expect(await turn).toMatchObject({ status: 'interrupted' });
+  expect(server.calls()).toBe(1);
+});
+
+test('a server that dies during a visit fails the call', async () => {
+  const server = await visiting(60_000);
+  const turn = runTurn(server);
+  await acceptVisits(server);
+  process.kill(server.pid(), 'SIGKILL');
+  await turn;
+  expect(mcpItems(server)).toMatchObject([{ status: 'failed', error: { message: expect.stringContaining('ex') as string } }]);
 });
 
 test('a question of a server cannot look like one of heddle about an approval', async () => {
