@@ -11,7 +11,7 @@ import type { HostConnection, McpHostClient } from './mcp-host-client.ts';
 import type { McpServerState, McpUser } from './mcp-user.ts';
 import type { ServerTokens } from './oauth/server-tokens.ts';
 import { type Paced, paced } from './paced.ts';
-import { RestartWaits } from './restart-waits.ts';
+import { RetryWaits } from './retry-waits.ts';
 import { type McpCallOptions, ServerCalls } from './server-calls.ts';
 import { ServerProcess } from './server-process.ts';
 import { ServerQuestions } from './server-questions.ts';
@@ -36,7 +36,7 @@ export class McpServer {
   readonly #users = new Set<McpUser>();
   readonly #questions: ServerQuestions;
   readonly #calls: ServerCalls;
-  readonly #restart: RestartWaits;
+  readonly #restart: RetryWaits;
   readonly #refresh: Paced;
   #state: McpServerState = { status: 'stopped' };
   #connection: HostConnection | null = null;
@@ -54,7 +54,7 @@ export class McpServer {
     this.config = config;
     this.#cwd = cwd;
     this.#deps = deps;
-    this.#restart = new RestartWaits(deps.clock);
+    this.#restart = new RetryWaits(deps.clock);
     this.#refresh = paced(() => this.#refreshTools(), { everyMs: REFRESH_MS_MIN, clock: deps.clock });
     this.#questions = new ServerQuestions({ users: this.#users });
     this.#calls = new ServerCalls({ name: config.name, clock: deps.clock, questions: this.#questions });
@@ -214,7 +214,7 @@ export class McpServer {
         throw new McpError('timeout', `it did not start in time: it has ${startupTimeoutMs / 1000} seconds (startup_timeout_sec)`);
       if (this.#state.status !== 'starting') return;
       this.#hasFailed = false;
-      this.#restart.ready();
+      this.#restart.succeeded();
       this.#setState({ status: 'ready' });
       if (this.#areToolsOld) this.#refresh.ask();
     } catch (error) {
@@ -288,15 +288,18 @@ export class McpServer {
     return connection;
   }
 
-  async #refreshTools(): Promise<void> {
+  /** Resolves with false if that should be tried again. */
+  async #refreshTools(): Promise<boolean> {
     const connection = this.#connection;
-    if (connection === null || this.#state.status !== 'ready') return;
+    if (connection === null || this.#state.status !== 'ready') return true;
     const timeout = new AbortController();
     const timer = this.#deps.clock.setTimer(() => timeout.abort(), this.config.startupTimeoutMs);
     try {
       this.#tools = await this.#listTools(connection, timeout.signal);
+      return true;
     } catch (error) {
       this.#deps.log.warn({ server: this.config.name, problem: this.#messageOf(error) }, 'an MCP server did not list its changed tools');
+      return this.#connection !== connection;
     } finally {
       timer.clear();
     }

@@ -1,4 +1,5 @@
 import type { Clock, Timer } from '../base/clock.ts';
+import { RetryWaits } from './retry-waits.ts';
 
 /** Work that is done when it is asked for, but not too often. */
 export interface Paced {
@@ -8,14 +9,15 @@ export interface Paced {
 }
 
 /**
- * Work that runs one at a time and begins at most once in `everyMs`. Asked for meanwhile, it runs once more as soon as it may. It must not
- * reject.
+ * Work that runs one at a time and begins at most once in `everyMs`. Asked for meanwhile, it runs once more as soon as it may. If it
+ * resolves with false, it has failed, and is tried again after waits that grow with each failure. It must not reject.
  */
-export function paced(work: () => Promise<void>, { everyMs, clock }: { everyMs: number; clock: Clock }): Paced {
+export function paced(work: () => Promise<boolean>, { everyMs, clock }: { everyMs: number; clock: Clock }): Paced {
   let begunMs = Number.NEGATIVE_INFINITY;
   let isBusy = false;
   let isWanted = false;
   let timer: Timer | null = null;
+  const retries = new RetryWaits(clock);
   const ask = () => {
     isWanted = true;
     if (isBusy || timer !== null) return;
@@ -24,17 +26,20 @@ export function paced(work: () => Promise<void>, { everyMs, clock }: { everyMs: 
     else timer = clock.setTimer(() => void run(), waitMs);
   };
   const run = async () => {
-    timer = null;
-    isWanted = false;
+    clear();
     isBusy = true;
     begunMs = clock.monotonic();
-    await work();
+    const isDone = await work();
     isBusy = false;
+    if (isDone) retries.succeeded();
+    else retries.failed();
     if (isWanted) ask();
+    else if (!isDone) retries.whenDue(ask);
   };
   const clear = () => {
     timer?.clear();
     timer = null;
+    retries.clear();
     isWanted = false;
   };
   return { ask, clear };

@@ -1,6 +1,7 @@
 // An MCP server on stdio for tests. Its tools are named after what they do. Environment: MCP_LOG, a file that gets a line with the pid when
 // the server starts, and a line for each message; MCP_MODE, `dies` at once, `diesInParts` with a long message, `mute` never answers, `talks`
-// says 2 MiB about itself, `late` changes its tools while it lists them first, `noisy` and `endlessLine` write no messages.
+// says 2 MiB about itself, `late` changes its tools while it lists them first, `forgetful` cannot list them the second time, `noisy` and
+// `endlessLine` write no messages.
 import { appendFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
@@ -68,6 +69,7 @@ class Refusal extends Error {
 
 const waiting = new Map();
 let serial = 0;
+let lists = 0;
 let visits = 'none';
 
 function ask(method, params) {
@@ -165,6 +167,7 @@ const methods = {
   ping: () => ({}),
   'tools/list': async () => {
     const listed = tools;
+    if (++lists === 2 && MCP_MODE === 'forgetful') throw new Refusal(-32603, 'not now');
     if (MCP_MODE === 'late' && !tools.some(({ name }) => name === 'grown')) {
       calls.grow();
       await new Promise((resolve) => setTimeout(resolve, 200));

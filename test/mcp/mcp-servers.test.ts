@@ -223,6 +223,19 @@ test('a server whose tools change all the time is asked for them once a second',
   expect(lists()).toBe(3);
 });
 
+test('changed tools that cannot be listed are listed again a second later', async () => {
+  const { servers, config, root, clock } = setUp();
+  const own = user(root);
+  const { server } = servers.use(config({ MCP_MODE: 'forgetful' }), own);
+  await server.settled(NEVER);
+  await server.request({ op: 'callTool', name: 'grow', arguments: {}, meta: null }, { timeoutMs: 60_000, signal: NEVER, user: own });
+  await clock.timerOf(1_000);
+  const names = () => server.tools.map(({ name }) => name);
+  expect(names()).not.toContain('grown');
+  clock.advance(1_000);
+  await vi.waitFor(() => expect(names()).toContain('grown'));
+});
+
 test('tools that change while the server starts are listed again', async () => {
   const { servers, config, root } = setUp();
   const { server } = servers.use(config({ MCP_MODE: 'late' }), user(root));

@@ -7,7 +7,7 @@ const tick = () => new Promise((resolve) => setImmediate(resolve));
 test('work runs at once, then at most once in its time, and one at a time', async () => {
   const clock = new FakeClock();
   const ends: (() => void)[] = [];
-  const { ask } = paced(() => new Promise((resolve) => ends.push(resolve)), { everyMs: 1_000, clock });
+  const { ask } = paced(() => new Promise((resolve) => ends.push(() => resolve(true))), { everyMs: 1_000, clock });
   ask();
   ask();
   clock.advance(5_000);
@@ -33,7 +33,7 @@ test('work runs at once, then at most once in its time, and one at a time', asyn
 test('work that waits is not done after clear', async () => {
   const clock = new FakeClock();
   let count = 0;
-  const { ask, clear } = paced(async () => void count++, { everyMs: 1_000, clock });
+  const { ask, clear } = paced(async () => count++ >= 0, { everyMs: 1_000, clock });
   ask();
   await tick();
   ask();
@@ -43,4 +43,34 @@ test('work that waits is not done after clear', async () => {
   ask();
   clock.advance(1_000);
   expect(count).toBe(2);
+});
+
+test('work that has failed is tried again after growing waits, and at once when it is asked for', async () => {
+  const clock = new FakeClock();
+  let count = 0;
+  let isDone = false;
+  const work = async () => {
+    count++;
+    return isDone;
+  };
+  const { ask, clear } = paced(work, { everyMs: 10, clock });
+  ask();
+  await tick();
+  for (const waitMs of [1_000, 2_000, 4_000]) {
+    expect(clock.timers).toEqual([waitMs]);
+    clock.advance(waitMs);
+    await tick();
+  }
+  expect([count, clock.timers]).toEqual([4, [8_000]]);
+  clock.advance(100);
+  ask();
+  await tick();
+  expect([count, clock.timers]).toEqual([5, [16_000]]);
+  clear();
+  expect(clock.timers).toEqual([]);
+  isDone = true;
+  clock.advance(100);
+  ask();
+  await tick();
+  expect([count, clock.timers]).toEqual([6, []]);
 });

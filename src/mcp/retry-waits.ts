@@ -1,16 +1,16 @@
 import type { Clock, Timer } from '../base/clock.ts';
 
-/** The first wait before a server is started again. It doubles with each failure. */
+/** The first wait. It doubles with each failure. */
 const WAIT_MS_MIN = 1_000;
 const WAIT_MS_MAX = 60_000;
-/** A server that has run so long is started again after the shortest wait. */
+/** After so long without a failure, the next wait is the shortest again. */
 const STEADY_MS = 60_000;
 
-/** When a server that has failed is started again, whoever asks for it: after waits that grow with each failure. */
-export class RestartWaits {
+/** When something that has failed is tried again, whoever asks for it: after waits that grow with each failure. */
+export class RetryWaits {
   readonly #clock: Clock;
   #failures = 0;
-  #readySinceMs: number | null = null;
+  #successSinceMs: number | null = null;
   /** The monotonic time of the next start. */
   #dueMs = 0;
   #timer: Timer | null = null;
@@ -19,29 +19,29 @@ export class RestartWaits {
     this.#clock = clock;
   }
 
-  /** Whether a start is to come. */
+  /** Whether another try is to come. */
   get isSet(): boolean {
     return this.#timer !== null;
   }
 
-  ready(): void {
-    this.#readySinceMs = this.#clock.monotonic();
+  succeeded(): void {
+    this.#successSinceMs = this.#clock.monotonic();
   }
 
   failed(): void {
     const nowMs = this.#clock.monotonic();
-    const wasSteady = this.#readySinceMs !== null && nowMs - this.#readySinceMs >= STEADY_MS;
-    this.#readySinceMs = null;
+    const wasSteady = this.#successSinceMs !== null && nowMs - this.#successSinceMs >= STEADY_MS;
+    this.#successSinceMs = null;
     this.#failures = wasSteady ? 1 : this.#failures + 1;
     this.#dueMs = nowMs + Math.min(WAIT_MS_MIN * 2 ** (this.#failures - 1), WAIT_MS_MAX);
   }
 
   /** Calls back when the wait is over, which may be at once. */
-  whenDue(start: () => void): void {
+  whenDue(retry: () => void): void {
     if (this.isSet) return;
     const ms = this.#dueMs - this.#clock.monotonic();
-    if (ms <= 0) start();
-    else this.#timer = this.#clock.setTimer(start, ms);
+    if (ms <= 0) retry();
+    else this.#timer = this.#clock.setTimer(retry, ms);
   }
 
   /** Nothing is called back any more. The wait goes on. */
@@ -50,7 +50,7 @@ export class RestartWaits {
     this.#timer = null;
   }
 
-  /** The next start need not wait. */
+  /** The next try need not wait. */
   skip(): void {
     this.#dueMs = 0;
   }
