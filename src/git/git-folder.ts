@@ -36,6 +36,11 @@ export function readGitFile(folder: string, name: string, bytesMax = SMALL_BYTES
   return readText(join(folder, name), { bytesMax, within: [folder] });
 }
 
+/** The bytes of a file that may be large: their text would take milliseconds. */
+export function readGitBytes(folder: string, name: string, bytesMax: number): Promise<Buffer | null> {
+  return readBytes(join(folder, name), { bytesMax, within: [folder] });
+}
+
 /** The text of the repository's config file; empty if there is none. */
 export async function readGitConfig({ shared }: GitFolder): Promise<string> {
   return (await readGitFile(shared, 'config', CONFIG_BYTES_MAX)) ?? '';
@@ -59,10 +64,20 @@ async function firstLine(path: string, within: readonly string[]): Promise<strin
   return (await readText(path, { bytesMax: SMALL_BYTES_MAX, within }))?.split('\n')[0]?.trimEnd() ?? null;
 }
 
-async function readText(path: string, { bytesMax, within }: { bytesMax: number; within: readonly string[] }): Promise<string | null> {
+interface ReadLimits {
+  bytesMax: number;
+  /** The folders in which the file may lie. */
+  within: readonly string[];
+}
+
+async function readText(path: string, limits: ReadLimits): Promise<string | null> {
+  return (await readBytes(path, limits))?.toString('utf8') ?? null;
+}
+
+async function readBytes(path: string, { bytesMax, within }: ReadLimits): Promise<Buffer | null> {
   try {
     const mayLieAt = (real: string) => within.some((folder) => isBelow(real, realPathOrSame(folder)));
-    return (await readRegularFile(path, { bytesMax, mayLieAt }))?.bytes.toString('utf8') ?? null;
+    return (await readRegularFile(path, { bytesMax, mayLieAt }))?.bytes ?? null;
   } catch {
     // A folder, a pipe, a file that is too large, a link that leads out, or no permission: git would not read it either, or should not.
     return null;

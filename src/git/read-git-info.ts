@@ -1,11 +1,12 @@
 import { projectFolders } from '../config/layers/project-folders.ts';
 import type { GitInfo } from '../protocol/generated/types.ts';
 import { gitConfigValue } from './git-config-value.ts';
-import { type GitFolder, gitFolder, readGitConfig, readGitFile } from './git-folder.ts';
+import { type GitFolder, gitFolder, readGitBytes, readGitConfig, readGitFile } from './git-folder.ts';
 
 const PACKED_REFS_BYTES_MAX = 32 * 1024 * 1024;
 /** The most refs that are followed from one to the next. */
 const REFS_MAX = 5;
+const SHA_CHARS_MAX = 64;
 const SHA = /^([0-9a-f]{40}|[0-9a-f]{64})$/;
 const REF = /^refs\/(?!.*(?:\.\.|\/\/|\/\.|@\{))[^\s~^:?*[\\\x7f]+[^\s~^:?*[\\\x7f/.]$/;
 
@@ -58,9 +59,11 @@ async function commitOf(ref: string, { own, shared }: GitFolder): Promise<string
 }
 
 async function packedCommitOf(ref: string, shared: string): Promise<string | null> {
-  const text = (await readGitFile(shared, 'packed-refs', PACKED_REFS_BYTES_MAX)) ?? '';
-  const end = text.indexOf(` ${ref}\n`);
-  return end === -1 ? null : shaIn(text.slice(text.lastIndexOf('\n', end) + 1, end));
+  const bytes = await readGitBytes(shared, 'packed-refs', PACKED_REFS_BYTES_MAX);
+  const end = bytes?.indexOf(` ${ref}\n`) ?? -1;
+  if (bytes === null || end === -1) return null;
+  const start = Math.max(bytes.lastIndexOf('\n', end) + 1, end - SHA_CHARS_MAX - 1);
+  return shaIn(bytes.toString('latin1', start, end));
 }
 
 /** Removes the user and the token from a remote. The user of an ssh address stays, because the address needs it. */
