@@ -253,9 +253,11 @@ test('an interrupt withdraws the question before the turn ends', async () => {
 });
 
 test('a question is withdrawn when the program that wanted to connect has given up, and the call returns', async () => {
-  const server = await managed([runs('curl -s -m 0.2 http://a.example/x; echo gave up; sleep 1000', { yield_time_ms: 2000 }), done]);
+  const server = await managed([runs('curl -s -m 1 http://a.example/x; echo gave up; sleep 1000', { yield_time_ms: 2000 }), done]);
   const turn = server.client.turn(THREAD, 'go');
   const asked = await question(server.client, ASK);
+  // The timer of a connection's handshake is as long as that of a question for which no program waits.
+  await says(server, 'gave up');
   await server.clock.timerOf(10_000);
   server.clock.advance(10_000);
   const { requestId } = await server.client.waitFor('serverRequest/resolved');
