@@ -13,6 +13,7 @@ import type { ActiveTurn } from '../turn/active-turn.ts';
 import type { TurnContext } from '../turn/turn-part.ts';
 import type { TurnParts } from '../turn/turn-parts.ts';
 import type { ClientQuestions } from './client-questions.ts';
+import { both, demandedAsk } from './demanded-ask.ts';
 import type { PerformedAction, PerformedCall } from './performed-call.ts';
 import type { ActionQuestion, Reviewer } from './reviewer.ts';
 
@@ -93,13 +94,14 @@ class ActionRun {
    * only where the policy allows questions of this kind.
    */
   async decide(judged: Exclude<Judgement, { refuse: string }>): Promise<Verdict> {
-    const checked = 'demand' in judged ? judged.demand : undefined;
-    const demand = checked ?? this.#deps.called?.ask ?? null;
-    if ('ask' in judged) return this.#review(judged.ask, demand);
+    const ofPart = this.#deps.called?.ask ?? null;
+    if ('ask' in judged) return this.#review(ofPart === null ? judged.ask : demandedAsk(judged.ask, ofPart), ofPart);
+    const checked = judged.demand ?? null;
+    const demand = checked === null || ofPart === null ? (checked ?? ofPart) : both(checked, ofPart);
     if (demand === null) return this.#reviewStrictly(judged.run);
     const ask = this.#action.approval?.(judged.run, demand);
     if (ask === undefined) return refusedUnasked(demand, 'nobody can be asked about calls of this kind');
-    const why = checked === undefined ? whyNotAsked(this.#turn.settings.approvalPolicy, approvalKindOf(this.#action)) : null;
+    const why = checked === null ? whyNotAsked(this.#turn.settings.approvalPolicy, approvalKindOf(this.#action)) : null;
     return why === null ? this.#review(ask, demand) : refusedUnasked(demand, why);
   }
 

@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { exampleServer, mcpCall, mcpItems, mcpThread, runTurn, withServers } from '../../mcp/mcp-thread.ts';
 import { answer, question } from '../../support/asking.ts';
+import { functionCall, response } from '../../support/test-model.ts';
 import { done, FREE_CONFIG, runs, told } from '../../tools/command-server.ts';
-import { GUARDED_CONFIG } from '../guardian/guardian-server.ts';
+import { ALLOW as ALLOW_REVIEW, assesses, GUARDED_CONFIG, guarded, runsAs } from '../guardian/guardian-server.ts';
 import { hookServer, hooksJson, keeps, kept, prints, THREAD } from './hook-server.ts';
 
 const ASK = { hookSpecificOutput: { permissionDecision: 'ask', permissionDecisionReason: 'Really?' } };
@@ -12,6 +13,7 @@ const ALLOW = { hookSpecificOutput: { decision: { behavior: 'allow' } } };
 const DENY = { hookSpecificOutput: { decision: { behavior: 'deny', message: 'Not that.' } } };
 const COMMAND = 'item/commandExecution/requestApproval';
 const ELICITATION = 'mcpServer/elicitation/request';
+const CHECK = `[mcp_safety_check]\ncommand = "/bin/sh"\nargs = ["-c", 'printf %s "{\\"decision\\":\\"ask\\",\\"reason\\":\\"It looks odd.\\"}"']\n`;
 const withPolicy = (policy: string) => FREE_CONFIG.replace('"never"', policy);
 
 test.each([
@@ -21,10 +23,66 @@ test.each([
   const hooks = { PreToolUse: [{ command: prints(ASK) }], PermissionRequest: [{ command: keeps('input', ALLOW) }] };
   const server = await hookServer(hooks, [runs('touch made', { justification: 'for you' }), done], { config: withPolicy(policy) });
   const turn = server.client.turn(THREAD, 'go');
-  answer(server.client, await question(server.client, COMMAND), { decision: 'decline' });
+  const asked = await question(server.client, COMMAND);
+  expect(asked.params.reason).toMatch(/Really\?$/);
+  answer(server.client, asked, { decision: 'decline' });
   await turn;
   expect(existsSync(join(server.cwd, 'made'))).toBe(false);
   expect(kept(server, 'input')).toMatchObject([{ tool_input: { description: 'Really?' } }]);
+});
+
+const PATCH = '*** Begin Patch\n*** Add File: made\n+b\n*** End Patch\n';
+const HOOKED = { 'home/hooks.json': hooksJson({ PreToolUse: [{ command: prints(ASK) }] }) };
+
+test('the user reads why a hook asks about a command that policy asks about too', async () => {
+  const config = withPolicy('"on-request"').replace('danger-full-access', 'read-only');
+  const call = runs('touch made', { sandbox_permissions: 'require_escalated', justification: 'It is needed.' });
+  const server = await hookServer({ PreToolUse: [{ command: prints(ASK) }] }, [call, done], { config });
+  const turn = server.client.turn(THREAD, 'go');
+  const asked = await question(server.client, COMMAND);
+  expect(asked.params.reason).toMatch(/^It is needed\. .*Really\?$/);
+  answer(server.client, asked, { decision: 'decline' });
+  await turn;
+});
+
+test('the user reads why a hook asks about a patch that policy asks about too', async () => {
+  const server = await hookServer(
+    { PreToolUse: [{ command: prints(ASK) }] },
+    [response(functionCall('apply_patch', { input: PATCH }, { callId: 'call_1' })), done],
+    { config: withPolicy('"untrusted"').replace('danger-full-access', 'read-only') },
+  );
+  const turn = server.client.turn(THREAD, 'go');
+  const asked = await question(server.client, 'item/fileChange/requestApproval');
+  expect(asked.params.reason).toMatch(/Really\?$/);
+  answer(server.client, asked, { decision: 'decline' });
+  await turn;
+});
+
+test('the user reads why a hook asks about an MCP call that policy asks about too', async () => {
+  const config = withServers(exampleServer('ex', 'default_tools_approval_mode = "prompt"'));
+  const server = await mcpThread([mcpCall('echo')], { config, files: HOOKED });
+  const turn = runTurn(server);
+  const asked = await question(server.client, ELICITATION);
+  expect(asked.params.message).toBe('Allow the MCP server ex to run the tool "echo"? Really?');
+  expect(asked.params._meta).toMatchObject({ reason: 'Really?', codex_approval_kind: 'mcp_tool_call' });
+  answer(server.client, asked, { action: 'decline' });
+  await turn;
+});
+
+test('the user reads why a hook and the safety check ask about the same call', async () => {
+  const server = await mcpThread([mcpCall('echo')], { config: withServers(exampleServer() + CHECK), files: HOOKED });
+  const turn = runTurn(server);
+  const asked = await question(server.client, ELICITATION);
+  expect(asked.params.message).toMatch(/It looks odd\. Really\?$/);
+  answer(server.client, asked, { action: 'decline' });
+  await turn;
+});
+
+test('the guardian reads why a hook asks about a command that policy asks about too', async () => {
+  const server = await guarded({ turns: [response(runsAs('call_1', 'touch made'))], reviews: [assesses(ALLOW_REVIEW)] }, { files: HOOKED });
+  await server.client.turn(THREAD, 'go');
+  expect(JSON.stringify(server.model.reviews[0]?.input)).toContain('Really?');
+  expect(existsSync(join(server.cwd, 'made'))).toBe(true);
 });
 
 test('a PermissionRequest hook can deny what a PreToolUse hook asks about', async () => {
@@ -67,8 +125,6 @@ test('a PermissionRequest hook still answers in place of the guardian where poli
   await server.client.turn(THREAD, 'go');
   expect(existsSync(join(server.cwd, 'made'))).toBe(true);
 });
-
-const CHECK = `[mcp_safety_check]\ncommand = "/bin/sh"\nargs = ["-c", 'printf %s "{\\"decision\\":\\"ask\\",\\"reason\\":\\"It looks odd.\\"}"']\n`;
 
 test('a PermissionRequest hook cannot allow what the safety check asks about, and reads its reason', async () => {
   const files = { 'home/hooks.json': hooksJson({ PermissionRequest: [{ command: keeps('input', ALLOW) }] }) };
