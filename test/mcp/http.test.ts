@@ -145,7 +145,7 @@ test.each([
 /** A response whose result has this JSON text. */
 function answerWith(text: string) {
   return (response: ServerResponse, id: number) => {
-    response.writeHead(200, { 'content-type': 'application/json' }).end(`{"jsonrpc":"2.0","id":${id},"result":${text}}`);
+    response.writeHead(200, { 'content-type': 'application/json' }).end(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${text}}`);
   };
 }
 
@@ -173,22 +173,46 @@ test.each([
   expect(message).toMatch(TOO_LARGE);
 });
 
-test.each(['{}', '1', '{"type":"image"}', '{"type":"text","text":"seen","annotations":1}'])(
-  'of a result of 400,000 parts such as %s only the texts are kept',
-  async (part) => {
-    const url = await startWebServer({ 'tools/call': answerWith(`{"content":[${many(part)}],"structuredContent":{"a":1}}`) });
-    const server = await mcpThread([mcpCall('look', {}, { server: 'web' })], { config: web(url) });
-    await runTurn(server);
-    expect(mcpItems(server)[0]).toMatchObject({ status: 'completed', error: null });
-    expect(mcpItems(server)[0]?.result?.content[0]).toEqual({ type: 'text', text: part.includes('seen') ? 'seen' : '[left out]' });
-  },
-);
+const SEEN = { type: 'text', text: 'seen' };
+const others = { type: 'text', text: '[Left out of this result: 400000 × a part that is not a text.]' };
+const KEPT_MAX = 17;
+
+test.each([
+  ['{}', [others]],
+  ['1', [others]],
+  ['{"type":"image"}', [others]],
+  ['{"type":"text","text":1}', [others]],
+  ['{"type":"text","text":"seen","annotations":1}', { length: KEPT_MAX, 0: SEEN }],
+])('of a result of 400,000 parts such as %s only the texts are kept', async (part, content) => {
+  const url = await startWebServer({ 'tools/call': answerWith(`{"content":[${many(part)}],"structuredContent":{"a":1}}`) });
+  const server = await mcpThread([mcpCall('look', {}, { server: 'web' })], { config: web(url) });
+  await runTurn(server);
+  expect(mcpItems(server)[0]).toMatchObject({ status: 'completed', error: null });
+  expect(mcpItems(server)[0]?.result?.content).toMatchObject(content);
+});
+
+test('a result of many small parts with annotations is taken, in one event, too', async () => {
+  const part = { ...SEEN, annotations: { audience: ['user'], priority: 1 } };
+  const result = { content: [{ type: 'image', data: '', mimeType: 'image/png' }, ...Array.from({ length: 8_000 }, () => part)] };
+  const url = await startWebServer({
+    'tools/call': (response, id) => {
+      const text = JSON.stringify({ jsonrpc: '2.0', id, result });
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).end(`data: ${text}\n\n`);
+    },
+  });
+  const server = await mcpThread([], { config: web(url) });
+  await reached(server, 'ready');
+  const { content } = await call(server);
+  expect(content).toHaveLength(8_001);
+  expect([content[0], content.at(-1)]).toEqual([SEEN, { ...others, text: others.text.replace('400000', '1') }]);
+});
 
 test.each([
   [
     'initialize',
     () => `{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"web","version":"1","icons":[${many('{}')}]}}`,
   ],
+  ['server/discover', () => `{"supportedVersions":["2026-07-28"],"capabilities":{},"more":[${many('{}')}]}`],
   ['tools/list', () => `{"tools":[${many('{}')}]}`],
   ['tools/list', () => `{"tools":[${many('1')}]}`],
 ])('an answer to %s of 400,000 values fails the start', async (method, result) => {
