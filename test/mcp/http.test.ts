@@ -207,6 +207,23 @@ test('a result of many small parts with annotations is taken, in one event, too'
   expect([content[0], content.at(-1)]).toEqual([SEEN, { ...others, text: others.text.replace('400000', '1') }]);
 });
 
+test('a list whose pages are too long together fails the start before the server has sent them all', async () => {
+  let pages = 0;
+  const url = await startWebServer({
+    'tools/list': (response, id) => {
+      const description = 'x'.repeat(4 * 1024 * 1024);
+      const tool = { name: `look${++pages}`, inputSchema: { type: 'object', description } };
+      respond(response, id, { tools: [tool], nextCursor: `${pages}` });
+    },
+  });
+  const server = await mcpThread([], { config: web(url) });
+  await reached(server, 'failed');
+  expect(states(server).at(-1)?.error).toBe(
+    "the pages of the server's answers to tools/list have more than 16 MiB or 1000000 values together, or are nested too deeply",
+  );
+  expect(pages).toBe(4);
+});
+
 test.each([
   [
     'initialize',

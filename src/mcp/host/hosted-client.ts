@@ -23,6 +23,7 @@ import type {
 import { connectLimited } from './connect-limited.ts';
 import { HttpTransport } from './http-transport.ts';
 import { isWithin } from './json-limits.ts';
+import { limitPages } from './limit-pages.ts';
 import type { CredentialsAccess } from './login-provider.ts';
 import { Noise } from './noise.ts';
 import { MESSAGE_BYTES_MAX, MESSAGE_PARTS_MAX, PipeTransport } from './pipe-transport.ts';
@@ -202,6 +203,7 @@ export class HostedClient {
         listChanged: { tools: { autoRefresh: false, debounceMs: CHANGES_MS, onChanged: () => post({ type: 'toolsChanged', connection }) } },
       },
     );
+    limitPages(client);
     client.onerror = (error) => this.#noticed(error.message);
     this.#answerQuestions(client);
     return client;
