@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { request as tlsRequest } from 'node:https';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { startProxy, TRUSTED, tlsFiles } from '../model/loopback-proxy.ts';
 import { mcpCall, mcpItems, mcpThread, runTurn, until, withServers } from './mcp-thread.ts';
 import { startOauthServer } from './oauth-server.ts';
@@ -205,6 +205,30 @@ test('a result of many small parts with annotations is taken, in one event, too'
   const { content } = await call(server);
   expect(content).toHaveLength(8_001);
   expect([content[0], content.at(-1)]).toEqual([SEEN, { ...others, text: others.text.replace('400000', '1') }]);
+});
+
+test('a flood of requests of a server is answered by 200 requests at a time', async () => {
+  const held: ServerResponse[] = [];
+  let pings = 1_000;
+  const url = await startWebServer({
+    POST: (response) => void held.push(response),
+    'tools/call': (response, id) => {
+      const asked = Array.from({ length: pings }, (_, n) => ({ jsonrpc: '2.0', id: n + 1_000, method: 'ping' }));
+      const batch = [...asked, { jsonrpc: '2.0', id, result: { content: [] } }];
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(batch));
+    },
+  });
+  const server = await mcpThread([], { config: web(url) });
+  await reached(server, 'ready');
+  expect(await call(server)).toEqual({ content: [] });
+  await vi.waitFor(() => expect(held).toHaveLength(200));
+  for (const response of held.splice(0)) response.writeHead(202).end();
+  pings = 1;
+  await vi.waitFor(async () => {
+    await call(server);
+    expect(held.length).toBeGreaterThan(0);
+  });
+  expect(held.length).toBeLessThanOrEqual(200);
 });
 
 test('a list whose pages are too long together fails the start before the server has sent them all', async () => {
