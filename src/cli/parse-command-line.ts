@@ -38,7 +38,7 @@ export type Command =
 /** Throws an Error that says what is wrong. */
 export function parseCommandLine(argv: string[]): Command {
   const hasOptions = argv.some((argument) => argument.startsWith('-'));
-  // Without a call of parseArgs, whose first takes a percent of the start.
+  // The first call of parseArgs takes about 1 % of the time of the start.
   const { values, positionals }: CommandLine = hasOptions ? readOptions(argv) : { values: {}, positionals: argv };
   if (values.help === true) return { run: 'help' };
   if (values.version === true) return { run: 'version' };

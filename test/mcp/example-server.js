@@ -1,7 +1,8 @@
 // An MCP server on stdio for tests. Its tools are named after what they do. Environment: MCP_LOG, a file that gets a line with the pid when
 // the server starts, and a line for each message; MCP_MODE, `dies` at once, `diesInParts` with a long message, `mute` never answers, `talks`
 // says 2 MiB about itself, `late` changes its tools while it lists them first, `forgetful` cannot list them the second time, `noisy` and
-// `endlessLine` write no messages.
+// `endlessLine` write no messages, `largeInitialize` and `largeDiscover` have a first answer of too many values; the latter speaks only the
+// newer revision.
 import { appendFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
@@ -11,6 +12,8 @@ const note = (line) => MCP_LOG && appendFileSync(MCP_LOG, `${line}\n`);
 const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
 const text = (value) => ({ content: [{ type: 'text', text: value }] });
 const schema = (properties = {}, required = []) => ({ type: 'object', properties, required });
+
+const empty = (count) => Array.from({ length: count }, () => ({}));
 
 /** Writes without end, at the pace of the reader. */
 function writeOn(make) {
@@ -45,6 +48,7 @@ let tools = [
   { name: 'die', inputSchema: schema(), annotations: reads },
   { name: 'flood', inputSchema: schema({ bytes: { type: 'number' } }), annotations: reads },
   { name: 'blocks', inputSchema: schema({ count: { type: 'number' } }), annotations: reads },
+  { name: 'objects', inputSchema: schema({ count: { type: 'number' } }), annotations: reads },
   { name: 'rows', inputSchema: schema({ count: { type: 'number' } }), annotations: reads },
   { name: 'errPage', inputSchema: schema({ chars: { type: 'number' } }), annotations: reads },
   { name: 'noise', inputSchema: schema({ lines: { type: 'number' } }), annotations: reads },
@@ -113,11 +117,14 @@ const calls = {
   hang: () => new Promise(() => {}),
   die: () => process.exit(7),
   flood: ({ bytes }) => text('x'.repeat(bytes)),
-  ask: async ({ method, request, times = 1 }) => {
-    const answers = await Promise.all(Array.from({ length: times }, () => ask(method, request)));
+  // `objects`: a further member of the params has so many of them.
+  ask: async ({ method, request, times = 1, objects = 0 }) => {
+    const params = objects === 0 ? request : { ...request, more: empty(objects) };
+    const answers = await Promise.all(Array.from({ length: times }, () => ask(method, params)));
     return text(JSON.stringify(times === 1 ? answers[0] : answers));
   },
   blocks: ({ count }) => ({ content: Array.from({ length: count }, () => ({ type: 'text', text: '' })) }),
+  objects: ({ count }) => ({ content: [], more: empty(count) }),
   rows: ({ count }) => ({ ...text('see the rows'), structuredContent: { rows: Array.from({ length: count }, (_, id) => ({ id })) } }),
   errPage: ({ chars }) => {
     throw new Refusal(-32001, `begin ${'x'.repeat(chars)} end`);
@@ -161,7 +168,7 @@ const methods = {
   initialize: ({ protocolVersion }) => ({
     protocolVersion,
     capabilities: { tools: { listChanged: true }, resources: {} },
-    serverInfo: { name: 'example', title: 'An example', version: '1.2.3' },
+    serverInfo: { name: 'example', title: 'An example', version: '1.2.3', ...(MCP_MODE === 'largeInitialize' && { icons: empty(60_000) }) },
     instructions: MCP_MODE === 'talks' ? 'x'.repeat(2 * 1024 * 1024) : (process.env.MCP_INSTRUCTIONS ?? 'Use it with care.'),
   }),
   ping: () => ({}),
@@ -190,6 +197,11 @@ const methods = {
     return { contents: [{ uri, mimeType: 'text/plain', text: 'the text of one' }] };
   },
 };
+
+if (MCP_MODE === 'largeDiscover') {
+  delete methods.initialize;
+  methods['server/discover'] = () => ({ supportedVersions: ['2026-07-28'], capabilities: {}, more: empty(60_000) });
+}
 
 async function answer({ id, method, params = {} }) {
   try {

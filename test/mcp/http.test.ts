@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { request as tlsRequest } from 'node:https';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { startProxy, TRUSTED, tlsFiles } from '../model/loopback-proxy.ts';
 import { mcpCall, mcpItems, mcpThread, runTurn, until, withServers } from './mcp-thread.ts';
 import { startOauthServer } from './oauth-server.ts';
@@ -145,7 +145,7 @@ test.each([
 /** A response whose result has this JSON text. */
 function answerWith(text: string) {
   return (response: ServerResponse, id: number) => {
-    response.writeHead(200, { 'content-type': 'application/json' }).end(`{"jsonrpc":"2.0","id":${id},"result":${text}}`);
+    response.writeHead(200, { 'content-type': 'application/json' }).end(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${text}}`);
   };
 }
 
@@ -173,22 +173,87 @@ test.each([
   expect(message).toMatch(TOO_LARGE);
 });
 
-test.each(['{}', '1', '{"type":"image"}', '{"type":"text","text":"seen","annotations":1}'])(
-  'of a result of 400,000 parts such as %s only the texts are kept',
-  async (part) => {
-    const url = await startWebServer({ 'tools/call': answerWith(`{"content":[${many(part)}],"structuredContent":{"a":1}}`) });
-    const server = await mcpThread([mcpCall('look', {}, { server: 'web' })], { config: web(url) });
-    await runTurn(server);
-    expect(mcpItems(server)[0]).toMatchObject({ status: 'completed', error: null });
-    expect(mcpItems(server)[0]?.result?.content[0]).toEqual({ type: 'text', text: part.includes('seen') ? 'seen' : '[left out]' });
-  },
-);
+const SEEN = { type: 'text', text: 'seen' };
+const others = { type: 'text', text: '[Left out of this result: 400000 × a part that is not a text.]' };
+const KEPT_MAX = 17;
+
+test.each([
+  ['{}', [others]],
+  ['1', [others]],
+  ['{"type":"image"}', [others]],
+  ['{"type":"text","text":1}', [others]],
+  ['{"type":"text","text":"seen","annotations":1}', { length: KEPT_MAX, 0: SEEN }],
+])('of a result of 400,000 parts such as %s only the texts are kept', async (part, content) => {
+  const url = await startWebServer({ 'tools/call': answerWith(`{"content":[${many(part)}],"structuredContent":{"a":1}}`) });
+  const server = await mcpThread([mcpCall('look', {}, { server: 'web' })], { config: web(url) });
+  await runTurn(server);
+  expect(mcpItems(server)[0]).toMatchObject({ status: 'completed', error: null });
+  expect(mcpItems(server)[0]?.result?.content).toMatchObject(content);
+});
+
+test('a result of many small parts with annotations is taken, in one event, too', async () => {
+  const part = { ...SEEN, annotations: { audience: ['user'], priority: 1 } };
+  const result = { content: [{ type: 'image', data: '', mimeType: 'image/png' }, ...Array.from({ length: 8_000 }, () => part)] };
+  const url = await startWebServer({
+    'tools/call': (response, id) => {
+      const text = JSON.stringify({ jsonrpc: '2.0', id, result });
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).end(`data: ${text}\n\n`);
+    },
+  });
+  const server = await mcpThread([], { config: web(url) });
+  await reached(server, 'ready');
+  const { content } = await call(server);
+  expect(content).toHaveLength(8_001);
+  expect([content[0], content.at(-1)]).toEqual([SEEN, { ...others, text: others.text.replace('400000', '1') }]);
+});
+
+test('a flood of requests of a server is answered by 200 requests at a time', async () => {
+  const held: ServerResponse[] = [];
+  let pings = 1_000;
+  const url = await startWebServer({
+    POST: (response) => void held.push(response),
+    'tools/call': (response, id) => {
+      const asked = Array.from({ length: pings }, (_, n) => ({ jsonrpc: '2.0', id: n + 1_000, method: 'ping' }));
+      const batch = [...asked, { jsonrpc: '2.0', id, result: { content: [] } }];
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(batch));
+    },
+  });
+  const server = await mcpThread([], { config: web(url) });
+  await reached(server, 'ready');
+  expect(await call(server)).toEqual({ content: [] });
+  await vi.waitFor(() => expect(held).toHaveLength(200));
+  for (const response of held.splice(0)) response.writeHead(202).end();
+  pings = 1;
+  await vi.waitFor(async () => {
+    await call(server);
+    expect(held.length).toBeGreaterThan(0);
+  });
+  expect(held.length).toBeLessThanOrEqual(200);
+});
+
+test('a list whose pages are too long together fails the start before the server has sent them all', async () => {
+  let pages = 0;
+  const url = await startWebServer({
+    'tools/list': (response, id) => {
+      const description = 'x'.repeat(4 * 1024 * 1024);
+      const tool = { name: `look${++pages}`, inputSchema: { type: 'object', description } };
+      respond(response, id, { tools: [tool], nextCursor: `${pages}` });
+    },
+  });
+  const server = await mcpThread([], { config: web(url) });
+  await reached(server, 'failed');
+  expect(states(server).at(-1)?.error).toBe(
+    "the pages of the server's answers to tools/list have more than 16 MiB or 1000000 values together, or are nested too deeply",
+  );
+  expect(pages).toBe(4);
+});
 
 test.each([
   [
     'initialize',
     () => `{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"web","version":"1","icons":[${many('{}')}]}}`,
   ],
+  ['server/discover', () => `{"supportedVersions":["2026-07-28"],"capabilities":{},"more":[${many('{}')}]}`],
   ['tools/list', () => `{"tools":[${many('{}')}]}`],
   ['tools/list', () => `{"tools":[${many('1')}]}`],
 ])('an answer to %s of 400,000 values fails the start', async (method, result) => {

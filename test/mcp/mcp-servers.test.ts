@@ -200,6 +200,19 @@ test.each([
   expect(server.state).toEqual({ status: 'failed', error, needsLogin: false });
 });
 
+test.each(['largeInitialize', 'largeDiscover'])(
+  'a server whose first answer is too large has failed with the reason (%s)',
+  async (MCP_MODE) => {
+    const { servers, config, root } = setUp();
+    const other = servers.use(config({}, { name: 'other' }), user(root));
+    const { server } = servers.use(config({ MCP_MODE }), user(root));
+    await Promise.all([server.settled(NEVER), other.server.settled(NEVER)]);
+    const error = 'the answer of the server is too large: it has more than 50000 values, or is nested too deeply';
+    expect(server.state).toEqual({ status: 'failed', error, needsLogin: false });
+    expect(other.server.state.status).toBe('ready');
+  },
+);
+
 test('the end of a long error output is whole text', async () => {
   const { servers, config, root } = setUp();
   const { server } = servers.use(config({ MCP_MODE: 'diesInParts' }), user(root));

@@ -13,8 +13,8 @@ interface TreeInterruptsDeps {
 /** Interrupts the turns of threads and of the agents below them. */
 export class TreeInterrupts {
   readonly #deps: TreeInterruptsDeps;
-  /** By agent: the turn that was interrupted together with one above, until that has ended. */
-  readonly #interrupted = new Map<string, ActiveTurn>();
+  /** By each turn that the user has interrupted together with others: the turns of the agents then; null: an agent had none. */
+  readonly #interrupted = new WeakMap<ActiveTurn, ReadonlyMap<string, ActiveTurn | null>>();
 
   constructor(deps: TreeInterruptsDeps) {
     this.#deps = deps;
@@ -22,8 +22,8 @@ export class TreeInterrupts {
 
   /** Interrupts the turns of all agents below a thread. Resolves when they have ended. */
   async below(ownerId: string, cause: InterruptCause): Promise<void> {
-    const rootTurnId = this.#deps.find(ownerId)?.turn?.rootTurnId;
-    await Promise.all(this.#deps.below(ownerId).map((id) => this.#agent(id, { cause, rootTurnId })));
+    const ownerTurn = this.#deps.find(ownerId)?.turn ?? null;
+    await Promise.all(this.#deps.below(ownerId).map((id) => this.#agent(id, ownerTurn, cause)));
   }
 
   /** Interrupts the turn of the thread that started an agent. Does not wait for its end. */
@@ -40,29 +40,23 @@ export class TreeInterrupts {
    * none runs.
    */
   withTurn(ownerId: string, ownerTurn: ActiveTurn | null): () => void {
-    const turns: ActiveTurn[] = [];
-    for (const id of this.#deps.below(ownerId)) {
-      const turn = this.#deps.find(id)?.turn ?? null;
-      if (turn === null) continue;
-      turn.refuseInput();
-      turns.push(turn);
-      if (ownerTurn === null) continue;
-      this.#interrupted.set(id, turn);
-      void ownerTurn.finished.then(() => this.#interrupted.delete(id));
-    }
+    const { find, below } = this.#deps;
+    const turns = new Map(below(ownerId).map((id) => [id, find(id)?.turn ?? null]));
+    for (const turn of turns.values()) turn?.refuseInput();
+    for (const turn of [ownerTurn, ...turns.values()]) if (turn !== null) this.#interrupted.set(turn, turns);
     return () => {
-      for (const turn of turns) turn.interrupt('parent');
+      for (const turn of turns.values()) turn?.interrupt('parent');
     };
   }
 
-  async #agent(id: string, { cause, rootTurnId }: { cause: InterruptCause; rootTurnId: string | undefined }): Promise<void> {
+  async #agent(id: string, ownerTurn: ActiveTurn | null, cause: InterruptCause): Promise<void> {
     const { find } = this.#deps;
-    const interrupted = this.#interrupted.get(id);
+    const interrupted = ownerTurn === null ? undefined : this.#interrupted.get(ownerTurn)?.get(id);
     if (interrupted === undefined) return find(id)?.interruptAndWait(cause);
-    await interrupted.finished;
+    await interrupted?.finished;
     // A client's input may have begun a turn since, which goes on. One that a call of an interrupted turn has begun ends.
     const next = find(id)?.turn ?? null;
-    if (next === null || next.rootTurnId !== rootTurnId) return;
+    if (next === null || next.rootTurnId !== ownerTurn?.rootTurnId) return;
     next.refuseInput();
     next.interrupt(cause);
     await next.finished;

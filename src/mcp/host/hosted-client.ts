@@ -20,12 +20,14 @@ import type {
   McpRequest,
   StoredCredentials,
 } from '../to-host.ts';
+import { connectLimited } from './connect-limited.ts';
 import { HttpTransport } from './http-transport.ts';
 import { isWithin } from './json-limits.ts';
+import { limitPages } from './limit-pages.ts';
 import type { CredentialsAccess } from './login-provider.ts';
 import { Noise } from './noise.ts';
 import { MESSAGE_BYTES_MAX, MESSAGE_PARTS_MAX, PipeTransport } from './pipe-transport.ts';
-import { NO_TIMEOUT_MS, type Progress, sendRequest } from './send-request.ts';
+import { type Progress, sendRequest } from './send-request.ts';
 import { toProblem } from './to-problem.ts';
 import { UserLogin } from './user-login.ts';
 import { Visits } from './visits.ts';
@@ -178,7 +180,7 @@ export class HostedClient {
     if (this.#isClosed) throw new Error('the connection is closed');
     this.#transport = transport;
     const client = this.#newClient(options);
-    await client.connect(transport, { timeout: NO_TIMEOUT_MS });
+    await connectLimited(client, transport);
     return client;
   }
 
@@ -196,6 +198,7 @@ export class HostedClient {
         listChanged: { tools: { autoRefresh: false, debounceMs: CHANGES_MS, onChanged: () => post({ type: 'toolsChanged', connection }) } },
       },
     );
+    limitPages(client);
     client.onerror = (error) => this.#noticed(error.message);
     client.setNotificationHandler('notifications/elicitation/complete', ({ params }) => this.#visits.completed(params.elicitationId));
     this.#answerQuestions(client);

@@ -2,35 +2,34 @@ import {
   type JSONRPCMessage,
   StreamableHTTPClientTransport,
   type StreamableHTTPClientTransportOptions,
-  type Transport,
 } from '@modelcontextprotocol/client';
-import { limitMessage } from './limit-message.ts';
 
 type Sent = Parameters<StreamableHTTPClientTransport['send']>[1];
 
-/** The library's transport, with limits of messages. Its HTTP request also ends when the call that it belongs to is cancelled. */
+/** So many answers to requests of the server may be on their way at a time: each is an HTTP request. */
+const ANSWERS_MAX = 200;
+
+/** The library's transport, whose HTTP request also ends when the call that it belongs to is cancelled. */
 export class HttpTransport extends StreamableHTTPClientTransport {
   readonly #callSignal: () => AbortSignal | undefined;
+  #answers = 0;
 
   /** `callSignal`: that of the call in whose course a message is sent. */
   constructor(url: URL, { callSignal, ...options }: StreamableHTTPClientTransportOptions & { callSignal: () => AbortSignal | undefined }) {
     super(url, options);
     this.#callSignal = callSignal;
-    let onMessage: Transport['onmessage'];
-    // Not as members of the class: the field of the library's class would hide them.
-    Object.defineProperty(this, 'onmessage', {
-      get: () => onMessage,
-      set(take: ((message: JSONRPCMessage) => void) | undefined) {
-        onMessage = (message) => {
-          limitMessage(message);
-          take?.(message);
-        };
-      },
-    });
   }
 
-  override send(message: JSONRPCMessage, options?: Sent): Promise<void> {
+  override async send(message: JSONRPCMessage, options?: Sent): Promise<void> {
     const requestSignal = options?.requestSignal ?? this.#callSignal();
-    return super.send(message, requestSignal === undefined ? options : { ...options, requestSignal });
+    const send = () => super.send(message, requestSignal === undefined ? options : { ...options, requestSignal });
+    if ('method' in message) return send();
+    if (this.#answers >= ANSWERS_MAX) throw new Error(`${ANSWERS_MAX} answers to the server are on their way already`);
+    this.#answers++;
+    try {
+      await send();
+    } finally {
+      this.#answers--;
+    }
   }
 }

@@ -2,7 +2,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { isObject } from '../../base/json-value.ts';
 import { bracketCount } from '../../base/text/bracket-count.ts';
-import { limitMessage } from './limit-message.ts';
 
 /** The longest message that a server may send: a line, the body of a response, or an event. */
 export const MESSAGE_BYTES_MAX = 64 * 1024 * 1024;
@@ -92,7 +91,6 @@ export class PipeTransport implements Transport {
     try {
       const message: unknown = JSON.parse(line);
       if (!isObject(message)) throw new TypeError('not an object');
-      limitMessage(message as unknown as JSONRPCMessage);
       // The library throws if it cannot show a message that it does not know.
       this.onmessage?.(message as unknown as JSONRPCMessage);
       return !('id' in message);

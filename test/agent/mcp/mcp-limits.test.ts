@@ -12,7 +12,10 @@ import {
   until,
   withServers,
 } from '../../mcp/mcp-thread.ts';
+import { answer, question } from '../../support/asking.ts';
 import { functionCall, message, response } from '../../support/test-model.ts';
+
+const ASKING = { method: 'elicitation/create', request: { message: 'On?', requestedSchema: { type: 'object', properties: {} } } };
 
 /** A server with these tools beside its own. */
 const withTools = (...tools: object[]) => withServers(exampleServer('ex', '', { MCP_TOOLS: JSON.stringify(tools) }));
@@ -133,6 +136,21 @@ test('a message of too many objects and arrays ends its server, with the reason,
   await runTurn(server);
   expect(mcpItems(server)[0]?.error?.message).toBe('it sent a message of more than 1000000 objects and arrays');
   expect(textOf(server, 'b')).toMatch(/echo: on/);
+});
+
+test('an answer of too many values fails its call only', async () => {
+  const server = await mcpThread([mcpCall('objects', { count: 60_000 }), mcpCall('echo', { message: 'on' }, { callId: 'b' })]);
+  const { threadId } = server;
+  const open = server.client.request('mcpServer/tool/call', { threadId, server: 'ex', tool: 'ask', arguments: ASKING });
+  const asked = await question(server.client, 'mcpServer/elicitation/request');
+  await runTurn(server);
+  expect(mcpItems(server)[0]?.error?.message).toBe(
+    'the answer of the server is too large: it has more than 50000 values, or is nested too deeply',
+  );
+  expect(textOf(server, 'b')).toMatch(/echo: on/);
+  answer(server.client, asked, { action: 'decline' });
+  expect(await open).toEqual({ content: [{ type: 'text', text: '{"action":"decline"}' }] });
+  expect(server.client.notifications('mcpServer/startupStatus/updated').map(({ status }) => status)).toEqual(['starting', 'ready']);
 });
 
 test('a server with endless noise is ended, with the reason', async () => {

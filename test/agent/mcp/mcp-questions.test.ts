@@ -299,6 +299,18 @@ test('a question that is nested deeply does not reach the client', async () => {
   expect(server.client.messages.some(({ method }) => method === ASK)).toBe(false);
 });
 
+test.each([
+  ['elicitation/create', FORM],
+  ['sampling/createMessage', SAMPLING],
+  ['roots/list', {}],
+])('%s with too many values does not reach the client, and the server reads the limit', async (method, request) => {
+  const server = await mcpThread([mcpCall('ask', { method, request, objects: 60_000 })]);
+  await runTurn(server);
+  const text = 'the message is too large: it has more than 50000 values, or is nested too deeply';
+  expect(answered(server)).toEqual({ error: { code: -32602, message: text } });
+  expect(server.client.messages.some(({ method: told }) => told === ASK)).toBe(false);
+});
+
 test('of a flood of questions, the client gets 16 at a time, and the server an error for the others', async () => {
   const server = await mcpThread([mcpCall('ask', { method: 'elicitation/create', request: FORM, times: 500 })]);
   void runTurn(server);

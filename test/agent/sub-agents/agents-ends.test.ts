@@ -172,6 +172,26 @@ test('input that a client sends to an agent right behind the interrupt of its pa
   expect((await client.turnCompleted(turn.id)).status).toBe('interrupted');
 });
 
+test('input that a client sends to an idle agent right behind the interrupt of its parent begins a turn that goes on', async () => {
+  const works = new Gate();
+  const server = await withAgents({
+    root: [spawn({ message: 'child: x' }), (request) => wait(request), done, [new Gate()]],
+    child: [done, [works, ...response(message('did that'))]],
+  });
+  const { client } = server;
+  await client.turn(ROOT, 'root: go');
+  const [child = ''] = agentIds(server);
+  const { turn } = await client.request('turn/start', { threadId: ROOT, input: text('root: again') });
+  await client.waitFor('turn/started', (started) => started.turn.id === turn.id);
+  const interrupted = client.request('turn/interrupt', { threadId: ROOT, turnId: turn.id });
+  const begun = client.request('turn/start', { threadId: child, input: text('do this') });
+  await interrupted;
+  const own = await begun;
+  expect((await client.turnCompleted(turn.id)).status).toBe('interrupted');
+  works.open();
+  expect((await client.turnCompleted(own.turn.id)).status).toBe('completed');
+});
+
 test('the start of an agent unloads no idle one as long as sixteen are idle', async () => {
   const many = Array.from({ length: 16 }, (_, n) => functionCall('spawn_agent', { message: `child: ${n}` }, { callId: `c${n}` }));
   const runs = new Gate();

@@ -91,27 +91,28 @@ test('a write that fails ends what it belongs to: every turn that has begun ends
 }, 120_000);
 
 /** A root that lets an agent work which does not end its turn. */
-const working: [string, AgentResponse[]][] = [
+const working: [string, AgentResponse[], AgentResponse[]?][] = [
   ['starts an agent', [spawn({ message: 'child: x' }), done]],
+  ['sends an idle agent input', [spawn({ message: 'child: x' }), (request) => wait(request), (request) => sent(request, {}), done], [done]],
   ['sends an agent input', [spawn({ message: 'child: x' }), (request) => sent(request, {}), done]],
   ['interrupts an agent for input', [spawn({ message: 'child: x' }), (request) => sent(request, { interrupt: true }), done]],
 ];
 const sent = (request: ModelRequest, args: object) =>
   response(functionCall('send_input', { target: agentOf(request, 'spawn'), message: 'more', ...args }, { callId: 'send' }));
 
-/** The store calls `beforeWrite` with the number of each write. */
-function starting(root: AgentResponse[], beforeWrite: (count: number) => Promise<void> | void) {
+/** The store calls `beforeWrite` with the number of each write. `first`: what the agent does before it works without end. */
+function starting(root: AgentResponse[], first: AgentResponse[], beforeWrite: (count: number) => Promise<void> | void) {
   return withAgents(
-    { root, child: [[new Gate()], [new Gate()]] },
+    { root, child: [...first, [new Gate()], [new Gate()]] },
     { config, wrapStore: (store) => gatedStore(store, ({ count }) => beforeWrite(count)) },
   );
 }
 
 test.each(working)(
   'an interrupt at each write of a turn that %s leaves no agent that runs',
-  async (_, root) => {
+  async (_, root, first = []) => {
     let writes = 0;
-    const whole = await starting(root, (count) => {
+    const whole = await starting(root, first, (count) => {
       writes = count;
     });
     await whole.client.turn(ROOT, 'root: go');
@@ -120,7 +121,7 @@ test.each(working)(
     expect(last).toBeGreaterThan(3);
     for (let moment = 1; moment <= last; moment++) {
       const gate = new Gate();
-      const { client, store, close } = await starting(root, (count) => (count === moment ? gate.pass() : undefined));
+      const { client, store, close } = await starting(root, first, (count) => (count === moment ? gate.pass() : undefined));
       let isBegun = false;
       const begun = client.ask('turn/start', { threadId: ROOT, input: [{ type: 'text', text: 'root: go' }] }).finally(() => {
         isBegun = true;
