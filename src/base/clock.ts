@@ -43,3 +43,15 @@ export function sleep(clock: Pick<Clock, 'setTimer'>, ms: number, signal: AbortS
     signal.addEventListener('abort', done);
   });
 }
+
+/** A signal that aborts after a time, unless it is cleared before. */
+export interface Deadline {
+  signal: AbortSignal;
+  clear(): void;
+}
+
+export function deadlineIn(ms: number, clock: Pick<Clock, 'setTimer'>): Deadline {
+  const over = new AbortController();
+  const timer = clock.setTimer(() => over.abort(), ms);
+  return { signal: over.signal, clear: () => timer.clear() };
+}

@@ -40,8 +40,6 @@ export interface Occasion {
   cwd: string;
   /** The call that the event is about; null: none. */
   callId: string | null;
-  /** A limit for hooks that somebody waits for; null: their own. */
-  secondsMax: number | null;
   signal: AbortSignal;
 }
 
@@ -171,7 +169,7 @@ export class HookRunner {
       cwd: hook.projectFolder ?? occasion.cwd,
       env: setVariables(env),
       input: input.parts,
-      timeoutSec: secondsOf(run),
+      timeoutSec: hook.timeoutSec,
       owner: [threadId, OWNER, String(++this.#started)],
     };
     return runProgram(program, { processes, clock }, signal);
@@ -193,7 +191,7 @@ export class HookRunner {
   /** Does work that ends at the time limit of the hook, or with its run. */
   async #within(run: Run, work: (signal: AbortSignal) => Promise<HookResult>): Promise<HookResult> {
     const timeout = new AbortController();
-    const timeoutSec = secondsOf(run);
+    const { timeoutSec } = run.hook;
     const timer = this.#deps.clock.setTimer(() => timeout.abort(), timeoutSec * 1000);
     const over = AbortSignal.any([run.signal, timeout.signal]);
     try {
@@ -254,10 +252,6 @@ export class HookRunner {
 
 function isAsync({ handler }: HookDefinition): boolean {
   return handler.type === 'command' && handler.isAsync;
-}
-
-function secondsOf({ hook, occasion }: Run): number {
-  return Math.min(hook.timeoutSec, occasion.secondsMax ?? Number.POSITIVE_INFINITY);
 }
 
 /** The effect of a run, whose context is no longer than the hook may give. */

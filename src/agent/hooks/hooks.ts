@@ -1,3 +1,4 @@
+import { type Deadline, deadlineIn } from '../../base/clock.ts';
 import type { JsonObject } from '../../base/json-value.ts';
 import { orAborted } from '../../base/or-aborted.ts';
 import { realPathOrSameLater } from '../../base/paths/real-path.ts';
@@ -34,9 +35,9 @@ const BACKGROUND_MAX = 100;
 /** How often hooks may go on with one turn that would end. */
 const CONTINUATIONS_MAX = 100;
 /** The longest time that the end of a turn waits for hooks after an interrupt. */
-const INTERRUPT_SEC_MAX = 10;
+const INTERRUPT_MS_MAX = 10_000;
 /** The longest time that the end of a thread waits for its SessionEnd hooks. At the server's end it is LAST_PROGRAMS_MS_MAX. */
-const CLOSE_SEC_MAX = 60;
+const CLOSE_MS_MAX = 60_000;
 
 interface Happening {
   /** Null: no turn runs. */
@@ -48,7 +49,6 @@ interface Happening {
   callId?: string;
   /** Ends the wait. Absent: that of the turn, if there is one. */
   signal?: AbortSignal;
-  secondsMax?: number;
 }
 
 /** Runs the hooks that the user has configured, at the moments of a thread's turns. */
@@ -65,6 +65,8 @@ export class Hooks implements TurnPart {
   readonly #inBackground = new Map<number, PendingCall>();
   /** The runs that have begun. An interrupt ends the wait for them, and they end soon after. */
   readonly #open = new Set<Promise<unknown>>();
+  /** The end of the hooks that an interrupt of the turn causes; null: there are none. */
+  #interruptDeadline: Deadline | null = null;
   /** The turn that hooks went on with, and how often. */
   #continued = { turnId: '', count: 0 };
 
@@ -110,7 +112,7 @@ export class Hooks implements TurnPart {
     const facts = { status, error: error?.message ?? null, token_usage: counted };
     if (!turn.signal.aborted) await this.#run('postModelRequest', { turn, facts });
     // Not awaited here: the end of the turn waits for these hooks and the Interrupt hooks side by side.
-    else if (isDecided(turn.interruptCause)) this.#run('postModelRequest', { turn, facts, ...this.#afterInterrupt }).catch(() => {});
+    else if (isDecided(turn.interruptCause)) this.#run('postModelRequest', { turn, facts, signal: this.#afterInterrupt() }).catch(() => {});
   }
 
   async beforeCall(call: PendingCall, turn: TurnContext): Promise<CallDecision> {
@@ -200,8 +202,10 @@ export class Hooks implements TurnPart {
 
   async cleanUp(turn: TurnContext): Promise<void> {
     const isInterrupted = turn.signal.aborted && isDecided(turn.interruptCause);
-    const interrupt = isInterrupted ? this.#run('interrupt', { turn, ...this.#afterInterrupt }) : null;
+    const interrupt = isInterrupted ? this.#run('interrupt', { turn, signal: this.#afterInterrupt() }) : null;
     await Promise.allSettled([...this.#open]);
+    this.#interruptDeadline?.clear();
+    this.#interruptDeadline = null;
     await interrupt;
   }
 
@@ -209,8 +213,7 @@ export class Hooks implements TurnPart {
     const isDue = this.#hasBegun && this.#role === null && this.#of('sessionEnd', [END_REASON]).length > 0;
     if (!isDue) return;
     const { clock, lastPrograms, log, threadId } = this.#deps;
-    const deadline = new AbortController();
-    const timer = clock.setTimer(() => deadline.abort(), CLOSE_SEC_MAX * 1000);
+    const deadline = deadlineIn(CLOSE_MS_MAX, clock);
     const signal = AbortSignal.any([deadline.signal, lastPrograms.over]);
     const hasPlace = await lastPrograms.places.take(signal);
     try {
@@ -218,7 +221,7 @@ export class Hooks implements TurnPart {
       if (hasPlace) await this.#run('sessionEnd', end);
       else log.warn({ threadId }, 'the SessionEnd hooks of a thread did not run, because too many threads were closed at once');
     } finally {
-      timer.clear();
+      deadline.clear();
       if (hasPlace) lastPrograms.places.release();
     }
   }
@@ -238,9 +241,11 @@ export class Hooks implements TurnPart {
     return this.#role === null ? 'sessionStart' : 'subagentStart';
   }
 
-  /** The limits of hooks that run after an interrupt, whose turn waits for them. */
-  get #afterInterrupt() {
-    return { signal: this.#deps.lastPrograms.over, secondsMax: INTERRUPT_SEC_MAX };
+  /** Ends the hooks that an interrupt causes: the end of their turn waits for all of them. */
+  #afterInterrupt(): AbortSignal {
+    const { clock, lastPrograms } = this.#deps;
+    this.#interruptDeadline ??= deadlineIn(INTERRUPT_MS_MAX, clock);
+    return AbortSignal.any([this.#interruptDeadline.signal, lastPrograms.over]);
   }
 
   /** Runs the hooks of the beginning of a session, if one is due, and keeps their context. Returns why they end the turn, or null. */
@@ -285,7 +290,7 @@ export class Hooks implements TurnPart {
   async #runAll(
     event: HookEventName,
     matching: readonly HookDefinition[],
-    { turn, facts = {}, callId, signal: own, secondsMax }: Happening,
+    { turn, facts = {}, callId, signal: own }: Happening,
   ): Promise<MergedEffects> {
     const record = this.#deps.record();
     const { settings } = turn ?? record;
@@ -300,7 +305,6 @@ export class Hooks implements TurnPart {
       turn,
       cwd: settings.cwd,
       callId: callId ?? null,
-      secondsMax: secondsMax ?? null,
       signal,
     });
   }

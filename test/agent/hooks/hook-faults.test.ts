@@ -98,11 +98,28 @@ describe('hooks that hang after an interrupt', () => {
     const { turn } = await server.client.request('turn/start', { threadId: THREAD, input: text('go') });
     await server.model.asked(1);
     await server.client.request('turn/interrupt', { threadId: THREAD, turnId: turn.id });
-    await expect.poll(() => server.clock.timers.filter((ms) => ms === 10_000)).toHaveLength(2);
+    await expect.poll(() => server.clock.timers.filter((ms) => ms === 60_000)).toHaveLength(2);
     server.clock.advance(10_000);
     await server.client.waitFor('turn/completed');
     expect(started(server).sort()).toEqual(['interrupt', 'postModelRequest']);
     expect(ended(server).map(({ status }) => status)).toEqual(['failed', 'failed']);
+  });
+
+  test('delay it no longer if there are more than run at a time, and their processes do not listen', async () => {
+    const deaf = { command: "trap '' TERM; echo $$ >> ../pids; while :; do sleep 1; done", timeout: 60 };
+    const server = await hookServer({ Interrupt: Array.from({ length: 40 }, () => deaf) }, [[new Gate()]]);
+    const { turn } = await server.client.request('turn/start', { threadId: THREAD, input: text('go') });
+    await server.model.asked(1);
+    await server.client.request('turn/interrupt', { threadId: THREAD, turnId: turn.id });
+    const file = join(server.folder, 'pids');
+    const pids = () => (existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : []);
+    await expect.poll(pids).toHaveLength(16);
+    server.clock.advance(10_000);
+    await server.client.waitFor('turn/completed');
+    expect(ended(server).map(({ status }) => status)).toEqual(Array.from({ length: 40 }, () => 'failed'));
+    expect(started(server)).toHaveLength(40);
+    expect(server.client.notifications('turn/completed')).toHaveLength(1);
+    expect(pids().filter(isRunning)).toEqual([]);
   });
 
   test('do not run if the thread is closed', async () => {
