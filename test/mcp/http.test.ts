@@ -121,9 +121,10 @@ test('a server that does not hear that its session is over: its connections end'
 
 test.each([
   ['x', '64 MiB'],
-  ['[', '1000000 objects and arrays'],
-])('an answer of too many %s fails its call only', async (char, what) => {
-  const part = char.repeat(1024 * 1024);
+  ['[', '2000000 objects, arrays and members'],
+  ['"k":1,', '2000000 objects, arrays and members'],
+])('an answer of too many %s fails its call only', async (text, what) => {
+  const part = text.repeat((1024 * 1024) / text.length);
   let calls = 0;
   const url = await startWebServer({
     'tools/call': (response, id) => {

@@ -1,6 +1,6 @@
 import type { Env } from '../env.ts';
 import { JsonText } from '../json-text.ts';
-import { bracketCount } from '../text/bracket-count.ts';
+import { PartCounter } from '../text/part-counter.ts';
 import { breakText } from './break-text.ts';
 import type { HttpClient } from './http-client.ts';
 import { type Break, type HttpExchange, NO_LIMIT_MS } from './http-exchange.ts';
@@ -16,7 +16,7 @@ export interface FetchDeps {
 export interface FetchOptions {
   /** The most bytes of a body; of a stream of events, the most bytes of one event. */
   bytesMax: number;
-  /** The most objects and arrays of a body of JSON, or of an event. */
+  /** The most objects, arrays and members of a body of JSON, or of an event. */
   partsMax: number;
   /** Sent with every request that does not set them itself. */
   headers: Readonly<Record<string, string>>;
@@ -97,6 +97,7 @@ class Weight {
   readonly #isStream: boolean;
   #bytes = 0;
   #parts = 0;
+  #counter = new PartCounter();
   #last = '';
 
   constructor(limits: Limits, isStream: boolean) {
@@ -111,13 +112,14 @@ class Weight {
     this.#last = text.slice(-2);
     const last = seen.slice(end);
     this.#bytes = end === -1 ? this.#bytes + bytes : Buffer.byteLength(last);
-    this.#parts = end === -1 ? this.#parts + bracketCount(text) : bracketCount(last);
+    if (end !== -1) this.#counter = new PartCounter();
+    this.#parts = this.#counter.add(end === -1 ? text : last);
     return this.#bytes <= this.#limits.bytesMax && this.#parts <= this.#limits.partsMax;
   }
 
   get problem(): string {
     const { bytesMax, partsMax } = this.#limits;
-    const what = this.#bytes > bytesMax ? `${bytesMax / 1024 / 1024} MiB` : `${partsMax} objects and arrays`;
+    const what = this.#bytes > bytesMax ? `${bytesMax / 1024 / 1024} MiB` : `${partsMax} objects, arrays and members`;
     return `the server sent a message of more than ${what}`;
   }
 }

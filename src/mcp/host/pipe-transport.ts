@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { isObject } from '../../base/json-value.ts';
-import { bracketCount } from '../../base/text/bracket-count.ts';
+import { PartCounter } from '../../base/text/part-counter.ts';
 
 /** The longest message that a server may send: a line, the body of a response, or an event. */
 export const MESSAGE_BYTES_MAX = 64 * 1024 * 1024;
-/** The most objects and arrays of a message. More of them need too much memory, and all servers share it. */
-export const MESSAGE_PARTS_MAX = 1_000_000;
+/** The most objects, arrays and members of a message. More of them need too much time and memory, which all servers share. */
+export const MESSAGE_PARTS_MAX = 2_000_000;
 const LINE_FEED = 10;
 /** So many lines are read in one turn of the event loop. */
 const LINES_A_TURN = 100;
@@ -84,8 +84,8 @@ export class PipeTransport implements Transport {
     const line = Buffer.concat(this.#parts, this.#length).toString('utf8').trim();
     this.#forget();
     if (line === '') return false;
-    if (line.length > MESSAGE_PARTS_MAX && bracketCount(line) > MESSAGE_PARTS_MAX) {
-      this.#end(`it sent a message of more than ${MESSAGE_PARTS_MAX} objects and arrays`);
+    if (line.length > MESSAGE_PARTS_MAX && new PartCounter().add(line) > MESSAGE_PARTS_MAX) {
+      this.#end(`it sent a message of more than ${MESSAGE_PARTS_MAX} objects, arrays and members`);
       return false;
     }
     try {

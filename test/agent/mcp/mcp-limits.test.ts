@@ -130,11 +130,11 @@ test('a line of JSON that is nested deeply does not end a server, and calls go o
   expect(textOf(server, 'b')).toMatch(/echo: on/);
 });
 
-test('a message of too many objects and arrays ends its server, with the reason, and no other', async () => {
+test('a message of too many objects, arrays and members ends its server, with the reason, and no other', async () => {
   const calls = [mcpCall('nest', { levels: 30_000_000 }), mcpCall('echo', { message: 'on' }, { callId: 'b', server: 'other' })];
   const server = await mcpThread(calls, { config: withServers(exampleServer() + exampleServer('other')) });
   await runTurn(server);
-  expect(mcpItems(server)[0]?.error?.message).toBe('it sent a message of more than 1000000 objects and arrays');
+  expect(mcpItems(server)[0]?.error?.message).toBe('it sent a message of more than 2000000 objects, arrays and members');
   expect(textOf(server, 'b')).toMatch(/echo: on/);
 });
 
