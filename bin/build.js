@@ -194,7 +194,7 @@ const IMPORT = new RegExp(`(?<!typeof )\\bimport\\('(?!node:|${NOT_BUNDLED.join(
 /** Splits the server as `buildExecutable` says. By itself, esbuild would make a script for each `import()`. */
 const lateScript = {
   name: 'late-script',
-  setup({ onResolve, onLoad }) {
+  setup({ onResolve, onLoad, resolve }) {
     onLoad({ filter: /[\\/]src[\\/].*\.ts$/ }, ({ path }) => {
       const from = relative(root, path).replaceAll(sep, '/');
       const load = BEGINNINGS.includes(from)
@@ -202,6 +202,10 @@ const lateScript = {
         : (target) => `Promise.resolve().then(() => require('${target}'))`;
       return { loader: 'ts', contents: readFileSync(path, 'utf8').replace(IMPORT, (_, target) => load(target)) };
     });
+    // Packages can have another copy of their code for `require`.
+    onResolve({ filter: /^[^.]/, namespace: 'file' }, ({ kind, path, importer, resolveDir }) =>
+      kind === 'require-call' && importer.endsWith('.ts') ? resolve(path, { kind: 'dynamic-import', importer, resolveDir }) : null,
+    );
     onResolve({ filter: /^late$/ }, () => ({ path: 'late', namespace: 'late-script' }));
     onLoad({ filter: /.*/, namespace: 'late-script' }, () => {
       const rows = BEGINNINGS.flatMap(lateTargets).map((target) => `'${target}': () => require('./${target}')`);

@@ -13,7 +13,7 @@ function save() {
 
 function runMain() {
   const { Worker } = threads;
-  // The bundle starts its thread with this script.
+  // The server starts its thread with this script.
   threads.Worker = class extends Worker {
     constructor(_script, options) {
       super(__filename, options);

@@ -3,10 +3,12 @@ import { systemClock } from './base/clock.ts';
 import { protectStore, storeFileIn } from './base/files/own-file.ts';
 import { systemIds } from './base/ids.ts';
 import { KeepAlive } from './base/keep-alive.ts';
+import { KeyedQueue } from './base/keyed-queue.ts';
 import { atOnce } from './base/pace.ts';
 import { RecentLog } from './base/recent-log.ts';
 import { initializeMethods } from './handlers/initialize.ts';
 import { Clients } from './server/clients.ts';
+import { closeInOrder } from './server/close-in-order.ts';
 import { Dispatcher } from './server/dispatcher.ts';
 import { serveClient } from './server/serve-client.ts';
 import { serverCapabilities } from './server/server-capabilities.ts';
@@ -46,6 +48,8 @@ export function createApp(options: AppParts): App {
   const log = new RecentLog(options.log, clock);
   const clients = new Clients({ clock, log });
   const keepAlive = new KeepAlive();
+  /** By connection: the handshake, until the warnings that follow it are sent. */
+  const handshakes = new KeyedQueue();
   const onHandshake = async (connection: number) => {
     await nextTurn();
     options.onHandshake?.();
@@ -59,17 +63,18 @@ export function createApp(options: AppParts): App {
     version,
     platform,
     capabilities: () => serverCapabilities(platform),
-    onHandshake: (connection) => void onHandshake(connection),
+    onHandshake: (connection) => void handshakes.run(`${connection}`, () => onHandshake(connection)),
   });
   const rows = () => backend.loaded?.rows ?? backend.load().then((loaded) => loaded.rows);
   const dispatcher = new Dispatcher({ handshake, rows, log });
   const front: Front = { clients, dispatcher, clock, ids, log, keepAlive, pace: pacing, store: pacing.store(options.store) };
   const backend = new LateBackend(options, front);
+  const warned = (connection: number) => handshakes.tail(`${connection}`);
+  const served = { ...front, tap: options.tap ?? null, backend: () => backend.loaded, warned };
   let connections = 0;
 
   return {
-    connect: (transport, { drain = false } = {}) =>
-      serveClient({ ...front, tap: options.tap ?? null, backend: () => backend.loaded }, { number: connections++, transport, drain }),
+    connect: (transport, { drain = false } = {}) => serveClient(served, { number: connections++, transport, drain }),
     open: () => ({
       turns: backend.loaded?.threads.turnsRunning ?? 0,
       questions: clients.pendingCount,
@@ -102,9 +107,14 @@ class LateBackend {
     return this.#loading;
   }
 
-  /** Loads it if it is not loaded, so that everything is released in one way. */
+  /** Loads it if it is not loaded, so that everything is released in one way. If it cannot be loaded, only the front is released. */
   async close(reason?: 'shutdown' | 'clientGone'): Promise<string[]> {
-    return (await this.load()).close(reason);
+    const { clients, store } = this.#front;
+    const backend = await this.load().catch(async (error: unknown) => {
+      await closeInOrder([() => clients.close(), () => store.close()]);
+      throw error;
+    });
+    return backend.close(reason);
   }
 
   async #load(): Promise<Backend> {

@@ -165,6 +165,28 @@ test('when a client has ended, the server serves others, and the next server can
   expect(resumed.thread.turns.map(({ status }) => status)).toEqual(['completed']);
 });
 
+test('a server that cannot be loaded refuses requests, and closing it ends its connections', async () => {
+  const env = {
+    get HOME(): string {
+      throw new Error('no environment');
+    },
+  };
+  const log = new RecordingLog();
+  const server = createAppServer({ home: tempFolder(), env, log });
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  const over = server.connect({ input, output });
+  const client = connect({ input: output, output: input });
+  await client.initialize({ clientInfo: CLIENT_INFO });
+  await expect(client.request('thread/list', {})).rejects.toMatchObject({
+    code: -32603,
+    message: expect.stringContaining('no environment'),
+  });
+  await expect(server.close()).rejects.toThrow('no environment');
+  await over;
+  expect(output.writableEnded).toBe(true);
+  expect(log.errors()).toHaveLength(2);
+});
+
 test('an invalid script throws an error with its problems', () => {
   const problem = { text: expect.any(String), place: expect.anything() };
   expect(() => createScriptedModel('responses: [{ nonsense: 1 }]')).toThrow(ScriptError);

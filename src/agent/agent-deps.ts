@@ -22,7 +22,7 @@ import type { SharedLimits } from './shared-limits.ts';
 import type { AgentTree } from './sub-agents/agent-tree.ts';
 import type { TurnPartKind } from './turn/turn-part.ts';
 
-/** The collaborators that app.ts passes to the agent. */
+/** The collaborators that backend.ts passes to the agent. */
 export interface AgentDeps extends SharedLimits {
   store: ThreadStore;
   clients: ClientChannel;

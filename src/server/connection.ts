@@ -26,6 +26,8 @@ export interface ConnectionOptions {
    * they wait for.
    */
   onOverdue: () => void;
+  /** Resolves when the client has the warnings that follow its handshake; null: it has them, or there was no handshake. */
+  warned: () => Promise<void> | null;
   /** Called when the client has closed its side. Resolves when the server has nothing more to send to it. */
   onInputEnd: () => Promise<void>;
   /** Called when the connection has ended, from either side. May be called twice. */
@@ -203,6 +205,8 @@ export class Connection {
     await new Promise((resolve) => setImmediate(resolve));
     this.#inputEnded = true;
     this.#gone.abort();
+    const warned = this.#options.warned();
+    if (warned !== null) await this.#atMost(LAST_ANSWERS_MS_MAX, warned);
     await this.#options.onInputEnd();
     await this.#atMost(LAST_ANSWERS_MS_MAX, this.#writer.flushed());
     this.#closed();

@@ -12,8 +12,10 @@ import type { Dispatcher } from './dispatcher.ts';
 interface ServeDeps {
   dispatcher: Dispatcher;
   clients: Clients;
-  /** Null before the first handshake is answered: connections have started nothing by then. */
+  /** Null until it is loaded: connections have started nothing by then. */
   backend: () => { threads: Threads; services: ClientServices } | null;
+  /** Resolves when a connection has the warnings that follow its handshake; null: it has them, or there was no handshake. */
+  warned: (connection: number) => Promise<void> | null;
   keepAlive: KeepAlive;
   log: Log;
   clock: Clock;
@@ -29,7 +31,7 @@ interface NewConnection {
 
 /** Serves a connection. Resolves when the client is gone and all its requests are answered. */
 export function serveClient(
-  { dispatcher, clients, backend, keepAlive, log, clock, tap }: ServeDeps,
+  { dispatcher, clients, backend, warned, keepAlive, log, clock, tap }: ServeDeps,
   { number, transport, drain }: NewConnection,
 ): Promise<void> {
   return new Promise((resolve) => {
@@ -44,6 +46,7 @@ export function serveClient(
         connection.abandon();
         backend()?.services.abandon(connection.id);
       },
+      warned: () => warned(number),
       onInputEnd: async () => {
         const begun = backend();
         if (begun === null) return;

@@ -4,15 +4,25 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { ThreadStartResponse } from '../../src/protocol/generated/types.ts';
 import { PROTOCOL_VERSION } from '../../src/protocol/protocol-version.ts';
+import type { Message } from '../support/test-client.ts';
 import { EXECUTABLE, environment, type Place, type ProcessOptions, place, startHeddle } from './support.ts';
 
-/** Runs the command to its end, with nothing to read. */
-function run(args: string[], { where = place(), env = environment(where) }: { where?: Place; env?: Record<string, string> } = {}) {
+const HANDSHAKE = `${JSON.stringify({ id: 1, method: 'initialize', params: { clientInfo: { name: 'test', version: '1' } } })}\n`;
+
+interface RunOptions {
+  where?: Place;
+  env?: Record<string, string>;
+  /** By default there is nothing to read. */
+  input?: string;
+}
+
+/** Runs the command to its end. */
+function run(args: string[], { where = place(), env = environment(where), input = '' }: RunOptions = {}) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [EXECUTABLE, ...args], {
     cwd: where.work,
     env,
     encoding: 'utf8',
-    input: '',
+    input,
   });
   return { status, stdout, stderr };
 }
@@ -62,6 +72,23 @@ describe('what cannot be served is told in a line', () => {
   });
 });
 
+function messagesIn(stdout: string): Message[] {
+  return stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+}
+
+test('a client that closes its side after the handshake gets the warnings about its configuration', () => {
+  const where = place({ 'config.toml': 'modle = "m"\nmodel_provider = "scripted"\n' });
+  const { status, stdout } = run([], { where, input: HANDSHAKE });
+  expect(status).toBe(0);
+  expect(messagesIn(stdout)).toMatchObject([
+    { id: 1, result: {} },
+    { method: 'configWarning', params: { summary: expect.stringContaining('modle'), path: join(where.home, 'config.toml') } },
+  ]);
+});
+
 /** Writes to a file, in their order: the scripts that a server reads, with their sizes, and that it writes to stdout. */
 const LAUNCH_NOTES = `
 const fs = require('node:fs');
@@ -79,16 +106,10 @@ process.stdout.write = (...args) => { note('write 0'); return write.apply(proces
 test('the handshake is answered before most of the code is read', () => {
   const where = place({ 'notes.cjs': LAUNCH_NOTES });
   const notes = join(where.home, 'notes');
-  const { status, stdout } = spawnSync(process.execPath, ['--require', join(where.home, 'notes.cjs'), EXECUTABLE], {
-    cwd: where.work,
-    env: { ...environment(where), NOTES: notes },
-    encoding: 'utf8',
-    input: `${JSON.stringify({ id: 1, method: 'initialize', params: { clientInfo: { name: 'test', version: '1' } } })}\n`,
-  });
-  expect({ status, answer: JSON.parse(stdout) }).toMatchObject({
-    status: 0,
-    answer: { id: 1, result: { serverInfo: { name: 'heddle' } } },
-  });
+  const env = { ...environment(where), NODE_OPTIONS: `--require ${join(where.home, 'notes.cjs')}`, NOTES: notes };
+  const { status, stdout } = run([], { where, env, input: HANDSHAKE });
+  expect(status).toBe(0);
+  expect(messagesIn(stdout)[0]).toMatchObject({ id: 1, result: { serverInfo: { name: 'heddle' } } });
   const events = readFileSync(notes, 'utf8')
     .trim()
     .split('\n')

@@ -33,6 +33,7 @@ async function connectedClients(
       keepAlive: new KeepAlive(),
       tap: null,
       onOverdue: () => {},
+      warned: () => null,
       onInputEnd: () => onInputEnd(clients),
       onRequest: async (caller, _method, params) => caller.initialize(params as InitializeParams),
       onResponse: (from, answer) => clients.answer(answer, from.id).take(),

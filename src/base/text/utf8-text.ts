@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 
-/** To decode more at once, and to copy it together first, takes milliseconds. */
+/** More bytes are decoded as they come: copying them into one buffer and decoding them at once takes milliseconds. */
 const AT_ONCE_BYTES = 256 * 1024;
 
 /** The text of UTF-8 bytes that come in parts. A long text is decoded as its parts come. */
