@@ -49,6 +49,8 @@ describe('a server goes on with a workspace that has', () => {
     ['a link to an endless device as AGENTS.override.md', (work) => endless(join(work, 'AGENTS.override.md'))],
   ])('%s', { timeout: 2 * ANSWERED_MS_MAX }, async (_what, fill) => {
     const heddle = await startHeddle(workspace(fill));
+    // All of the server is loaded then.
+    await heddle.request('thread/list', {});
     const before = heddle.memory().now;
     await heddle.request('thread/start', {});
     expect(await heddle.request('command/exec', { command: ['echo', 'ran'] })).toMatchObject({ exitCode: 0, stdout: 'ran\n' });

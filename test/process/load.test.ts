@@ -98,8 +98,14 @@ test('answers that a client does not read are not made, also when it reads a few
   expect(heddle.messages.flatMap(({ id, result }) => (ids.includes(String(id)) && result !== undefined ? [id] : []))).toEqual(ids);
 });
 
+/** Resolves when all of the server is loaded, and the thread of its store has started. */
+async function loaded(heddle: HeddleProcess): Promise<void> {
+  await heddle.request('thread/list', {});
+}
+
 test('200 MB without a line end cost no memory, and only that line', { timeout: 60_000 }, async () => {
   const heddle = await startHeddle(place());
+  await loaded(heddle);
   const before = heddle.memory().now;
   const chunk = Buffer.alloc(MB, '[');
   for (let sent = 0; sent < 200; sent++) if (!heddle.stdin.write(chunk)) await once(heddle.stdin, 'drain');
@@ -110,8 +116,7 @@ test('200 MB without a line end cost no memory, and only that line', { timeout: 
 
 test('200 MB in lines of 5 MB do not stay in memory', { timeout: 60_000 }, async () => {
   const heddle = await startHeddle(place());
-  // The thread of the store has started.
-  await heddle.request('thread/list', {});
+  await loaded(heddle);
   const before = heddle.memory().now;
   const line = `${JSON.stringify({ id: 'long', method: 'thread/read', params: { threadId: 'x'.repeat(5 * MB) } })}\n`;
   for (let sent = 0; sent < 40; sent++) if (!heddle.stdin.write(line)) await once(heddle.stdin, 'drain');
@@ -125,6 +130,7 @@ const badLines = 'this is no message\n'.repeat(50_000);
 test('a log that nobody reads holds up nothing', async () => {
   const heddle = await startHeddle(place());
   heddle.log.pause();
+  await loaded(heddle);
   const before = heddle.memory().now;
   heddle.input.write(badLines);
   await expectServes(heddle);
