@@ -101,8 +101,8 @@ describe('a request is understood', () => {
     ],
     [
       'with the last of keys that stand twice',
-      '{"id":1,"method":"none","method":"thread/loaded/list","params":{"limit":"a"},"params":{},"id":2}\n',
-      answer(2),
+      '{"id":1,"method":"none","method":"thread/loaded/list","params":{"limit":"a"},"params":{},"id":"x"}\n',
+      answer('x'),
     ],
     ['with escapes in its keys', '{"\\u0069d":"x","meth\\u006fd":"thread\\/loaded/list","params":{}}\n', answer('x')],
     ['with an id of a lone surrogate', '{"id":"\\ud800","method":"thread/loaded/list","params":{}}\n', answer('\ud800')],
