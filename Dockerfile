@@ -25,7 +25,7 @@ RUN apt-get update \
 WORKDIR /opt/heddle
 COPY --from=build /build/package.json /build/LICENSE ./
 COPY --from=build /build/node_modules node_modules
-COPY --from=build /build/bin/heddle.js /build/bin/load-main.js /build/bin/package.json bin/
+COPY --from=build /build/bin bin
 COPY --from=build /build/migrations migrations
 COPY --from=build /build/schema/*.json schema/
 COPY --from=build /build/dist dist

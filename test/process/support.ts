@@ -41,6 +41,8 @@ export interface ProcessOptions {
   reading?: boolean;
   /** The test wants errors in the log. */
   errorsLogged?: boolean;
+  /** Another heddle.js than that of the checkout. */
+  executable?: string;
 }
 
 export interface Exit {
@@ -64,8 +66,8 @@ export class HeddleProcess extends TestClient {
   /** Rejects when the process has ended and all that it wrote has been read. */
   readonly #over: Promise<never>;
 
-  constructor(where: Place, { args = ['app-server'], env = {}, through = [] }: ProcessOptions) {
-    const [command = '', ...rest] = [...through, process.execPath, EXECUTABLE, ...args];
+  constructor(where: Place, { args = ['app-server'], env = {}, through = [], executable = EXECUTABLE }: ProcessOptions) {
+    const [command = '', ...rest] = [...through, process.execPath, executable, ...args];
     const child = spawn(command, rest, { cwd: where.work, env: { ...environment(where), ...env }, stdio: 'pipe' });
     const over = new Promise<string>((resolve) => {
       child.once('close', (code, signal) => resolve(`the server ended (${signal ?? code})\n${this.stderr.slice(-2000)}`));
