@@ -9,7 +9,7 @@ import type { ContextWindow } from '../../config/providers/context-window.ts';
 import type { ProviderConfig } from '../../config/providers/provider-config.ts';
 import { guardianInstructions } from '../../instructions/guardian-instructions.ts';
 import type { Model, ModelRequest } from '../../model/model.ts';
-import type { GuardianApprovalReview, TokenUsageBreakdown } from '../../protocol/generated/types.ts';
+import type { TokenUsageBreakdown } from '../../protocol/generated/types.ts';
 import { inertRedactor, jsonRedactor, settingsRedactor } from '../../secrets/json-redactor.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
 import { StoreError } from '../../store/store-error.ts';
@@ -18,6 +18,7 @@ import { type AnswerMasks, JudgeAnswers, type Reading } from '../aside/judge-ans
 import type { TurnContext } from '../turn/turn-part.ts';
 import { ASSESSMENT_SCHEMA, type Assessment, mayPass, readAssessment } from './assessment.ts';
 import { type GuardianModel, guardianModel } from './guardian-model.ts';
+import type { Judged } from './judged.ts';
 import { reviewRequest } from './review-request.ts';
 import { type KnownLines, transcript, visibleJson } from './transcript.ts';
 
@@ -34,12 +35,6 @@ const TRANSCRIPT_SHARE = 0.5;
 const FILES_SHARE = 0.35;
 /** The transcript and the files are halved so often, if the model refuses the request as too long. */
 const HALVINGS_MAX = 5;
-
-/** The end of a review. `hasFailed`: there was no assessment, and the rationale says why. */
-export interface Judged extends GuardianApprovalReview {
-  status: 'approved' | 'denied' | 'timedOut' | 'aborted';
-  hasFailed: boolean;
-}
 
 export interface JudgeDeps {
   threadId: string;
