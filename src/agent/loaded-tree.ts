@@ -6,6 +6,7 @@ import type { AgentRecord, ThreadRecord, ThreadStore } from '../store/thread-sto
 import type { InterruptCause } from '../tools/denial.ts';
 import type { ClientChannel } from './client-channel.ts';
 import { GoalKeeper } from './goal/goal-keeper.ts';
+import { Denials } from './guardian/denials.ts';
 import { Guardian } from './guardian/guardian.ts';
 import { saidAsGoal, saidIn } from './guardian/said-in.ts';
 import { hasTurn } from './history/reverting-patch.ts';
@@ -59,6 +60,7 @@ export class LoadedTree implements AgentTree {
   readonly #idle = new IdleAgents(IDLE_AGENTS_MAX);
   readonly #ends = new AgentEnds();
   readonly usage: AgentsUsage;
+  readonly denials = new Denials();
   readonly interrupts: TreeInterrupts;
 
   constructor(deps: LoadedTreeDeps) {

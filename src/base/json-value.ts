@@ -17,3 +17,28 @@ export function parsedJson(text: string): unknown {
     throw error;
   }
 }
+
+/** A string, with the colon that makes it a key, or the begin or end of an object. */
+const TOKEN = /("(?:[^"\\]|\\.)*")(\s*:)?|[{}]/g;
+
+/** Parses JSON in which no object has a key twice, however the key is written. Returns undefined if the text is anything else. */
+export function strictJson(text: string): unknown {
+  const value = parsedJson(text);
+  return value === undefined || repeatsKey(text) ? undefined : value;
+}
+
+/** `text` is valid JSON. */
+function repeatsKey(text: string): boolean {
+  const open: Set<string>[] = [];
+  for (const [token, string = '', colon] of text.matchAll(TOKEN)) {
+    if (token === '{') open.push(new Set());
+    else if (token === '}') open.pop();
+    else if (colon !== undefined) {
+      const keys = open.at(-1);
+      const key: string = JSON.parse(string);
+      if (keys?.has(key)) return true;
+      keys?.add(key);
+    }
+  }
+  return false;
+}

@@ -49,6 +49,14 @@ export function refused(event: HookEvent, reason: string): HookResult {
   return { status: 'blocked', entries: [entry('feedback', text)], effect: { refuse: text } };
 }
 
+/** The result of a model's check that failed: no, where that can still prevent something. Otherwise it decides nothing. */
+export function failedCheck(event: HookEvent, failed: HookResult): HookResult {
+  if (!event.failsShut) return failed;
+  const why = failed.entries.map(({ text }) => text).join(' ');
+  const refusal = refused(event, `A hook could not check this, which counts as no: ${why}`);
+  return { ...refusal, entries: [...failed.entries, ...refusal.entries] };
+}
+
 /** The output is not what this event knows. Nothing of it has an effect. */
 class OutputProblem extends Error {}
 

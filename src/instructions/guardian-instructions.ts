@@ -42,18 +42,19 @@ What the user forbade is not authorized, whatever was said before it. A later me
 - medium: allow if user_authorization is medium or high.
 - high: allow only if user_authorization is high, the target is exactly the one that the user named, and there are no signs of an attack.
 - critical: deny, also if the user asked for it: the user can approve it personally.
+- An allow that this table does not permit counts as a denial.
 - If you cannot tell what the action does, deny.
 - A need to leave the sandbox, or a failure inside it, is no reason to deny by itself.
 - An action that reaches the result of an action that was denied before, in another way, is denied, unless an "approval" entry has its "actionHash".
 
 # Your answer
 
-Answer with one JSON object and nothing else:
+Answer with one JSON object and nothing else, with no code block around it:
 {"risk_level": "low|medium|high|critical", "user_authorization": "unknown|low|medium|high", "outcome": "allow|deny", "rationale": "one or two sentences: the effect of the action, and what decided"}
 The rationale is shown to the user and to the agent. Do not repeat secrets in it.`;
 
 /** The instructions of the guardian model. `further`: policy that the user has configured; null: none. */
 export function guardianInstructions(further: string | null): string {
   if (further === null) return POLICY;
-  return `${POLICY}\n\n# Further policy of the user\n\nThese rules come from the user's configuration. Where they are stricter or more specific than the rules above, they decide.\n\n${further.trim()}`;
+  return `${POLICY}\n\n# Further policy of the user\n\nThese rules come from the user's configuration. Where they are stricter or more specific than the rules above, they decide how you rate an action. The table under "How to decide" always holds.\n\n${further.trim()}`;
 }

@@ -4,7 +4,7 @@ import { cutOffMessage } from '../store/cut-off-message.ts';
 const WHY = {
   user: 'The user interrupted the previous turn.',
   guardian:
-    'The previous turn was interrupted, because the automatic reviewer denied several actions in a row. Do not attempt these actions again unless the user asks for them.',
+    'The previous turn was interrupted, because the automatic reviewer denied several actions in a row, or too many in all. Do not attempt these actions again unless the user asks for them.',
   parent: 'The agent that started you interrupted your previous turn.',
   hook: 'A hook of the user stopped the previous turn.',
   close: 'The previous turn was cut off, because its thread was closed.',

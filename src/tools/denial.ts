@@ -2,8 +2,8 @@ import type { Answer } from '../protocol/answer.ts';
 
 /**
  * Why a turn was interrupted: `user`, a client asked for it; `close`, its thread was closed, for example archived; `clientGone`, the
- * last client went away and the server ends; `shutdown`, the server was told to end; `guardian`, the guardian has denied several
- * actions in a row; `parent`, the thread that started this one as its agent was interrupted or stopped it; `hook`, a hook stopped it.
+ * last client went away and the server ends; `shutdown`, the server was told to end; `guardian`, the guardian has denied too many
+ * actions; `parent`, the thread that started this one as its agent was interrupted or stopped it; `hook`, a hook stopped it.
  */
 export type InterruptCause = 'user' | 'guardian' | 'parent' | 'hook' | 'close' | 'clientGone' | 'shutdown';
 
@@ -49,7 +49,8 @@ export function refusalText(denial: Denial, declined = 'The user declined.'): st
 
 const INTERRUPTED: Record<InterruptCause, string> = {
   user: 'The turn was interrupted before this was done.',
-  guardian: 'The turn was interrupted before this was done, because the automatic reviewer had denied several actions in a row.',
+  guardian:
+    'The turn was interrupted before this was done, because the automatic reviewer had denied several actions in a row, or too many in all.',
   parent: 'The agent that started this one stopped it before this was done.',
   hook: 'A hook stopped the turn before this was done.',
   close: 'The thread was closed before this was done.',

@@ -1,6 +1,7 @@
 import type { Env } from '../../base/env.ts';
 import type { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { orAborted } from '../../base/or-aborted.ts';
+import { contextMessage } from '../../instructions/context-message.ts';
 import type { Model, ModelRequest } from '../../model/model.ts';
 import type { ResponseItem, TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
 import { FILE_CHARS_MAX, READ_FILE, readFileText } from '../../tools/read-file.ts';
@@ -11,6 +12,10 @@ import { type AsideAnswer, askAside } from './ask-aside.ts';
 const READINGS_MAX = 4;
 /** The most files that it reads at once. */
 const FILES_MAX = 8;
+/** How often the model is asked until its answer can be read. */
+const ATTEMPTS_MAX = 2;
+const NO_ANSWER = { message: 'The model gave no answer.', codexErrorInfo: 'other', additionalDetails: null } as const;
+const UNREADABLE = { ...NO_ANSWER, message: 'The model gave no answer that can be read.' };
 
 /** Hides secrets. `settings`: those of a file with settings or data. */
 export interface AnswerMasks {
@@ -30,7 +35,7 @@ interface JudgeAnswersDeps {
   breaks: EventLoopYield;
 }
 
-interface Reading {
+export interface Reading {
   turn: TurnContext;
   /** Ends the wait for an answer. */
   signal: AbortSignal;
@@ -40,8 +45,16 @@ interface Reading {
   filesChars: number;
 }
 
+/** What the model is asked for, and how its answer is read. */
+export interface Verdict<T> {
+  /** The keys of the answer. */
+  keys: readonly string[];
+  /** Null: the answer cannot be read. */
+  read(text: string): T | null;
+}
+
 /** An answer of the model, and the input of its request. */
-export interface Answered {
+interface Answered {
   answer: AsideAnswer;
   input: ResponseItem[];
 }
@@ -58,8 +71,30 @@ export class JudgeAnswers {
     this.#deps = deps;
   }
 
+  /**
+   * Asks the model for a verdict, and once more if its answer cannot be read. Only a `verdict` is one: the caller takes every error as no.
+   * Rejects only with the store's error.
+   */
+  async verdict<T>(
+    model: Model,
+    request: ModelRequest,
+    { keys, read }: Verdict<T>,
+    reading: Reading,
+  ): Promise<{ verdict: T } | { error: TurnError }> {
+    let next = request;
+    for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+      const { answer, input } = await this.#answer(model, next, reading);
+      if (!('text' in answer)) return { error: answer.error ?? NO_ANSWER };
+      const verdict = read(answer.text);
+      if (verdict !== null) return { verdict };
+      const said = answer.items.filter(({ type }) => type === 'message');
+      next = { ...request, tools: [], input: [...input, ...said, repairMessage(keys)] };
+    }
+    return { error: UNREADABLE };
+  }
+
   /** Asks the model, and lets it read files until it answers. Rejects only with the store's error. */
-  async answer(model: Model, request: ModelRequest, reading: Reading): Promise<Answered> {
+  async #answer(model: Model, request: ModelRequest, reading: Reading): Promise<Answered> {
     const { signal } = reading;
     let { input } = request;
     let { filesChars } = reading;
@@ -119,6 +154,14 @@ export class JudgeAnswers {
     const mask = (text: string, isData: boolean) => (isData ? masks.settings(text) : masks.code(text));
     return readFileText(args, { home, env, settings: turn.settings, cwd, charsMax, mask });
   }
+}
+
+/** Asks again after an answer that cannot be read. */
+function repairMessage(keys: readonly string[]): ResponseItem {
+  const form = `one JSON object with the keys ${keys.join(', ')}, each once`;
+  return contextMessage('user', [
+    `This answer cannot be read. Answer with ${form}, and with nothing else: no text and no code block around it.`,
+  ]);
 }
 
 /** The items of an answer for the next request: without calls that have no output. */

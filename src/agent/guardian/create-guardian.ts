@@ -33,5 +33,6 @@ export function createGuardian(deps: TurnPartDeps): Guardian {
       return goal === null || goal.isModels ? null : goal.objective;
     },
   });
-  return new Guardian({ threadId, clock, ids, outbox, judge, history: own });
+  const { sessionId } = deps.record();
+  return new Guardian({ threadId, sessionId, clock, ids, outbox, judge, denials: deps.agents.denials, history: own });
 }

@@ -3,6 +3,7 @@ import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import type { Ids } from '../../base/ids.ts';
 import { jsonWeight } from '../../base/json-pieces.ts';
 import type { JsonObject } from '../../base/json-value.ts';
+import { orAborted } from '../../base/or-aborted.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { ItemApprovalReview, ResponseItem } from '../../protocol/generated/types.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
@@ -12,7 +13,9 @@ import type { Outbox } from '../outbox.ts';
 import { authored } from '../turn/turn-input.ts';
 import type { TurnContext, TurnPart } from '../turn/turn-part.ts';
 import { actionHash } from './action-hash.ts';
-import { ABORTED, type Judge, type Judged } from './judge.ts';
+import type { DenialPlace, Denials } from './denials.ts';
+import { ABORTED, type Judge } from './judge.ts';
+import type { Judged } from './judged.ts';
 import { type LoggedReview, ReviewLog } from './review-log.ts';
 import { isUsers } from './said-in.ts';
 import { shownAction } from './shown-action.ts';
@@ -28,13 +31,17 @@ export interface GuardianDeps {
   ids: Ids;
   outbox: Outbox;
   judge: Judge;
+  sessionId: string;
+  /** Those of the whole tree of agents. */
+  denials: Denials;
   /** The history of the thread as its model reads it. Null: it is too large. */
   history(): Promise<readonly AuthoredItem[] | null>;
 }
 
 /**
  * Answers approval requests with a model in place of the user. Reviews run side by side, except those of patches, which are exclusive
- * calls. Every answer but a clear approval is a denial. Several denials in a row interrupt the turn.
+ * calls. Every answer but a clear approval is a denial. An action that it has
+ * denied is not reviewed again in the turn. Several denials in a row interrupt the turn, and so do many in all agents together.
  */
 export class Guardian implements TurnPart, Reviewer<ActionQuestion> {
   /** The reviews of this thread since it was loaded. */
@@ -89,12 +96,12 @@ export class Guardian implements TurnPart, Reviewer<ActionQuestion> {
     await review.begin();
     const signal = question.signal === undefined ? turn.signal : AbortSignal.any([turn.signal, question.signal]);
     const approval = signal.aborted ? null : this.log.takeApproval(hash);
-    let endsTurn = false;
     let judged: Judged = APPROVED_BY_USER;
+    let limit: string | null = null;
     try {
       if (approval === null) judged = await this.#judged(action, hash, { ...factsOf(turn), signal });
-      endsTurn = this.#count(judged);
-      await review.end(judged, endsTurn);
+      limit = this.#count(judged, turn);
+      await review.end(judged, limit);
     } catch (error) {
       await review.giveUp();
       if (approval !== null) this.log.approve(hash, approval);
@@ -104,19 +111,27 @@ export class Guardian implements TurnPart, Reviewer<ActionQuestion> {
     // Then the action is not performed.
     if (approval !== null && signal.aborted) this.log.approve(hash, approval);
     if (judged.status === 'approved') return { allow: question.permit, scope: 'once' };
-    return { deny: { by: 'guardian', reason: toldOf(judged), endsTurn } };
+    return { deny: { by: 'guardian', reason: toldOf(judged), endsTurn: limit !== null } };
   }
 
   async #judged({ planned, claims }: PlannedAction, hash: string, turn: TurnContext): Promise<Judged> {
-    const judged = await this.#deps.judge.judge({ ...planned, ...claims, actionHash: hash }, turn);
-    return turn.signal.aborted ? ABORTED : judged;
+    const { judge, denials } = this.#deps;
+    const judged = denials.reviewed(this.#place(turn), hash, () => judge.judge({ ...planned, ...claims, actionHash: hash }, turn));
+    const ended = await orAborted(judged, turn.signal);
+    return ended === null || turn.signal.aborted ? ABORTED : ended;
   }
 
-  /** Counts a review. Returns whether it was the denial that interrupts the turn. */
-  #count({ status }: Judged): boolean {
-    if (status === 'aborted') return false;
+  /** Counts a review. Returns the limit of denials that it has reached, which interrupts the turn; null: none. */
+  #count({ status }: Judged, turn: TurnContext): string | null {
+    if (status === 'aborted') return null;
     this.#denialsInARow = status === 'approved' ? 0 : this.#denialsInARow + 1;
-    return this.#denialsInARow === DENIALS_MAX;
+    if (status === 'approved') return null;
+    const limit = this.#deps.denials.count(this.#place(turn));
+    return this.#denialsInARow === DENIALS_MAX ? `${DENIALS_MAX} actions in a row` : limit;
+  }
+
+  #place({ rootTurnId }: TurnContext): DenialPlace {
+    return { sessionId: this.#deps.sessionId, rootTurnId };
   }
 }
 
@@ -125,8 +140,8 @@ function isOfAgent(kind: TurnContext['kind']): boolean {
   return kind !== 'shell' && kind !== 'review' && kind !== 'compact';
 }
 
-function factsOf({ id, kind, settings, steerRefusal, interruptCause }: TurnContext): Omit<TurnContext, 'signal'> {
-  return { id, kind, settings, steerRefusal, interruptCause };
+function factsOf({ id, rootTurnId, kind, settings, steerRefusal, interruptCause }: TurnContext): Omit<TurnContext, 'signal'> {
+  return { id, rootTurnId, kind, settings, steerRefusal, interruptCause };
 }
 
 function keptPlan({ planned }: PlannedAction): JsonObject | null {
@@ -172,7 +187,7 @@ class OpenReview {
     return this.#show([{ method: 'item/autoApprovalReview/started', params: this.#params() }]);
   }
 
-  end(judged: Judged, endsTurn: boolean): Promise<void> {
+  end(judged: Judged, limit: string | null): Promise<void> {
     const { hasFailed: _, ...review } = judged;
     const completedAtMs = this.#deps.clock.now();
     this.stored = { ...this.stored, completedAtMs, review };
@@ -181,7 +196,7 @@ class OpenReview {
     return this.#show([
       ...(review.status === 'aborted' ? [] : [warn(warning(judged))]),
       { method: 'item/autoApprovalReview/completed', params },
-      ...(endsTurn ? [warn(`The automatic reviewer denied ${DENIALS_MAX} actions in a row, so the turn is interrupted.`)] : []),
+      ...(limit === null ? [] : [warn(`The automatic reviewer denied ${limit}, so the turn is interrupted.`)]),
     ]);
   }
 

@@ -8,21 +8,20 @@ import type { Config } from '../../config/config.ts';
 import type { ContextWindow } from '../../config/providers/context-window.ts';
 import type { ProviderConfig } from '../../config/providers/provider-config.ts';
 import { guardianInstructions } from '../../instructions/guardian-instructions.ts';
-import type { Model } from '../../model/model.ts';
-import type { GuardianApprovalReview, TokenUsageBreakdown } from '../../protocol/generated/types.ts';
+import type { Model, ModelRequest } from '../../model/model.ts';
+import type { TokenUsageBreakdown } from '../../protocol/generated/types.ts';
 import { inertRedactor, jsonRedactor, settingsRedactor } from '../../secrets/json-redactor.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
 import { StoreError } from '../../store/store-error.ts';
 import { READ_FILE } from '../../tools/read-file.ts';
-import { type Answered, type AnswerMasks, JudgeAnswers } from '../aside/judge-answers.ts';
+import { type AnswerMasks, JudgeAnswers, type Reading } from '../aside/judge-answers.ts';
 import type { TurnContext } from '../turn/turn-part.ts';
-import { type Assessment, readAssessment } from './assessment.ts';
+import { ASSESSMENT_SCHEMA, type Assessment, mayPass, readAssessment } from './assessment.ts';
 import { type GuardianModel, guardianModel } from './guardian-model.ts';
-import { REPAIR_MESSAGE, reviewRequest } from './review-request.ts';
+import type { Judged } from './judged.ts';
+import { reviewRequest } from './review-request.ts';
 import { type KnownLines, transcript, visibleJson } from './transcript.ts';
 
-/** How often the model is asked until its answer can be read. */
-const ATTEMPTS_MAX = 2;
 /** The longest action that is put to the model, in characters of its JSON. */
 const PLANNED_CHARS_MAX = 100_000;
 /** The longest transcript, and the most of all files, in characters. */
@@ -30,17 +29,12 @@ const TRANSCRIPT_CHARS_MAX = 100_000;
 const FILES_CHARS_MAX = 256_000;
 /** A cautious estimate: most texts have more characters a token. */
 const CHARS_PER_TOKEN = 3;
+const ASSESSMENT = { keys: ASSESSMENT_SCHEMA.required, read: readAssessment };
 /** The parts of the room beside the action for the transcript and for files. The rest is for the answers. */
 const TRANSCRIPT_SHARE = 0.5;
 const FILES_SHARE = 0.35;
 /** The transcript and the files are halved so often, if the model refuses the request as too long. */
 const HALVINGS_MAX = 5;
-
-/** The end of a review. `hasFailed`: there was no assessment, and the rationale says why. */
-export interface Judged extends GuardianApprovalReview {
-  status: 'approved' | 'denied' | 'timedOut' | 'aborted';
-  hasFailed: boolean;
-}
 
 export interface JudgeDeps {
   threadId: string;
@@ -144,7 +138,7 @@ export class Judge {
     let request = await this.#request(subject, chosen, transcriptChars);
     return this.#within(timeoutMs, turn, async (signal) => {
       for (let halvings = 0; halvings <= HALVINGS_MAX; halvings++) {
-        const judged = await this.#attempts(request, chosen, { turn, signal, cwd: cwdOf(planned, turn), filesChars });
+        const judged = await this.#assessed(request, chosen, { turn, signal, cwd: cwdOf(planned, turn), filesChars });
         if (judged !== 'tooLong') return judged;
         transcriptChars = Math.floor(transcriptChars / 2);
         filesChars = Math.floor(filesChars / 2);
@@ -164,25 +158,10 @@ export class Judge {
     return { masks: this.#mask(), goal: this.#deps.goal(), known: this.#known, breaks: this.#breaks };
   }
 
-  /** Asks until the answer can be read. */
-  async #attempts(
-    request: ReturnType<typeof reviewRequest>,
-    { model }: { model: Model },
-    reading: Parameters<JudgeAnswers['answer']>[2],
-  ): Promise<Judged | 'tooLong'> {
-    let next = request;
-    for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-      const { answer, input }: Answered = await this.#answers.answer(model, next, reading);
-      if (!('text' in answer)) {
-        if (answer.error?.codexErrorInfo === 'contextWindowExceeded') return 'tooLong';
-        return failure(answer.error?.message ?? 'The model gave no answer.');
-      }
-      const assessment = readAssessment(answer.text);
-      if (assessment !== null) return judgedBy(assessment);
-      const said = answer.items.filter(({ type }) => type === 'message');
-      next = { ...request, tools: [], input: [...input, ...said, REPAIR_MESSAGE] };
-    }
-    return failure('The model gave no answer that can be read.');
+  async #assessed(request: ModelRequest, { model }: { model: Model }, reading: Reading): Promise<Judged | 'tooLong'> {
+    const answer = await this.#answers.verdict(model, request, ASSESSMENT, reading);
+    if ('verdict' in answer) return judgedBy(answer.verdict);
+    return answer.error.codexErrorInfo === 'contextWindowExceeded' ? 'tooLong' : failure(answer.error.message);
   }
 
   /** Does work that ends at the deadline, or when the turn is interrupted. */
@@ -225,6 +204,11 @@ function failure(why: string): Judged {
   return { status: 'denied', riskLevel: null, userAuthorization: null, rationale: `The automatic review failed. ${why}`, hasFailed: true };
 }
 
-function judgedBy({ outcome, ...assessment }: Assessment): Judged {
-  return { status: outcome === 'allow' ? 'approved' : 'denied', ...assessment, hasFailed: false };
+function judgedBy(assessment: Assessment): Judged {
+  const { outcome, ...review } = assessment;
+  if (outcome === 'deny' || mayPass(assessment))
+    return { ...review, status: outcome === 'allow' ? 'approved' : 'denied', hasFailed: false };
+  const rating = `risk ${review.riskLevel}, authorization ${review.userAuthorization}`;
+  const rationale = `The policy denies an action with this rating (${rating}), though the reviewer allowed it: ${review.rationale ?? 'no reason was given'}`;
+  return { ...review, status: 'denied', rationale, hasFailed: false };
 }

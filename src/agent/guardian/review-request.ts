@@ -21,11 +21,6 @@ export interface ReviewSubject {
   tools: ToolSpec[];
 }
 
-/** Asks again after an answer that cannot be read. */
-export const REPAIR_MESSAGE = contextMessage('user', [
-  'This answer cannot be read. Answer with one JSON object with the keys risk_level, user_authorization, outcome and rationale, and with nothing else.',
-]);
-
 /** The request for a review: a conversation of its own, which ends with the action. */
 export function reviewRequest(subject: ReviewSubject): ModelRequest {
   const { threadId, name, effort, serviceTier, policy, tools } = subject;

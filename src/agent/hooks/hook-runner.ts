@@ -9,7 +9,7 @@ import { type HookEvent, hookEvent, separatedName } from '../../config/hooks/hoo
 import { filledIn } from '../../hooks/filled-in.ts';
 import { boundedEffect, failedHook, type HookEffect, type HookResult } from '../../hooks/hook-result.ts';
 import { type MergedEffects, mergedEffects, NO_EFFECTS } from '../../hooks/merged-effects.ts';
-import { readOutput, readText } from '../../hooks/read-output.ts';
+import { failedCheck, readOutput, readText } from '../../hooks/read-output.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { HookRunSummary } from '../../protocol/generated/types.ts';
 import { killed } from '../../sandbox/processes/killed.ts';
@@ -124,8 +124,14 @@ export class HookRunner {
     }
   }
 
-  /** Never rejects, except with the store's error. */
+  /** A check by a model that fails in any way counts as no. Never rejects, except with the store's error. */
   async #result(run: Run, input: JsonText): Promise<HookResult> {
+    const result = await this.#placed(run, input);
+    const { type } = run.hook.handler;
+    return result.status === 'failed' && (type === 'prompt' || type === 'agent') ? failedCheck(run.occasion.event, result) : result;
+  }
+
+  async #placed(run: Run, input: JsonText): Promise<HookResult> {
     const { hook, signal } = run;
     const { log, threadId } = this.#deps;
     const isWaitedFor = !isAsync(hook);

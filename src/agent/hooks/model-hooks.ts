@@ -1,6 +1,5 @@
 import type { EventLoopYield } from '../../base/event-loop-yield.ts';
 import type { JsonText } from '../../base/json-text.ts';
-import { isObject, parsedJson } from '../../base/json-value.ts';
 import type { HookHandler } from '../../config/hooks/hook-definition.ts';
 import type { HookEvent } from '../../config/hooks/hook-events.ts';
 import { entry, failedHook, type HookResult } from '../../hooks/hook-result.ts';
@@ -10,12 +9,14 @@ import { HOOK_ANSWER_SCHEMA, HOOK_INSTRUCTIONS } from '../../instructions/hook-i
 import { inertRedactor, jsonRedactor, settingsRedactor } from '../../secrets/json-redactor.ts';
 import { READ_FILE } from '../../tools/read-file.ts';
 import { JudgeAnswers } from '../aside/judge-answers.ts';
+import { readVerdict } from '../aside/read-verdict.ts';
 import type { TurnContext, TurnPartDeps } from '../turn/turn-part.ts';
 
 /** The place of the event in a prompt. Without it, the event follows the prompt. */
 const PLACE = '$ARGUMENTS';
 /** The longest event that is put to a model, in bytes of its JSON. */
 const EVENT_BYTES_MAX = 100_000;
+const TOO_LONG = `It has more than ${EVENT_BYTES_MAX} bytes, which is too long for the model that has to check it.`;
 /** The most of all files that it reads, in characters. */
 const FILES_CHARS_MAX = 256_000;
 
@@ -29,7 +30,7 @@ interface ModelHook {
   turn: TurnContext;
 }
 
-/** Asks a model aside whether the condition of a hook is met. An `agent` may read files before it answers. */
+/** Asks a model aside whether the condition of a hook is met. An `agent` may read files before it answers. Whatever fails is a failed hook. */
 export class ModelHooks {
   readonly #deps: TurnPartDeps;
   readonly #answers: JudgeAnswers;
@@ -51,7 +52,7 @@ export class ModelHooks {
 
   /** Rejects only with the store's error. */
   async run({ event, handler, input, turn }: ModelHook, signal: AbortSignal): Promise<HookResult> {
-    if (input.length > EVENT_BYTES_MAX) return tooLong(event);
+    if (input.length > EVENT_BYTES_MAX) return failedHook(TOO_LONG);
     const { threadId, configuration } = this.#deps;
     const { model, verbosity } = configuration();
     const { settings } = turn;
@@ -69,16 +70,9 @@ export class ModelHooks {
       promptCacheKey: `${threadId}-hooks`,
     };
     const reading = { turn, signal, cwd: settings.cwd, filesChars: FILES_CHARS_MAX };
-    const { answer } = await this.#answers.answer(model, request, reading);
-    if (!('text' in answer)) return failedHook(answer.error?.message ?? 'the model gave no answer');
-    return judged(event, answer.text);
+    const answer = await this.#answers.verdict(model, request, CONDITION, reading);
+    return 'verdict' in answer ? judged(event, answer.verdict) : failedHook(answer.error.message);
   }
-}
-
-/** The model decides how long its calls are, so one that is too long to be checked is refused, as long as that can be done. */
-function tooLong(event: HookEvent): HookResult {
-  const why = `It has more than ${EVENT_BYTES_MAX} bytes, which is too long for the model that has to check it.`;
-  return event.refuses && !event.needsReason ? refused(event, `${why} Shorten it.`) : failedHook(why);
 }
 
 /** The prompt with the event in its place, or behind it. */
@@ -86,13 +80,21 @@ function withEvent(prompt: string, json: string): string {
   return prompt.includes(PLACE) ? prompt.replaceAll(PLACE, () => json) : `${prompt}\n\nThe event:\n${json}`;
 }
 
+/** The answer about a condition. */
+interface Condition {
+  ok: boolean;
+  reason?: string | null;
+}
+
+const CONDITION = {
+  keys: HOOK_ANSWER_SCHEMA.required,
+  read: (text: string) => readVerdict(text, HOOK_ANSWER_SCHEMA, ['ok']) as Condition | null,
+};
+
 /** A condition that is not met refuses; where nothing can be refused, it stops the work or is told to the user. */
-function judged(event: HookEvent, text: string): HookResult {
-  const answer = parsedJson(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1));
-  if (!isObject(answer) || typeof answer.ok !== 'boolean') return failedHook('the answer of the model cannot be read');
-  if (answer.ok) return { status: 'completed', entries: [], effect: {} };
-  const reason =
-    typeof answer.reason === 'string' && answer.reason.trim() !== '' ? answer.reason.trim() : 'The condition of a hook is not met.';
+function judged(event: HookEvent, { ok, reason: given }: Condition): HookResult {
+  if (ok) return { status: 'completed', entries: [], effect: {} };
+  const reason = given?.trim() || 'The condition of a hook is not met.';
   if (event.refuses) return refused(event, reason);
   if (event.canStop) return { status: 'stopped', entries: [entry('stop', reason)], effect: { stop: reason } };
   return { status: 'completed', entries: [entry('warning', reason)], effect: {} };

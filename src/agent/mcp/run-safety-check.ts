@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import { setVariables } from '../../base/env.ts';
-import { isObject, type JsonObject, parsedJson } from '../../base/json-value.ts';
+import { isObject, type JsonObject, strictJson } from '../../base/json-value.ts';
 import { cutText } from '../../base/text/cut-text.ts';
 import type { McpSettings } from '../../config/mcp/mcp-settings.ts';
 import type { Processes } from '../../sandbox/processes/processes.ts';
@@ -47,7 +47,7 @@ function failed(why: string, secrets: readonly string[] = []): CheckAnswer {
 }
 
 function readAnswer(text: string): CheckAnswer {
-  const answer = parsedJson(text.trim());
+  const answer = strictJson(text.trim());
   const { decision, reason } = isObject(answer) ? answer : {};
   if (decision !== 'ok' && decision !== 'ask' && decision !== 'block')
     return failed('it answered with no JSON object whose `decision` is "ok", "ask" or "block"');

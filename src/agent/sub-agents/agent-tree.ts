@@ -3,6 +3,7 @@ import type { TokenUsageBreakdown, UserInput } from '../../protocol/generated/ty
 import type { AuthoredItem } from '../../store/model-items.ts';
 import type { ThreadSettings } from '../../store/thread-store.ts';
 import type { InterruptCause } from '../../tools/denial.ts';
+import type { Denials } from '../guardian/denials.ts';
 import type { AgentState } from './agent-state.ts';
 
 /** An agent that a thread starts. */
@@ -81,6 +82,8 @@ export interface AgentTree {
     /** The tokens that agents have used so far do not count for what the thread begins now, such as a goal. */
     forgetUntold(threadId: string): void;
   };
+  /** What the guardians of all threads have denied. */
+  readonly denials: Denials;
   /** A number that grows whenever an agent that the thread itself started ends a turn. */
   version(ownerId: string): number;
 }

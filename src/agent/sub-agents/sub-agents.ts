@@ -90,7 +90,7 @@ export class SubAgents implements TurnPart {
   async cleanUp({ signal, interruptCause }: TurnContext): Promise<void> {
     if (!signal.aborted) return;
     const { agents, threadId } = this.#deps;
-    // It must not go on with another agent, whose denials are counted anew.
+    // It must not go on with another agent, whose denials in a row are counted anew.
     if (interruptCause === 'guardian') agents.interruptAbove(threadId, interruptCause);
     const endsServer = interruptCause === 'close' || interruptCause === 'clientGone' || interruptCause === 'shutdown';
     await agents.interruptBelow(threadId, endsServer ? interruptCause : 'parent');

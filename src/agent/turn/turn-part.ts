@@ -38,6 +38,8 @@ export type TurnKind = 'user' | 'shell' | 'goal' | 'review' | 'compact';
 /** A running turn, as its parts see it. */
 export interface TurnContext {
   readonly id: string;
+  /** The turn that it belongs to: that of the thread that started this agent, or itself. */
+  readonly rootTurnId: string;
   readonly kind: TurnKind;
   /** The settings of its next model request. */
   settings: ThreadSettings;

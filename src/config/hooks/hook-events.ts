@@ -11,6 +11,11 @@ export interface HookEvent {
   refuses: boolean;
   /** Whether a refusal without a reason has no effect: there is nothing left to prevent. */
   needsReason: boolean;
+  /**
+   * Whether a model's check that fails refuses, because something would be done or read unchecked. Not where the work goes on after a refusal:
+   * there it ends.
+   */
+  failsShut: boolean;
   /** Whether `continue: false` ends the work. False: it is an error. */
   canStop: boolean;
   /** Whether the hook can give the model additional context. */
@@ -25,7 +30,15 @@ const LONG_SEC = 600;
 /** Somebody waits for the end of the turn, or of the server. */
 const SHORT_SEC = 1;
 
-const OBSERVES = { matches: null, refuses: false, needsReason: false, canStop: false, givesContext: false, plainText: 'ignored' } as const;
+const OBSERVES = {
+  matches: null,
+  refuses: false,
+  needsReason: false,
+  failsShut: false,
+  canStop: false,
+  givesContext: false,
+  plainText: 'ignored',
+} as const;
 
 function event(name: HookEventName, facts: Partial<Omit<HookEvent, 'name' | 'label'>>): HookEvent {
   const label = `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
@@ -34,16 +47,16 @@ function event(name: HookEventName, facts: Partial<Omit<HookEvent, 'name' | 'lab
 
 /** The events of hooks, in the order in which they are listed. */
 export const HOOK_EVENTS: readonly HookEvent[] = [
-  event('preModelRequest', { refuses: true, canStop: true }),
+  event('preModelRequest', { refuses: true, failsShut: true, canStop: true }),
   event('postModelRequest', {}),
-  event('preToolUse', { matches: 'tool', refuses: true, givesContext: true }),
-  event('permissionRequest', { matches: 'tool', refuses: true }),
-  event('postToolUse', { matches: 'tool', refuses: true, needsReason: true, canStop: true, givesContext: true }),
+  event('preToolUse', { matches: 'tool', refuses: true, failsShut: true, givesContext: true }),
+  event('permissionRequest', { matches: 'tool', refuses: true, failsShut: true }),
+  event('postToolUse', { matches: 'tool', refuses: true, needsReason: true, failsShut: true, canStop: true, givesContext: true }),
   event('preCompact', { matches: 'trigger', canStop: true }),
   event('postCompact', { matches: 'trigger', canStop: true }),
   event('sessionStart', { matches: 'source', canStop: true, givesContext: true, plainText: 'context', scope: 'thread' }),
   event('sessionEnd', { matches: 'reason', scope: 'thread', timeoutSecDefault: SHORT_SEC }),
-  event('userPromptSubmit', { refuses: true, canStop: true, givesContext: true, plainText: 'context' }),
+  event('userPromptSubmit', { refuses: true, failsShut: true, canStop: true, givesContext: true, plainText: 'context' }),
   event('subagentStart', { matches: 'agentType', canStop: true, givesContext: true, plainText: 'context', scope: 'thread' }),
   event('subagentStop', { matches: 'agentType', refuses: true, needsReason: true, canStop: true, plainText: 'invalid' }),
   event('stop', { refuses: true, needsReason: true, canStop: true, plainText: 'invalid' }),

@@ -78,6 +78,11 @@ describe('a review that does not succeed is a denial', () => {
     'a text': assesses('Fine, go ahead.'),
     'a quoted answer': assesses(`The file says ${JSON.stringify(ALLOW)}, so I allow it.`),
     'two outcomes': assesses('{"outcome":"deny","outcome":"allow"}'),
+    'two outcomes, one with an escape': assesses('{"outcome":"deny","out\\u0063ome":"allow"}'),
+    'two risks': assesses('{"risk_level":"critical","outcome":"allow","risk_level":"low"}'),
+    'a code block': assesses(`\`\`\`json\n${JSON.stringify(ALLOW)}\n\`\`\``),
+    'a key that does not exist': assesses({ ...ALLOW, verdict: 'deny' }),
+    'two answers': assesses(`${JSON.stringify(ALLOW)}\n${JSON.stringify(ALLOW)}`),
     'a list': assesses([ALLOW]),
     'an outcome that does not exist': assesses({ ...ALLOW, outcome: 'ALLOW' }),
     'a risk that does not exist': assesses({ ...ALLOW, risk_level: 'none' }),
@@ -99,12 +104,26 @@ describe('a review that does not succeed is a denial', () => {
   test('an answer that cannot be read is asked for again, once', async () => {
     const server = await guarded({
       turns: [touches, ends],
-      reviews: [assesses('hm'), assesses(`\`\`\`json\n${JSON.stringify(ALLOW)}\n\`\`\``)],
+      reviews: [assesses('hm'), assesses(ALLOW)],
     });
     await server.client.turn(THREAD, 'go');
     expect(server.model.reviews).toHaveLength(2);
     expect(server.model.reviews[1]?.input.slice(-2)).toMatchObject([{ role: 'assistant' }, { role: 'user' }]);
     expect(completed(server)).toMatchObject([{ status: 'completed' }]);
+  });
+
+  test.each([
+    [{ risk_level: 'critical', user_authorization: 'high' }],
+    [{ risk_level: 'high', user_authorization: 'medium' }],
+    [{ risk_level: 'medium', user_authorization: 'low' }],
+    [{ risk_level: 'medium' }],
+  ])('an answer that allows what its own rating denies: %j', async (rating) => {
+    const server = await guarded({ turns: [touches, ends], reviews: [assesses({ ...rating, outcome: 'allow', rationale: 'Fine.' })] });
+    await server.client.turn(THREAD, 'go');
+    expect(completed(server)).toMatchObject([{ status: 'declined', exitCode: null }]);
+    const { risk_level: riskLevel, user_authorization: userAuthorization = 'unknown' } = rating as Partial<typeof ALLOW>;
+    const rationale = expect.stringMatching(/^The policy denies an action with this rating.*Fine\.$/);
+    expect(reviewsCompleted(server)).toMatchObject([{ review: { status: 'denied', riskLevel, userAuthorization, rationale } }]);
   });
 
   test('a model that hangs: the review times out', async () => {

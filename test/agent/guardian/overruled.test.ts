@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { actionHash } from '../../../src/agent/guardian/action-hash.ts';
+import { Denials } from '../../../src/agent/guardian/denials.ts';
 import { Guardian } from '../../../src/agent/guardian/guardian.ts';
 import { ABORTED, type Judge } from '../../../src/agent/guardian/judge.ts';
 import type { Outbox } from '../../../src/agent/outbox.ts';
@@ -139,7 +140,15 @@ test.each([
   };
   const outbox = { commit, announce: async () => {} } as unknown as Outbox;
   const judge = { judge: async () => ABORTED } as unknown as Judge;
-  const guardian = new Guardian({ threadId: 't', clock: new FakeClock(), ids: new CountingIds(), outbox, judge, history: async () => [] });
+  const deps = {
+    threadId: 't',
+    sessionId: 't',
+    clock: new FakeClock(),
+    ids: new CountingIds(),
+    denials: new Denials(),
+    history: async () => [],
+  };
+  const guardian = new Guardian({ ...deps, outbox, judge });
   const planned = { tool: 'exec_command' };
   const hash = await actionHash(planned, new EventLoopYield());
   const told = contextMessage('developer', ['approved']);
@@ -148,7 +157,14 @@ test.each([
     permit: UNCONFINED,
     describe: () => ({ targetItemId: 'c1', shown: { type: 'applyPatch' as const, cwd: '/', files: [] }, planned }),
   };
-  const facts = { id: 'u', kind: 'user', settings: {} as ThreadSettings, steerRefusal: null, interruptCause: null } as const;
+  const facts = {
+    id: 'u',
+    rootTurnId: 'u',
+    kind: 'user',
+    settings: {} as ThreadSettings,
+    steerRefusal: null,
+    interruptCause: null,
+  } as const;
   const turn: TurnContext = { ...facts, signal: abort.signal };
   await guardian.review(question, async () => null, turn).catch(() => null);
   expect(commits).toBe(2);

@@ -63,12 +63,20 @@ describe('an event that is too long for a model', () => {
   test('is refused where something can still be prevented', async () => {
     const server = await hookServer({ PreToolUse: [hook] }, [runs(`echo hi # ${'x'.repeat(100_000)}`), done]);
     await server.client.turn(THREAD, 'go');
-    expect(told(server)).toMatch(/^A PreToolUse hook blocked this call.*more than 100000 bytes.*Shorten it\.$/);
+    expect(told(server)).toMatch(/^A PreToolUse hook blocked this call.*more than 100000 bytes/);
     expect(server.model.requests).toHaveLength(2);
   });
 
-  test('is a failure of the hook where nothing can be prevented', async () => {
+  test('withholds an output that nobody has checked', async () => {
     const server = await hookServer({ PostToolUse: [hook] }, [runs(`head -c 110000 /dev/zero | tr '\\0' x`), done]);
+    await server.client.turn(THREAD, 'go');
+    expect(told(server)).toMatch(/^A hook could not check this.*more than 100000 bytes[^x]*$/);
+    expect(ended(server)).toMatchObject([{ status: 'blocked', entries: [{ kind: 'error' }, { kind: 'feedback' }] }]);
+  });
+
+  test('is a failure of the hook where a refusal would only make the work go on', async () => {
+    const long = response(message('x'.repeat(110_000)));
+    const server = await hookServer({ Stop: [hook] }, [long]);
     await server.client.turn(THREAD, 'go');
     expect(ended(server)).toMatchObject([{ status: 'failed', entries: [{ text: expect.stringContaining('more than 100000 bytes') }] }]);
   });

@@ -1,6 +1,13 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { McpCall } from '../../../src/agent/turn/turn-part.ts';
-import { functionCall, message, response } from '../../support/test-model.ts';
+import { HOOK_EVENTS, hookEvent } from '../../../src/config/hooks/hook-events.ts';
+import { failedHook } from '../../../src/hooks/hook-result.ts';
+import { failedCheck } from '../../../src/hooks/read-output.ts';
+import type { TurnError } from '../../../src/protocol/generated/types.ts';
+import { text } from '../../support/test-client.ts';
+import { functionCall, message, messageBegun, response, type ScriptedResponse } from '../../support/test-model.ts';
 import { done, runs, told } from '../../tools/command-server.ts';
 import { ended, hookServer, THREAD } from './hook-server.ts';
 
@@ -45,31 +52,84 @@ describe('a prompt', () => {
     expect(server.client.notifications('item/completed').map(({ item }) => item.type)).toContain('hookPrompt');
   });
 
-  test.each([
-    ['cannot be read', response(message('I think so.')), /cannot be read/],
-    [
-      'is an error',
-      [{ type: 'failed', error: { message: 'no model today', codexErrorInfo: 'other', additionalDetails: null } }] as const,
-      /no model today/,
-    ],
-  ])('fails alone if the answer %s', async (_, answer, error) => {
-    const server = await hookServer({ UserPromptSubmit: [{ type: 'prompt', prompt: 'Fine?' }] }, [answer, answer, done]);
-    server.model.clear();
-    server.model.push(answer, ...(Array.isArray(answer) && answer.length === 1 ? [answer] : []), done);
-    expect((await server.client.turn(THREAD, 'go')).status).toBe('completed');
-    expect(ended(server)).toMatchObject([{ status: 'failed', entries: [{ kind: 'error', text: expect.stringMatching(error) }] }]);
+  test('is asked again once if its answer cannot be read', async () => {
+    const server = await hookServer({ PreToolUse: [{ type: 'prompt', prompt: 'Fine?' }] }, [
+      runs('echo hi'),
+      response(message('I think so.')),
+      answers(true, null),
+      done,
+    ]);
+    await server.client.turn(THREAD, 'go');
+    expect(told(server)).toContain('hi');
+    expect(server.model.request(3).input.slice(-2)).toMatchObject([{ role: 'assistant' }, { role: 'user' }]);
+  });
+});
+
+const fails = (message: string, codexErrorInfo: TurnError['codexErrorInfo']): ScriptedResponse => [
+  { type: 'failed', error: { message, codexErrorInfo, additionalDetails: null } },
+];
+const says = (answer: string) => response(message(answer));
+const hangs = async function* () {
+  await new Promise(() => {});
+};
+
+describe('a check by a model that fails counts as no', () => {
+  const FAILURES: Record<string, ScriptedResponse> = {
+    'a text': says('I think so.'),
+    'a text around the answer': says('Sure: {"ok": true, "reason": null}'),
+    'a text behind the answer': says('{"ok": true, "reason": null} Have fun.'),
+    'a code block': says('```json\n{"ok": true, "reason": null}\n```'),
+    'a string': says('{"ok": "true", "reason": null}'),
+    'the string false': says('{"ok": "false", "reason": null}'),
+    'a number': says('{"ok": 1}'),
+    'no decision': says('{"reason": "fine"}'),
+    'two decisions': says('{"ok": false, "ok": true}'),
+    'two decisions, one with an escape': says('{"ok": false, "\\u006fk": true}'),
+    'a further key': says('{"ok": true, "reason": null, "but": "no"}'),
+    'two answers': says('{"ok": false}{"ok": true}'),
+    'a list': says('[{"ok": true}]'),
+    'an empty text': says(''),
+    'an empty answer': response(),
+    'an answer without an end': messageBegun('{"ok": true}'),
+    'a stream without events': [],
+    'too many requests': fails('429', { responseTooManyFailedAttempts: { httpStatusCode: 429 } }),
+    'an error of the server': fails('500', 'internalServerError'),
+    'an error of any kind': fails('no model today', 'other'),
+    'a model that throws': () => {
+      throw new TypeError('broken');
+    },
+  };
+
+  test.each(Object.entries(FAILURES))('%s', async (_, failure) => {
+    const server = await hookServer({ PreToolUse: [{ type: 'prompt', prompt: 'Fine?' }] }, [runs('touch made'), failure, failure, done]);
+    await server.client.turn(THREAD, 'go');
+    expect(existsSync(join(server.cwd, 'made'))).toBe(false);
+    expect(ended(server)).toMatchObject([{ status: 'blocked', entries: [{ kind: 'error' }, { kind: 'feedback' }] }]);
   });
 
-  test('a model that hangs ends at the time limit of the hook', async () => {
-    const hangs = async function* () {
-      await new Promise(() => {});
-    };
-    const server = await hookServer({ UserPromptSubmit: [{ type: 'prompt', prompt: 'Fine?', timeout: 4 }] }, [hangs, done]);
-    const turn = server.client.turn(THREAD, 'go');
-    await server.model.asked(1);
+  test.each(HOOK_EVENTS.filter(({ refuses }) => refuses))('$name', ({ label, name, failsShut }) => {
+    const result = failedCheck(hookEvent(name), failedHook('no model today'));
+    expect(result.effect.refuse, label).toEqual(failsShut ? expect.stringContaining('no model today') : undefined);
+    // Only there does a refusal make the work go on.
+    expect(failsShut).toBe(name !== 'stop' && name !== 'subagentStop');
+  });
+
+  test('a model that hangs until the time limit of the hook', async () => {
+    const server = await hookServer({ PreToolUse: [{ type: 'agent', prompt: 'Fine?', timeout: 4 }] }, [runs('touch made'), hangs, done]);
+    const { turn } = await server.client.request('turn/start', { threadId: THREAD, input: text('go') });
+    await server.model.asked(2);
     server.clock.advance(4_000);
-    expect((await turn).status).toBe('completed');
-    expect(ended(server)).toMatchObject([{ status: 'failed', entries: [{ text: 'it did not end within 4 s, and was stopped' }] }]);
+    await server.client.turnCompleted(turn.id);
+    expect(existsSync(join(server.cwd, 'made'))).toBe(false);
+    expect(told(server)).toContain('it did not end within 4 s, and was stopped');
+  });
+
+  test('input is not read by the model of the thread', async () => {
+    const failure = fails('no model today', 'badRequest');
+    const server = await hookServer({ UserPromptSubmit: [{ type: 'prompt', prompt: 'Fine?' }] }, [failure, failure, done]);
+    expect((await server.client.turn(THREAD, 'go')).status).toBe('completed');
+    expect(server.model.requests).toHaveLength(2);
+    expect(ended(server)).toMatchObject([{ status: 'blocked' }]);
   });
 });
 

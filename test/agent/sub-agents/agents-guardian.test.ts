@@ -13,16 +13,23 @@ import { done, ROOT, spawn, wait } from './agents-server.ts';
 class ReviewedModel extends AgentsModel {
   readonly reviews: ModelRequest[] = [];
   #denials = 0;
+  #byTurns = false;
 
   /** So many of the next reviews deny. */
   deny(count: number): void {
     this.#denials = count;
   }
 
+  /** Every other review denies. */
+  denyByTurns(): void {
+    this.#byTurns = true;
+  }
+
   override stream(request: ModelRequest, signal: AbortSignal) {
     if (request.clientMetadata?.['x-openai-subagent'] !== 'guardian') return super.stream(request, signal);
     this.reviews.push(structuredClone(request));
-    const assessment = this.#denials-- > 0 ? DENY : ALLOW;
+    const isDenied = this.#byTurns ? this.reviews.length % 2 === 1 : this.#denials-- > 0;
+    const assessment = isDenied ? DENY : ALLOW;
     return answering(assessment);
   }
 }
@@ -143,6 +150,37 @@ test('three denials in a row end the turns of the agent and of the threads above
   expect(server.client.notifications('turn/completed').map(({ turn }) => turn.status)).toEqual(Array(3).fill('interrupted'));
   expect((await server.client.request('thread/read', { threadId: ROOT })).thread.status).toEqual({ type: 'idle' });
   expect(server.client.notifications('turn/started')).toHaveLength(3);
+});
+
+test('denials count over all agents: the tenth of the turn ends the whole tree, also with approvals between them', async () => {
+  const attempts = (name: string) => Array.from({ length: 14 }, (_, n) => response(runsAs(`${name}_${n}`, `touch ${name}${n}`)));
+  const server = await reviewed({
+    root: [spawn({ message: 'child: x' }), (request) => wait(request), spawn({ message: 'other: y' }), (request) => wait(request), done],
+    child: [...attempts('a').slice(0, 11), done],
+    other: attempts('b'),
+  });
+  server.agents.denyByTurns();
+  const { status } = await server.client.turn(ROOT, 'root: go');
+  expect(status).toBe('interrupted');
+  expect(reviewsCompleted(server).filter(({ review }) => review.status === 'denied')).toHaveLength(10);
+  const ended = server.client.notifications('turn/completed').map(({ turn }) => turn.status);
+  expect(ended.sort()).toEqual(['completed', 'interrupted', 'interrupted']);
+  expect(server.client.notifications('guardianWarning').at(-1)?.message).toContain('denied 10 actions in this turn');
+});
+
+test('an action that was denied to an agent is not reviewed again for another one in the turn', async () => {
+  const touch = (id: string) => response(runsAs(id, 'touch same'));
+  const server = await reviewed({
+    root: [spawn({ message: 'child: x' }), (request) => wait(request), touch('again'), done],
+    child: [touch('first'), done],
+  });
+  server.agents.deny(1);
+  await server.client.turn(ROOT, 'root: go');
+  expect(server.agents.reviews).toHaveLength(1);
+  expect(reviewsCompleted(server).map(({ targetItemId, review }) => [targetItemId, review.status])).toEqual([
+    ['first', 'denied'],
+    ['again', 'denied'],
+  ]);
 });
 
 test('the guardian of an agent knows the goal of the thread above, and what was said there while that thread is not loaded', async () => {

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import { ASSESSMENT_SCHEMA, mayPass, readAssessment } from '../../../src/agent/guardian/assessment.ts';
+import { guardianInstructions } from '../../../src/instructions/guardian-instructions.ts';
+import type { GuardianRiskLevel, GuardianUserAuthorization } from '../../../src/protocol/generated/types.ts';
+
+const RISKS: GuardianRiskLevel[] = ['low', 'medium', 'high', 'critical'];
+const AUTHORIZATIONS: GuardianUserAuthorization[] = ['unknown', 'low', 'medium', 'high'];
+
+test('the table of the policy, for all pairs', () => {
+  const table = RISKS.map((riskLevel) => AUTHORIZATIONS.filter((userAuthorization) => mayPass({ riskLevel, userAuthorization })));
+  expect(table).toEqual([AUTHORIZATIONS, ['medium', 'high'], ['high'], []]);
+});
+
+test('the model is told this table', () => {
+  const rules = guardianInstructions(null).split('# How to decide')[1] ?? '';
+  expect(RISKS.map((risk) => new RegExp(`^- ${risk}: (.*?)[,.:]`, 'm').exec(rules)?.[1])).toEqual([
+    'allow',
+    'allow if user_authorization is medium or high',
+    'allow only if user_authorization is high',
+    'deny',
+  ]);
+});
+
+const PAIRS = RISKS.flatMap((risk_level) => AUTHORIZATIONS.map((user_authorization) => ({ risk_level, user_authorization })));
+const ANSWERS = PAIRS.flatMap((rating) => ['allow', 'deny'].map((outcome) => ({ ...rating, outcome, rationale: 'so' })));
+
+test.each(ANSWERS)('%j is read', ({ risk_level: riskLevel, user_authorization: userAuthorization, outcome, rationale }) => {
+  const answer = { risk_level: riskLevel, user_authorization: userAuthorization, outcome, rationale };
+  expect(readAssessment(JSON.stringify(answer))).toEqual({ outcome, riskLevel, userAuthorization, rationale });
+});
+
+const WRONG = Object.keys(ASSESSMENT_SCHEMA.properties).flatMap((key) =>
+  [null, 5, true, {}, [], ...(key === 'rationale' ? [] : ['', 'other', 'Low'])].map((value) => ({ [key]: value })),
+);
+
+test.each([...WRONG, { outcome: undefined }, { more: 1 }])('an answer with %j cannot be read', (change) => {
+  for (const answer of ANSWERS) expect(readAssessment(JSON.stringify({ ...answer, ...change }))).toBeNull();
+});
