@@ -3,28 +3,10 @@ import { isObject, parsedJson } from '../base/json-value.ts';
 import { knownSecrets } from './known-secrets.ts';
 import { namesSecret, namesTokens, namesVariable } from './names-secret.ts';
 import { longestFirst, redact } from './redact.ts';
-import {
-  HIDDEN,
-  isInert,
-  isSecretFlag,
-  redactInertSecrets,
-  redactLikelySecrets,
-  redactSettings,
-  runsNothing,
-} from './redact-likely-secrets.ts';
+import { HIDDEN, isSecretFlag, redactLikelySecrets } from './redact-likely-secrets.ts';
 
 /** Members that name the key of the member `value`: in config/value/write, or in a list of headers. */
 const NAMING = ['keyPath', 'key', 'name'];
-
-/** A way to hide secrets. */
-interface Masking {
-  /** Hides what looks like a secret in a text that is not JSON. */
-  text(text: string): string;
-  /** Whether a value that is known to be a secret is hidden. */
-  hides(value: string): boolean;
-  /** Whether all values below a key that names a secret are secrets. */
-  wholeTables: boolean;
-}
 
 /**
  * Returns a function that copies a JSON value without secrets. Redacts values whose keys name a secret (`namesSecret`), and in
@@ -32,32 +14,14 @@ interface Masking {
  * (`redactLikelySecrets`). The function throws a RangeError if the value is nested too deep.
  */
 export function jsonRedactor(env: Env, further: readonly string[] = []): (value: unknown) => unknown {
-  return redactor(writtenSecrets([...knownSecrets(env), ...further]), { text: redactLikelySecrets, hides: () => true, wholeTables: true });
-}
-
-/**
- * The same for a reader who must judge what the strings do when they are executed: a value that a shell could interpret stays, so no
- * command can hide behind a mask (`redactInertSecrets`).
- */
-export function inertRedactor(env: Env): <Value>(value: Value) => Value {
-  const copy = redactor(writtenSecrets(knownSecrets(env)), { text: redactInertSecrets, hides: isInert, wholeTables: false });
-  return (value) => copy(value) as typeof value;
-}
-
-/** The same for the text of a file with settings or data: only values that run a command when a shell reads the file stay. */
-export function settingsRedactor(env: Env): (text: string) => string {
-  const copy = redactor(writtenSecrets(knownSecrets(env)), { text: redactSettings, hides: runsNothing, wholeTables: true });
-  return (text) => String(copy(text));
-}
-
-function redactor(known: readonly string[], { text: redactPlain, hides, wholeTables }: Masking): (value: unknown) => unknown {
-  const redactText = (text: string): string => redactedJson(text, redactValue) ?? redactPlain(redact(text, known));
+  const known = writtenSecrets([...knownSecrets(env), ...further]);
+  const redactText = (text: string): string => redactedJson(text, redactValue) ?? redactLikelySecrets(redact(text, known));
   const redactSecret = (value: unknown, options = { numbers: true }): unknown => {
-    if (typeof value === 'string') return hides(value) ? HIDDEN : redactText(value);
+    if (typeof value === 'string') return HIDDEN;
     if (typeof value === 'number' && options.numbers) return HIDDEN;
     if (Array.isArray(value)) return value.map((part) => redactSecret(part, options));
     if (!isObject(value)) return value;
-    return wholeTables ? mapEntries(value, (key, part) => (isVariableKey(key) ? part : redactSecret(part, options))) : redactValue(value);
+    return mapEntries(value, (key, part) => (isVariableKey(key) ? part : redactSecret(part, options)));
   };
   const redactValue = (value: unknown): unknown => {
     if (typeof value === 'string') return redactText(value);

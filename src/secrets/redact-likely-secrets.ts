@@ -3,13 +3,12 @@ import { namesSecret } from './names-secret.ts';
 export const HIDDEN = '[hidden]';
 
 /** Keys of providers and services, which are recognized anywhere. */
-const SHAPES = [
+export const KEY_SHAPES: readonly RegExp[] = [
   /\bsk-[\w-]{16,}/gi,
   /\bgh[opusr]_\w{16,}/g,
   /\bgithub_pat_\w{16,}/g,
   /\bglpat-[\w-]{16,}/g,
   /\bxox[a-z]-[\w-]{8,}/g,
-  /\bhttps:\/\/hooks\.slack\.com\/services\/[\w/]+/g,
   /\b[sr]k_(?:live|test)_\w{16,}/g,
   /\bnpm_[A-Za-z0-9]{36}\b/g,
   /\bhf_[A-Za-z0-9]{20,}/g,
@@ -21,6 +20,11 @@ const SHAPES = [
   /\bgsk_\w{16,}/g,
   // A JSON Web Token.
   /\beyJ[\w-]{4,}\.eyJ[\w-]{4,}\.[\w-]*/g,
+];
+
+/** Further secrets that are recognized anywhere. They may contain other things than a key. */
+const SECRET_SHAPES = [
+  /\bhttps:\/\/hooks\.slack\.com\/services\/[\w/]+/g,
   /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]{0,40}PRIVATE KEY-----|$)/g,
 ];
 
@@ -58,55 +62,16 @@ export function redactLikelySecrets(text: string): string {
 }
 
 /**
- * The text with `[hidden]` in place of what looks like a secret, for a reader who must judge what the text does when a shell runs it.
- * Hides only values that a shell takes literally, so no command can hide behind a name such as TOKEN. Queries of URLs stay.
- */
-export function redactInertSecrets(text: string): string {
-  return withoutLikelySecrets(text.replace(KEY_LINES, HIDDEN), withoutUser, isInert);
-}
-
-/** The same for a file with settings or data, of which a shell runs at most the substitutions of commands. */
-export function redactSettings(text: string): string {
-  const shown = text
-    .replace(KEY_LINES, HIDDEN)
-    .replace(SETTING, (all, head: string, name: string, value: string) =>
-      namesSecret(name) && runsNothing(value) ? `${head}${HIDDEN}` : all,
-    );
-  return withoutLikelySecrets(shown, withoutUser, runsNothing);
-}
-
-/** A setting on a line of its own, as in YAML, TOML and INI files. */
-const SETTING = /^((?:[ \t]|- |export ){0,40}["']?([\w.-]{1,100})["']?[ \t]{0,20}[:=][ \t]{0,20})(\S[^\n]*)/gm;
-
-/** Whether a value has no blanks and no characters that a shell gives a meaning to, with the quotes around it. */
-export function isInert(value: string): boolean {
-  return /^(?:'[^'\s]*'?|"[^"\s$`\\]*"?|[^\s$`()<>|&;\\'"*?[\]{}]*["']?)$/.test(value);
-}
-
-/** Whether a shell that reads this value as that of a variable runs no command. */
-export function runsNothing(value: string): boolean {
-  return !/`|[$<>]\(/.test(value);
-}
-
-/**
  * A private key, or the beginning of one: its lines can only be of a key, except for headers of encrypted keys, and for a short last line
  * before the end. The lines may also be in a string of JSON.
  */
-const KEY_LINES =
+export const KEY_LINES =
   /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----(?:(?:\\[rn]|\s){1,8}(?:Proc-Type|DEK-Info): [\w,-]{1,100})*(?:(?:\\[rn]|\s){1,8}[\w+/=]{40,})+(?:(?:\\[rn]|\s){1,8}[\w+/=]{0,64}(?:\\[rn]|\s){0,8}\+?-----END [A-Z ]{0,40}PRIVATE KEY-----)?/g;
 
-/** A URL without its user and password. */
-function withoutUser(address: string): string {
-  return address.replace(/^([^/]*\/\/)([^/?#@]*)@/, (all, scheme: string, user: string) => (isInert(user) ? `${scheme}${HIDDEN}@` : all));
-}
-
-function withoutLikelySecrets(
-  text: string,
-  showAddress: (address: string) => string,
-  hides: (value: string) => boolean = () => true,
-): string {
-  const hidden = (all: string, value: string) => (hides(value) ? `${all.slice(0, all.length - value.length)}${HIDDEN}` : all);
-  return SHAPES.reduce((rest, shape) => rest.replace(shape, (all) => hidden(all, all)), text)
+function withoutLikelySecrets(text: string, showAddress: (address: string) => string): string {
+  const hidden = (all: string, value: string) => `${all.slice(0, all.length - value.length)}${HIDDEN}`;
+  return [...KEY_SHAPES, ...SECRET_SHAPES]
+    .reduce((rest, shape) => rest.replace(shape, HIDDEN), text)
     .replace(CREDENTIALS, (all: string, head: string) => hidden(all, all.slice(head.length)))
     .replace(ADDRESS, showAddress)
     .replace(ASSIGNED, (all: string, name: string, value: string) => (namesSecret(name) ? hidden(all, value) : all))

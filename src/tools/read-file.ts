@@ -40,8 +40,8 @@ interface ReadFileOptions {
   cwd: string;
   /** The most characters of the file to return. */
   charsMax: number;
-  /** Hides the secrets of a text. `isData`: the file has settings or data, and is no program. */
-  mask(text: string, isData: boolean): string;
+  /** Hides the secrets of a text. */
+  mask(text: string): string;
 }
 
 /**
@@ -63,14 +63,10 @@ export async function readFileText(args: string, { home, env, settings, cwd, cha
     const file = await readRegularFile(path, { bytesMax: FILE_BYTES_MAX, cut: true, mayLieAt });
     if (file === null) return `${path} does not exist.`;
     const text = new TextDecoder().decode(file.bytes);
-    const masked = mask(text.slice(0, charsMax + MARGIN_CHARS), DATA_FILE.test(path) || DATA_FILE.test(realPath));
+    const masked = mask(text.slice(0, charsMax + MARGIN_CHARS));
     const isCut = masked.length > charsMax || text.length > charsMax + MARGIN_CHARS || file.bytes.length < file.size;
     return `The file ${realPath}:\n${cutText(masked, charsMax)}${isCut ? `\n[… cut: the file has ${file.size} bytes …]` : ''}`;
   } catch (error) {
     return `${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`;
   }
 }
-
-/** Names of files that have settings, data or keys. */
-const DATA_FILE =
-  /(?:^|\/)(?:\.env(?:\.[^/]*)?|\.netrc|\.npmrc|\.pypirc|\.pgpass|credentials|id_[a-z\d]+|[^/]*\.(?:env|json|jsonc|pem|key|crt|ini|toml|ya?ml|cfg|conf|properties|tfvars|csv|xml))$/i;

@@ -4,6 +4,7 @@ import { orAborted } from '../../base/or-aborted.ts';
 import { contextMessage } from '../../instructions/context-message.ts';
 import type { Model, ModelRequest } from '../../model/model.ts';
 import type { ResponseItem, TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
+import type { DecisionMask } from '../../secrets/decision-mask.ts';
 import { FILE_CHARS_MAX, READ_FILE, readFileText } from '../../tools/read-file.ts';
 import type { TurnContext } from '../turn/turn-part.ts';
 import { type AsideAnswer, askAside } from './ask-aside.ts';
@@ -17,19 +18,13 @@ const ATTEMPTS_MAX = 2;
 const NO_ANSWER = { message: 'The model gave no answer.', codexErrorInfo: 'other', additionalDetails: null } as const;
 const UNREADABLE = { ...NO_ANSWER, message: 'The model gave no answer that can be read.' };
 
-/** Hides secrets. `settings`: those of a file with settings or data. */
-export interface AnswerMasks {
-  data(text: string): string;
-  code(text: string): string;
-  settings(text: string): string;
-}
-
 interface JudgeAnswersDeps {
   /** Absolute: heddle's home. */
   home: string;
   /** The server's own environment. */
   env: Env;
-  mask(): AnswerMasks;
+  /** Hides the secrets of files. */
+  mask(): DecisionMask;
   /** Takes the tokens that a request to the model of these settings has used. Rejects with the store's error. */
   onUsage(turn: TurnContext, usage: TokenUsageBreakdown): Promise<void>;
   breaks: EventLoopYield;
@@ -150,9 +145,8 @@ export class JudgeAnswers {
     if (index >= FILES_MAX) return `This file was not read: at most ${FILES_MAX} files are read at once.`;
     if (charsMax <= 0) return 'This file was not read: there is no room for more files. Answer now.';
     const { home, env } = this.#deps;
-    const masks = this.#deps.mask();
-    const mask = (text: string, isData: boolean) => (isData ? masks.settings(text) : masks.code(text));
-    return readFileText(args, { home, env, settings: turn.settings, cwd, charsMax, mask });
+    const mask = this.#deps.mask();
+    return readFileText(args, { home, env, settings: turn.settings, cwd, charsMax, mask: (text) => mask(text).value });
   }
 }
 

@@ -15,12 +15,12 @@ import type { TurnParts } from '../turn/turn-parts.ts';
 import type { ClientQuestions } from './client-questions.ts';
 import { both, demandedAsk } from './demanded-ask.ts';
 import type { PerformedAction, PerformedCall } from './performed-call.ts';
-import type { ActionQuestion, Reviewer } from './reviewer.ts';
+import type { ActionQuestion, ForPerson, Reviewer } from './reviewer.ts';
 
 /** The collaborators that a thread's actions are performed with. */
 export interface ActionDeps {
   parts: TurnParts;
-  guardian: Reviewer<ActionQuestion>;
+  guardian: Reviewer<ActionQuestion, Verdict | ForPerson>;
   person: Reviewer;
   questions: ClientQuestions;
   grants: Grants;
@@ -111,7 +111,10 @@ class ActionRun {
     const isForGuardian = settings.approvalsReviewer !== 'user' || this.#isReviewedStrictly;
     const answered = await this.#deps.parts.approvalAsked({ ask, call: this.#deps.called?.call ?? null, demand }, this.#turn);
     const ofParts = answered !== null && 'allow' in answered && demand !== null ? null : answered;
-    const verdict = this.#settled(ofParts ?? (await (isForGuardian ? this.#askGuardian(ask) : this.#askPerson(ask))), ask);
+    const verdict = this.#settled(
+      ofParts ?? (await (isForGuardian ? this.#askGuardian(ask, (why) => demandedAsk(ask, why)) : this.#askPerson(ask))),
+      ask,
+    );
     if ('allow' in verdict) await ask.keep?.(verdict, this.#host());
     return verdict;
   }
@@ -129,7 +132,7 @@ class ActionRun {
     const { describe } = this.#action;
     if (!this.#isReviewedStrictly || describe === undefined) return { allow: permit, scope: 'once' };
     const question = { permit, describe: () => describe.call(this.#action, permit) };
-    return this.#settled(await this.#askGuardian(question), {});
+    return this.#settled(await this.#askGuardian(question, (why) => this.#action.approval?.(permit, why)), {});
   }
 
   async perform(permit: Permit): Promise<ActionOutcome> {
@@ -160,8 +163,12 @@ class ActionRun {
     return this.#deps.grants.reviewsAll && this.#action.kind !== 'permissions';
   }
 
-  #askGuardian(question: ActionQuestion): Promise<Verdict> {
-    return this.#deps.guardian.review(question, () => this.show(), this.#turn);
+  /** Asks the guardian, or a person if the guardian cannot judge the action. `forPerson` makes the question for the person. */
+  async #askGuardian(question: ActionQuestion, forPerson: (why: string) => Ask | undefined): Promise<Verdict> {
+    const answer = await this.#deps.guardian.review(question, () => this.show(), this.#turn);
+    if (!('person' in answer)) return answer;
+    const ask = forPerson(answer.person);
+    return ask === undefined ? refusedUnasked(answer.person, 'nobody can be asked about calls of this kind') : this.#askPerson(ask);
   }
 
   #askPerson(ask: Ask): Promise<Verdict> {

@@ -8,7 +8,7 @@ import type { Announcement } from '../../protocol/announcement.ts';
 import type { ItemApprovalReview, ResponseItem } from '../../protocol/generated/types.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
 import type { OpenItem, PlannedAction, Verdict } from '../../tools/action.ts';
-import type { ActionQuestion, Reviewer } from '../calls/reviewer.ts';
+import type { ActionQuestion, ForPerson, Reviewer } from '../calls/reviewer.ts';
 import type { Outbox } from '../outbox.ts';
 import { authored } from '../turn/turn-input.ts';
 import type { TurnContext, TurnPart } from '../turn/turn-part.ts';
@@ -43,7 +43,7 @@ export interface GuardianDeps {
  * calls. Every answer but a clear approval is a denial. An action that it has
  * denied is not reviewed again in the turn. Several denials in a row interrupt the turn, and so do many in all agents together.
  */
-export class Guardian implements TurnPart, Reviewer<ActionQuestion> {
+export class Guardian implements TurnPart, Reviewer<ActionQuestion, Verdict | ForPerson> {
   /** The reviews of this thread since it was loaded. */
   readonly log = new ReviewLog();
   readonly #deps: GuardianDeps;
@@ -88,9 +88,11 @@ export class Guardian implements TurnPart, Reviewer<ActionQuestion> {
     this.log.approve(hash, message);
   }
 
-  async review(question: ActionQuestion, show: () => Promise<OpenItem | null>, turn: TurnContext): Promise<Verdict> {
+  async review(question: ActionQuestion, show: () => Promise<OpenItem | null>, turn: TurnContext): Promise<Verdict | ForPerson> {
     const own = await show();
     const action = await question.describe();
+    const person = this.#deps.judge.needsPerson(action.planned);
+    if (person !== null) return { person };
     const hash = await actionHash(action.planned, this.#breaks);
     const review = new OpenReview(action, { hash, item: own ?? action.item ?? null, turnId: turn.id, deps: this.#deps });
     await review.begin();

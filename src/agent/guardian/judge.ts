@@ -10,17 +10,18 @@ import type { ProviderConfig } from '../../config/providers/provider-config.ts';
 import { guardianInstructions } from '../../instructions/guardian-instructions.ts';
 import type { Model, ModelRequest } from '../../model/model.ts';
 import type { TokenUsageBreakdown } from '../../protocol/generated/types.ts';
-import { inertRedactor, jsonRedactor, settingsRedactor } from '../../secrets/json-redactor.ts';
+import { type DecisionMask, decisionMask, type Masked } from '../../secrets/decision-mask.ts';
+import { jsonRedactor } from '../../secrets/json-redactor.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
 import { StoreError } from '../../store/store-error.ts';
 import { READ_FILE } from '../../tools/read-file.ts';
-import { type AnswerMasks, JudgeAnswers, type Reading } from '../aside/judge-answers.ts';
+import { JudgeAnswers, type Reading } from '../aside/judge-answers.ts';
 import type { TurnContext } from '../turn/turn-part.ts';
 import { ASSESSMENT_SCHEMA, type Assessment, mayPass, readAssessment } from './assessment.ts';
 import { type GuardianModel, guardianModel } from './guardian-model.ts';
 import type { Judged } from './judged.ts';
 import { reviewRequest } from './review-request.ts';
-import { type KnownLines, transcript, visibleJson } from './transcript.ts';
+import { type KnownLines, type SecretMasks, transcript, visibleJson } from './transcript.ts';
 
 /** The longest action that is put to the model, in characters of its JSON. */
 const PLANNED_CHARS_MAX = 100_000;
@@ -57,8 +58,8 @@ export interface JudgeDeps {
   goal(): string | null;
 }
 
-interface Masks extends AnswerMasks {
-  planned(value: JsonObject): JsonObject;
+interface Masks extends SecretMasks {
+  decision: DecisionMask;
 }
 
 /** The subject of a review, and the greatest length of the texts for the model together. */
@@ -66,6 +67,8 @@ interface Subject {
   history: readonly AuthoredItem[];
   /** The action that is planned, without secrets. */
   planned: JsonObject;
+  /** How many secrets are hidden in it. */
+  hidden: number;
   /** Further policy. Null: none. */
   policy: string | null;
   timeoutMs: number;
@@ -81,7 +84,7 @@ export class Judge {
 
   constructor(deps: JudgeDeps) {
     this.#deps = deps;
-    this.#answers = new JudgeAnswers({ ...deps, mask: () => this.#mask(), breaks: this.#breaks });
+    this.#answers = new JudgeAnswers({ ...deps, mask: () => this.#mask().decision, breaks: this.#breaks });
   }
 
   /**
@@ -95,6 +98,14 @@ export class Judge {
     } catch {
       // The review itself then fails with the same error, and says why.
     }
+  }
+
+  /** Why a person has to judge this action: a secret that may decide would be hidden from the model. Null: the model can judge it. */
+  needsPerson(planned: JsonObject): string | null {
+    const { deciding } = this.#mask().decision(planned);
+    if (deciding === 0) return null;
+    const secrets = deciding === 1 ? 'a secret' : `${deciding} secrets`;
+    return `The automatic reviewer cannot judge this action, because ${secrets} in it would be hidden from its model.`;
   }
 
   /** Never rejects, except with the store's error: whatever goes wrong is a denial. */
@@ -116,7 +127,7 @@ export class Judge {
     if (history === null) return failure('The conversation is too large to be reviewed.');
     const config = this.#deps.config();
     const timeoutMs = config.get('auto_review.timeout_ms');
-    const subject = { history, planned: this.#mask().planned(planned), policy: config.get('auto_review.policy'), timeoutMs };
+    const subject = { history, ...shownPlan(this.#mask().decision(planned)), policy: config.get('auto_review.policy'), timeoutMs };
     const chosen = guardianModel({ config, settings: turn.settings, ownWindow: this.#deps.ownWindow });
     const model = await this.#modelOf(chosen, timeoutMs, turn);
     return 'status' in model ? model : this.#ask(subject, { ...chosen, model }, turn);
@@ -148,10 +159,10 @@ export class Judge {
     });
   }
 
-  async #request({ history, planned, policy }: Subject, { name, effort, serviceTier }: GuardianModel, charsMax: number) {
+  async #request({ history, planned, hidden, policy }: Subject, { name, effort, serviceTier }: GuardianModel, charsMax: number) {
     const shown = await transcript(history, { ...this.#transcriptOptions(), charsMax });
     const { threadId } = this.#deps;
-    return reviewRequest({ threadId, name, effort, serviceTier, policy, transcript: shown, planned, tools: [READ_FILE] });
+    return reviewRequest({ threadId, name, effort, serviceTier, policy, transcript: shown, planned, hidden, tools: [READ_FILE] });
   }
 
   #transcriptOptions() {
@@ -186,11 +197,15 @@ export class Judge {
     if (this.#masks === null) {
       const { env } = this.#deps;
       const data = jsonRedactor(env);
-      const code = inertRedactor(env);
-      this.#masks = { data: (text) => String(data(text)), code, planned: code, settings: settingsRedactor(env) };
+      const decision = decisionMask(env);
+      this.#masks = { data: (text) => String(data(text)), code: (text) => decision(text).value, decision };
     }
     return this.#masks;
   }
+}
+
+function shownPlan({ value, hidden }: Masked<JsonObject>): Pick<Subject, 'planned' | 'hidden'> {
+  return { planned: value, hidden };
 }
 
 /** The folder that an action runs in. */

@@ -6,7 +6,7 @@ import { entry, failedHook, type HookResult } from '../../hooks/hook-result.ts';
 import { refused } from '../../hooks/read-output.ts';
 import { contextMessage } from '../../instructions/context-message.ts';
 import { HOOK_ANSWER_SCHEMA, HOOK_INSTRUCTIONS } from '../../instructions/hook-instructions.ts';
-import { inertRedactor, jsonRedactor, settingsRedactor } from '../../secrets/json-redactor.ts';
+import { decisionMask } from '../../secrets/decision-mask.ts';
 import { READ_FILE } from '../../tools/read-file.ts';
 import { JudgeAnswers } from '../aside/judge-answers.ts';
 import { readVerdict } from '../aside/read-verdict.ts';
@@ -42,10 +42,7 @@ export class ModelHooks {
       home,
       env,
       breaks,
-      mask: () => {
-        const data = jsonRedactor(env);
-        return { data: (text) => String(data(text)), code: inertRedactor(env), settings: settingsRedactor(env) };
-      },
+      mask: () => decisionMask(env),
       onUsage: (turn, usage) => outbox.commit(deps.tokensStep(turn, usage)),
     });
   }

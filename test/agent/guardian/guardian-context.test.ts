@@ -6,7 +6,8 @@ import { EventLoopYield } from '../../../src/base/event-loop-yield.ts';
 import { messageText } from '../../../src/model/message-text.ts';
 import type { ModelRequest } from '../../../src/model/model.ts';
 import type { ResponseItem } from '../../../src/protocol/generated/types.ts';
-import { inertRedactor, jsonRedactor } from '../../../src/secrets/json-redactor.ts';
+import { decisionMask } from '../../../src/secrets/decision-mask.ts';
+import { jsonRedactor } from '../../../src/secrets/json-redactor.ts';
 import { functionCall, message, response } from '../../support/test-model.ts';
 import { THREAD } from '../../tools/command-server.ts';
 import { ACTION_SET, type ReviewCase } from './action-set.ts';
@@ -132,7 +133,7 @@ test('no part of a secret is left where a long text loses its middle', async () 
   const lines = Array.from({ length: 50 }, (_, index) => `KEYLINE${String(index).padStart(2, '0')}${'A'.repeat(55)}`);
   const key = ['-----BEGIN RSA PRIVATE KEY-----', ...lines, '-----END RSA PRIVATE KEY-----'].join('\n');
   const token = `eyJhbGciOiJIUzI1NiJ9.eyJ${'B'.repeat(1_500)}.SIGNATURE_OF_THE_TOKEN_0123456789`;
-  const code = inertRedactor({});
+  const code = (text: string) => decisionMask({})(text).value;
   const data = jsonRedactor({});
   const masks = { code, data: (text: string) => String(data(text)) };
   // So that the cut, and the end of what is read beside it, lie in every part of a secret.
@@ -146,10 +147,10 @@ test('no part of a secret is left where a long text loses its middle', async () 
 });
 
 test('a list of words and the arguments of a call are masked in the transcript, too', async () => {
-  const args = JSON.stringify({ command: ['mycli', '--token', 's3cr3tvalue99', 'deploy'] });
+  const args = JSON.stringify({ command: ['mycli', '--token', 'sk-live0123456789abcdefghij', 'deploy'] });
   const shown = await transcriptOf([{ type: 'function_call', call_id: 'x', name: 'shell', arguments: args }], 100_000, {
     ...MASKS,
-    code: inertRedactor({}),
+    code: (text) => decisionMask({})(text).value,
   });
   expect(JSON.parse(JSON.parse(shown).text)).toEqual({ command: ['mycli', '--token', '[hidden]', 'deploy'] });
 });

