@@ -107,6 +107,11 @@ test('the kernel and other processes cannot be accessed', async () => {
   expect(await python(calls)).toEqual(calls.map(() => 'EPERM'));
 });
 
+test('no file gets a lease, which would keep the programs of the user from opening it', async () => {
+  const leased = (kind: string) => `fcntl.fcntl(os.open('/etc/hostname', os.O_RDONLY), fcntl.F_SETLEASE, fcntl.${kind})`;
+  expect(await python([leased('F_RDLCK'), leased('F_WRLCK'), 'fcntl.fcntl(0, fcntl.F_GETFL)'])).toEqual(['EPERM', 'EPERM', 'done']);
+});
+
 test('no device can be created, and no file gets capabilities', async () => {
   const calls = [
     "os.mknod('block', 0o60600, os.makedev(254, 0))",
