@@ -81,7 +81,10 @@ export function createApp(options: AppParts): App {
       requests: dispatcher.inFlight + dispatcher.queued,
     }),
     warn: (message) => clients.publish('everyone', 'warning', { message, threadId: null }),
-    close: (reason) => keepAlive.during(backend.close(reason).finally(releaseStore)),
+    close(reason) {
+      dispatcher.end();
+      return keepAlive.during(backend.close(reason).finally(releaseStore));
+    },
   };
 }
 

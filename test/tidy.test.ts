@@ -147,6 +147,12 @@ describe('the source', () => {
     expect(outside.filter((path) => sql.test(codeOf(path)) || /from 'better-sqlite3'/.test(codeOf(path)))).toEqual([]);
   });
 
+  test('starts programs by one function, which survives a lack of file descriptors', () => {
+    const starting = /import \{[^}]*(?<!type )\b(spawn|fork|exec|spawnSync|execSync|execFileSync)\b[^}]*\} from 'node:child_process'/;
+    const starters = ['src/sandbox/processes/spawn-child.ts', 'src/client/spawn-server.ts'];
+    expect(source.filter((path) => starting.test(codeOf(path)))).toEqual(starters.toSorted());
+  });
+
   test('reaches for `process` where it begins only: the executable, the library, and the client that starts servers', () => {
     const reaching = /(?<![/-])\bprocess\s*[.[]|(from|require\()\s*'(node:)?process'/;
     const beginnings = ['src/main.ts', 'src/index.ts', 'src/client/spawn-server.ts'];

@@ -219,7 +219,7 @@ export class LoadedThread {
   /**
    * Closes the turn to input and returns the function that interrupts it. An empty id means the running turn; if none runs, the
    * function does nothing. It also does nothing if this turn was interrupted by a client and has ended. Throws if any other id is
-   * not that of the running turn.
+   * not that of the running turn, or if how that turn ends is decided already.
    */
   interrupt(turnId: string): () => void {
     const { turn } = this;
@@ -229,10 +229,15 @@ export class LoadedThread {
     if (turn.id !== turnId && !isAny) throw turnMismatch(turnId, turn.id);
     // Until the interrupt, which follows the response, the turn does not end by itself.
     const release = turn.hold();
-    turn.refuseInput();
+    const interrupt = turn.acceptInterrupt();
+    if (interrupt === null) {
+      release?.();
+      if (isAny || turn.interruptCause === 'user') return () => {};
+      throw noActiveTurnToInterrupt();
+    }
     this.#interruptedTurnId = turn.id;
     return () => {
-      turn.interrupt('user');
+      interrupt();
       release?.();
     };
   }

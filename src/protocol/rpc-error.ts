@@ -261,6 +261,11 @@ export function overloaded(): RpcError {
   return new RpcError(SERVER_OVERLOADED, 'Server overloaded; retry later.', { code: 'overloaded' });
 }
 
+/** The server ends: it begins nothing any more. */
+export function shuttingDown(): RpcError {
+  return new RpcError(INTERNAL_ERROR, 'The server is shutting down.', { code: 'shutting_down' });
+}
+
 export function internal(message: string, data: RpcError['data'] = { code: 'internal_error' }): RpcError {
   return new RpcError(INTERNAL_ERROR, message, data);
 }

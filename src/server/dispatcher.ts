@@ -16,6 +16,7 @@ import {
   notInitialized,
   notServed,
   RpcError,
+  shuttingDown,
   unknownMethod,
 } from '../protocol/rpc-error.ts';
 import { StoreError } from '../store/store-error.ts';
@@ -56,6 +57,7 @@ export class Dispatcher {
   readonly #first = new KeyedQueue();
   #queued = 0;
   #inFlight = 0;
+  #isEnding = false;
   /** Shared by all results that are built in parts, so that together they do not take longer at a time than one. */
   readonly #pace = new EventLoopYield();
 
@@ -68,6 +70,11 @@ export class Dispatcher {
   /** The number of requests whose handlers run. */
   get inFlight(): number {
     return this.#inFlight;
+  }
+
+  /** The server ends: requests that have not begun are refused, and those that fail because of it say so. */
+  end(): void {
+    this.#isEnding = true;
   }
 
   /** The number of requests that wait in a queue, or for their client to read. */
@@ -89,6 +96,7 @@ export class Dispatcher {
     const notSupported = notServedField(method, params);
     if (notSupported !== null) throw notServed(notSupported);
     try {
+      if (this.#isEnding) throw shuttingDown();
       const found = this.#row(method);
       const row = found instanceof Promise ? await found : found;
       return await this.#call({ row, caller, params: params as never });
@@ -172,6 +180,7 @@ export class Dispatcher {
     this.#queued--;
     this.#inFlight++;
     try {
+      if (this.#isEnding) throw shuttingDown();
       return await row.handle(params, context);
     } finally {
       this.#inFlight--;
@@ -179,6 +188,7 @@ export class Dispatcher {
   }
 
   #toRpcError(error: unknown, method: string): RpcError {
+    if (this.#isEnding) return shuttingDown();
     if (error instanceof RpcError) return error;
     if (error instanceof StoreError) return fromStore(error.code, error.message, error.details);
     if (error instanceof ConfigError) return configInvalid(error.message);

@@ -52,6 +52,8 @@ export class ActiveTurn implements TurnContext {
   #reservations = 0;
   #holds = 0;
   #closed = false;
+  #acceptedInterrupts = 0;
+  #isEndFixed = false;
   #onChange: (() => void)[] = [];
 
   constructor(
@@ -93,6 +95,30 @@ export class ActiveTurn implements TurnContext {
     this.#interruptCause ??= cause;
     this.#abort.abort();
     this.#request?.abort();
+  }
+
+  /**
+   * Accepts an interrupt of the user: the turn then ends interrupted. Returns the function that interrupts, which must be called; null if
+   * how the turn ends is fixed already. Closes the turn to input.
+   */
+  acceptInterrupt(): (() => void) | null {
+    if (this.#isEndFixed) return null;
+    this.refuseInput();
+    this.#acceptedInterrupts++;
+    let isTaken = false;
+    return () => {
+      if (isTaken) return;
+      isTaken = true;
+      this.#acceptedInterrupts--;
+      this.interrupt('user');
+      this.#wake();
+    };
+  }
+
+  /** Waits for the interrupts that were accepted. From then on, none is accepted, and `signal` says whether the turn was interrupted. */
+  async fixEnd(): Promise<void> {
+    while (this.#acceptedInterrupts > 0) await this.#change();
+    this.#isEndFixed = true;
   }
 
   /** Aborts when the turn ends, however it ends. */

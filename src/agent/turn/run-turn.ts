@@ -53,7 +53,7 @@ export async function runTurn(deps: TurnDeps, turn: ActiveTurn, beginning: TurnB
   } catch (error) {
     ending = { status: 'failed', error: unexpected(error, deps) };
   }
-  await finish(run, ending);
+  ending = await finish(run, ending);
   const cause = ending.status === 'interrupted' ? { cause: turn.interruptCause } : {};
   deps.log.info({ threadId: deps.threadId, turnId: turn.id, status: ending.status, ...cause, ms: elapsedMs(run) }, 'turn ended');
   turn.markFinished();
@@ -196,8 +196,11 @@ async function record(run: RunningTurn, items: LogEntry[], sequence: StepSequenc
   if (entries.length > 0) await run.deps.outbox.commit({ entries }, sequence);
 }
 
-/** Stores and announces the end of the turn. If it cannot be stored, its failure is announced all the same. */
-async function finish(run: RunningTurn, ending: Ending): Promise<void> {
+/**
+ * Stores and announces the end of the turn. If it cannot be stored, its failure is announced all the same. A turn that was interrupted
+ * until then ends interrupted, whatever it had come to. Returns the end that was announced.
+ */
+async function finish(run: RunningTurn, reached: Ending): Promise<Ending> {
   const { deps, turn } = run;
   turn.end();
   // After an interrupt, the commands that hold the turn are being killed. A turn that failed does not wait for them.
@@ -205,18 +208,23 @@ async function finish(run: RunningTurn, ending: Ending): Promise<void> {
   deps.endGrants();
   await deps.parts.cleanUp(turn);
   let parts: StepAddition = {};
+  let ending = reached;
   try {
     await leaveInputs(run);
     // The items that are not stored by then are part of the end.
     if (ending.status !== 'completed') await deps.outbox.between(() => {});
+    await turn.fixEnd();
+    if (turn.signal.aborted) ending = { status: 'interrupted' };
     parts = partsStep(run, ending);
     await deps.outbox.commit(endingStep(run, ending, parts), ending.status === 'completed' ? run.sequence : null);
+    return ending;
   } catch (error) {
     const failed: Ending = ending.status === 'failed' ? ending : { status: 'failed', error: unexpected(error, deps) };
     // The parts have already changed memory for the first ending, so both steps are announced.
     const step = endingStep(run, failed, mergedSteps([parts, partsStep(run, failed)]));
     // If only the flush failed, the first end is in the file, and would be back after a kill. This end replaces it, without a flush.
     await deps.outbox.commitOrAnnounce({ ...step, durable: false });
+    return failed;
   }
 }
 
