@@ -156,11 +156,15 @@ function requiredSettings(config: Config, { approvalPolicy, approvalsReviewer, .
   };
 }
 
-/** A sandbox in place of one that is not allowed: the configured one, unless it is looser. */
+/** A sandbox in place of one that is not allowed: the configured one, unless it is looser. It has the network only if the wanted one has. */
 function allowedSandbox(config: Config, wanted: SandboxPolicy): SandboxPolicy {
   const mode = sandboxModeOf(wanted);
   const configured = config.get('sandbox_mode');
-  return configuredSandboxPolicy(config, isSandboxAsStrict(configured, mode) ? configured : allowedSandboxMode(mode, config.requirements));
+  const isAsStrict = isSandboxAsStrict(configured, mode);
+  const policy = configuredSandboxPolicy(config, isAsStrict ? configured : allowedSandboxMode(mode, config.requirements));
+  const isConfined = policy.type === 'readOnly' || policy.type === 'workspaceWrite';
+  const hasNetwork = wanted.type === 'dangerFullAccess' || wanted.networkAccess === true || wanted.networkAccess === 'enabled';
+  return isConfined ? { ...policy, networkAccess: policy.networkAccess === true && hasNetwork } : policy;
 }
 
 /** The kept value, even if it is null: null was chosen. */
