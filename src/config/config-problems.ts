@@ -3,7 +3,8 @@ import { agentWarnings } from './agents/agent-warnings.ts';
 import type { Config } from './config.ts';
 import { type ConfigError, IncompleteConfigError, type LocatedWarning } from './config-error.ts';
 import { type ConfigReads, configErrors } from './config-errors.ts';
-import { REQUEST_PATH } from './hooks/hook-definition.ts';
+import { type HookProblem, REQUEST_PATH } from './hooks/hook-definition.ts';
+import { missingProgram } from './hooks/missing-program.ts';
 import { keyWarnings } from './keys/key-warnings.ts';
 import { lossOf } from './keys/loss-of.ts';
 import { tellSome } from './keys/tell-some.ts';
@@ -69,9 +70,16 @@ export function roleProblems({ agentRoles }: Config, { isProjects }: { isProject
 }
 
 /** Returns the problems with the hooks of the user, or of the project. */
-export function hookProblems({ hooks }: Config, { isProjects }: { isProjects: boolean }): ConfigProblem[] {
+export function hookProblems(config: Config, { isProjects }: { isProjects: boolean }): ConfigProblem[] {
+  const { hooks } = config;
+  const missing = hooks.hooks.flatMap((hook): HookProblem[] => {
+    const { key, sourcePath: path, source } = hook;
+    const what = (source === 'project') === isProjects ? missingProgram(hook, config) : null;
+    const message = `${path}: the hook ${key} fails each time and decides nothing: ${what} is missing or cannot be used.`;
+    return what === null ? [] : [{ path, message, isProjects, isAdvice: true }];
+  });
   const asked = [...hooks.errors, ...hooks.warnings].filter((problem) => problem.isProjects === isProjects);
-  return asked.map(({ message: summary, path, isAdvice }) => {
+  return [...asked, ...missing].map(({ message: summary, path, isAdvice }) => {
     const location = { path, range: null, ...(path === REQUEST_PATH ? { isRequests: true as const } : {}) };
     const problem = toProblem({ summary, details: null, location }, isAdvice ? 'noEffect' : 'invalid');
     return { ...problem, fix: `${FOLLOW}, or correct the file.` };

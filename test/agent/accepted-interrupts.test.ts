@@ -5,7 +5,7 @@ import { functionCall, message, response, TestModel } from '../support/test-mode
 import { startServer } from '../support/test-server.ts';
 
 /** The turns of the event loop after which a turn is interrupted, at most. */
-const ROUNDS_MAX = 60;
+const ROUNDS_MAX = 40;
 
 test('an interrupt that comes at any moment of a turn is refused, or the turn ends interrupted', async () => {
   const plans = response(functionCall('update_plan', { plan: [{ step: 'Look', status: 'pending' }] }));

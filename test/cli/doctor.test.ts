@@ -183,6 +183,15 @@ describe('heddle doctor', () => {
     expect(text).not.toContain('sk-stored');
   });
 
+  test('a hook whose program is missing', async () => {
+    const hooks = { PreToolUse: [{ hooks: [{ type: 'command', command: '/no/such/check --strict' }] }] };
+    const home = tempFolder({ 'hooks.json': JSON.stringify({ hooks }), 'config.toml': 'model_provider = "scripted"\n' });
+    const { check } = await doctor({}, { home });
+    expect(check('configuration')?.problems).toMatchObject([
+      { severity: 'warning', file: join(home, 'hooks.json'), message: expect.stringContaining('the program /no/such/check is missing') },
+    ]);
+  });
+
   test('a system without a sandbox', async () => {
     const { check } = await doctor({}, { platform: 'win32' });
     expect(check('sandbox')).toMatchObject({

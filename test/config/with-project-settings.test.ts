@@ -161,6 +161,14 @@ test.each([
   expect([config.get(name), ignoredIn(config)]).toEqual([value, [name]]);
 });
 
+test.each(['"untrusted"', '"on-failure"', '"on-request"', '"never"', granular('sandbox_approval', 'rules')])(
+  'a question about skills that only a granular policy asks stays: the project sets %s',
+  async (projects) => {
+    const config = await loaded(`approval_policy = ${projects}\n`, `approval_policy = ${granular('skill_approval')}\n`);
+    expect([config.get('approval_policy'), ignoredIn(config)]).toEqual([jsonOf(granular('skill_approval')), ['approval_policy']]);
+  },
+);
+
 /** A table with some of the settings, with valid and invalid values, and with other keys. */
 const settings = fc
   .array(

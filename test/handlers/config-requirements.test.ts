@@ -51,6 +51,20 @@ describe('the requirements of the administrator', () => {
     );
   });
 
+  test('do not loosen what a client asks for or what a thread has kept more than they must', async () => {
+    const limits =
+      'allowed_approval_policies = ["never", "untrusted"]\nallowed_sandbox_modes = ["danger-full-access", "workspace-write"]\n';
+    const network = '[sandbox_workspace_write]\nnetwork_access = true\n';
+    const config = `approval_policy = "on-request"\nsandbox_mode = "danger-full-access"\n${BASE}${network}`;
+    const { client } = await startServer({ config, system: { 'requirements.toml': limits } });
+    const asked = await client.request('thread/start', { sandbox: 'read-only' });
+    expect([asked.approvalPolicy, asked.sandbox]).toMatchObject(['untrusted', { type: 'workspaceWrite', networkAccess: false }]);
+    const profile = await client.request('thread/start', { permissions: ':read-only' });
+    expect(profile.sandbox).toMatchObject({ type: 'workspaceWrite', networkAccess: false });
+    const configured = await client.request('thread/start', {});
+    expect([configured.approvalPolicy, configured.sandbox.type]).toEqual(['untrusted', 'dangerFullAccess']);
+  });
+
   test.each([
     ['turn/start', { approvalPolicy: 'never' }, 'the approval policy "never"'],
     ['turn/start', { approvalsReviewer: 'auto_review' }, 'the reviewer "auto_review"'],

@@ -4,7 +4,7 @@ import type { InheritedLimits } from '../../config/inherited-limits.ts';
 import { AGENT_PLAN_MODE, isAgentPlanMode } from '../../instructions/collaboration-mode-text.ts';
 import { networkLimits } from '../../policy/network/network-limits.ts';
 import { narrowerSandbox } from '../../policy/permissions/narrower-sandbox.ts';
-import { isProtectedName } from '../../policy/permissions/sandbox-bounds.ts';
+import { hasBounds, isProtectedName } from '../../policy/permissions/sandbox-bounds.ts';
 import { stricterApprovals } from '../../policy/permissions/stricter-approvals.ts';
 import type { CollaborationMode, SandboxPolicy } from '../../protocol/generated/types.ts';
 import type { ThreadSettings } from '../../store/thread-store.ts';
@@ -41,7 +41,7 @@ export function confinedSettings(agent: ConfiguredSettings, owner: ConfiguredSet
     ...sandbox,
     workspaceRoots,
     ...(more.length > 0 || (without.unixSockets && !unixSockets) ? { limits: { networks: more, unixSockets } } : noLimits(agent.settings)),
-    approvalPolicy: stricterApprovals(agent.settings.approvalPolicy, own.approvalPolicy),
+    approvalPolicy: stricterApprovals(agent.settings.approvalPolicy, own.approvalPolicy, hasBounds(sandboxPolicy)),
     approvalsReviewer: own.approvalsReviewer,
     collaborationMode: confinedMode(agent.settings.collaborationMode, own.collaborationMode),
   };

@@ -3,10 +3,18 @@ import type { Config } from '../../config/config.ts';
 import { configuredSandboxPolicy } from '../../config/configured-sandbox-policy.ts';
 import { answeringModel, chooseModel, chooseProvider } from '../../config/providers/choose-provider.ts';
 import type { ProviderConfig } from '../../config/providers/provider-config.ts';
-import { allowedValue } from '../../config/requirements/requirements.ts';
-import { checkRequired, notAllowed } from '../../policy/permissions/check-required.ts';
+import { allowedPolicy, allowedReviewer, allowedSandboxMode } from '../../config/requirements/requirements.ts';
+import { isSandboxAsStrict } from '../../config/strictness/strictest-first.ts';
+import { checkRequired, notAllowed, sandboxModeOf } from '../../policy/permissions/check-required.ts';
 import { completeApprovalPolicy } from '../../policy/permissions/complete-approval-policy.ts';
-import type { ApprovalsReviewer, AskForApproval, MultiAgentMode, Personality, TurnStartParams } from '../../protocol/generated/types.ts';
+import type {
+  ApprovalsReviewer,
+  AskForApproval,
+  MultiAgentMode,
+  Personality,
+  SandboxPolicy,
+  TurnStartParams,
+} from '../../protocol/generated/types.ts';
 import type { ThreadSettings } from '../../store/thread-store.ts';
 import { type SandboxOverrides, type SandboxSources, threadSandbox, turnSandbox } from './thread-sandbox.ts';
 
@@ -136,16 +144,27 @@ function inPlaceOf(isEmbedded: true | undefined, asked: string | null, model: st
 
 type Limited = Pick<ThreadSettings, 'approvalPolicy' | 'approvalsReviewer' | 'sandboxPolicy' | 'permissionProfile' | 'workspaceRoots'>;
 
-/** The settings with values that the administrator allows. */
+/** The settings with values that the administrator allows, as strict as those if possible. */
 function requiredSettings(config: Config, { approvalPolicy, approvalsReviewer, ...sandbox }: Limited): Limited {
-  const { approvalPolicies, reviewers } = config.requirements;
+  const { requirements } = config;
   const isBounded = notAllowed(config, { sandboxPolicy: sandbox.sandboxPolicy }) === null;
   return {
-    approvalPolicy: completeApprovalPolicy(allowedValue(approvalPolicy, approvalPolicies)),
-    approvalsReviewer: allowedValue(approvalsReviewer, reviewers),
+    approvalPolicy: completeApprovalPolicy(allowedPolicy(approvalPolicy, requirements)),
+    approvalsReviewer: allowedReviewer(approvalsReviewer, requirements),
     ...sandbox,
-    ...(isBounded ? {} : { sandboxPolicy: configuredSandboxPolicy(config), permissionProfile: null }),
+    ...(isBounded ? {} : { sandboxPolicy: allowedSandbox(config, sandbox.sandboxPolicy), permissionProfile: null }),
   };
+}
+
+/** A sandbox in place of one that is not allowed: the configured one, unless it is looser. It has the network only if the wanted one has. */
+function allowedSandbox(config: Config, wanted: SandboxPolicy): SandboxPolicy {
+  const mode = sandboxModeOf(wanted);
+  const configured = config.get('sandbox_mode');
+  const isAsStrict = isSandboxAsStrict(configured, mode);
+  const policy = configuredSandboxPolicy(config, isAsStrict ? configured : allowedSandboxMode(mode, config.requirements));
+  const isConfined = policy.type === 'readOnly' || policy.type === 'workspaceWrite';
+  const hasNetwork = wanted.type === 'dangerFullAccess' || wanted.networkAccess === true || wanted.networkAccess === 'enabled';
+  return isConfined ? { ...policy, networkAccess: policy.networkAccess === true && hasNetwork } : policy;
 }
 
 /** The kept value, even if it is null: null was chosen. */

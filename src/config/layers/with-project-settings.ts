@@ -1,17 +1,15 @@
 import type { JsonObject, JsonValue } from '../../base/json-value.ts';
-import type { AskForApproval } from '../../protocol/generated/types.ts';
 import { HOOK_EVENTS } from '../hooks/hook-events.ts';
 import { isAgentSetting, SETTING_NAMES, SETTINGS, type SettingName, type SettingValue } from '../settings.ts';
+import { asksAsMuch } from '../strictness/asks-as-much.ts';
+import { type AsStrict, isSandboxAsStrict, strictestFirst } from '../strictness/strictest-first.ts';
 import { emptyTable, isTable, mergeTables, tableWith, valueAt } from './config-table.ts';
 import type { IgnoredKey, Layer } from './layer.ts';
-
-/** Whether a project's value is at least as strict as the value from the user's own settings and the outer folders. */
-type AsStrict<T> = (projects: T, own: T) => boolean;
 
 /**
  * The settings that a project's config.toml can set. heddle ignores every other key in it, known or not: a setting that starts a
  * program, names a file or an address, or decides who approves what does not belong here. A setting that can loosen a limit has
- * an order, and the stricter value wins.
+ * an order, and the stricter value of the project and of the user's own settings and the outer folders wins.
  */
 const PROJECT_SETTINGS: { readonly [N in SettingName]?: AsStrict<SettingValue<N>> } = {
   'agents.default_subagent_model': anyValue,
@@ -45,7 +43,7 @@ const PROJECT_SETTINGS: { readonly [N in SettingName]?: AsStrict<SettingValue<N>
   plan_mode_reasoning_effort: anyValue,
   project_doc_fallback_filenames: anyValue,
   project_doc_max_bytes: atMost,
-  sandbox_mode: strictestFirst(['read-only', 'workspace-write', 'danger-full-access']),
+  sandbox_mode: isSandboxAsStrict,
   service_tier: anyValue,
   tool_output_token_limit: atMost,
   'tools.view_image': onlyOff,
@@ -133,32 +131,3 @@ function atMost(projects: number, own: number): boolean {
 function onlyOff(projects: boolean, own: boolean): boolean {
   return own || !projects;
 }
-
-function strictestFirst<T>(values: readonly T[]): AsStrict<T> {
-  return (projects, own) => values.indexOf(projects) <= values.indexOf(own);
-}
-
-/** Whether `projects` requires approval in every case in which `own` requires it. */
-function asksAsMuch(projects: AskForApproval, own: AskForApproval): boolean {
-  const asked = questionsOf(projects);
-  return questionsOf(own).every((question) => asked.includes(question));
-}
-
-/** `untrusted` asks before a command runs in the sandbox, `on-failure` after the sandbox has stopped it. */
-function questionsOf(policy: AskForApproval): string[] {
-  if (typeof policy !== 'string') return GRANULAR.filter((question) => policy.granular[question] === true);
-  switch (policy) {
-    case 'untrusted':
-      return ['in the sandbox', 'after the sandbox', ...GRANULAR];
-    case 'on-failure':
-      return ['after the sandbox', ...GRANULAR];
-    case 'on-request':
-      return [...GRANULAR];
-    case 'never':
-      return [];
-    default:
-      return policy satisfies never;
-  }
-}
-
-const GRANULAR = ['sandbox_approval', 'rules', 'mcp_elicitations', 'request_permissions', 'skill_approval'] as const;

@@ -5,6 +5,8 @@ import { ConfigError } from '../config-error.ts';
 import { emptyTable, isTable, mergeTables } from '../layers/config-table.ts';
 import { emptyLayer, type Layer } from '../layers/layer.ts';
 import { SETTINGS, type SettingName, type SettingValue } from '../settings.ts';
+import { asksAsMuch } from '../strictness/asks-as-much.ts';
+import { type AsStrict, isReviewerAsStrict, isSandboxAsStrict } from '../strictness/strictest-first.ts';
 import { WEB_SEARCH_MODES } from '../web-search-table.ts';
 
 type ListName = keyof typeof REQUIREMENT_LISTS;
@@ -78,10 +80,14 @@ function readFeatures(source: Layer, value: JsonValue | undefined): Record<strin
   throw new ConfigError('features: expected a table of features, each true or false', source.locate(['features']));
 }
 
-/** Returns the value if it is allowed, else the first one that is. */
-export function allowedValue<T>(value: T, allowed: readonly T[] | null): T {
-  const [first = value] = allowed ?? [];
-  return isAllowed(value, allowed) ? value : first;
+/**
+ * Returns the value if it is allowed. Otherwise returns the first allowed one that is as strict; if there is none, the first one that no other
+ * allowed one is stricter than.
+ */
+function allowedValue<T>(value: T, allowed: readonly T[] | null, isAsStrict: AsStrict<T>): T {
+  if (allowed === null || isAllowed(value, allowed)) return value;
+  const isStrictest = (one: T) => allowed.every((other) => isAsStrict(one, other) || !isAsStrict(other, one));
+  return allowed.find((one) => isAsStrict(one, value)) ?? allowed.find(isStrictest) ?? value;
 }
 
 /** Returns the widest allowed mode of web search that is not wider than the wanted one. */
@@ -110,14 +116,29 @@ export function withRequiredFeatures(values: JsonObject, { features }: Pick<Requ
 
 /** The allowed value of a setting. Of features, the values of all layers have it. */
 export function requiredValue<N extends SettingName>(name: N, value: SettingValue<N>, required: Requirements): SettingValue<N> {
-  const { approvalPolicies, reviewers, sandboxModes, webSearchModes } = required;
-  const lists: Partial<Record<SettingName, readonly unknown[] | null>> = {
-    approval_policy: approvalPolicies,
-    approvals_reviewer: reviewers,
-    sandbox_mode: sandboxModes,
-  };
-  // Without a mode, that of the provider counts: `webSearch` limits it.
-  if (name === 'web_search' && value === null) return value;
-  if (name === 'web_search') return allowedSearch(value as WebSearchMode, webSearchModes) as SettingValue<N>;
-  return allowedValue<unknown>(value, lists[name] ?? null) as SettingValue<N>;
+  switch (name) {
+    case 'approval_policy':
+      return allowedPolicy(value as AskForApproval, required) as SettingValue<N>;
+    case 'approvals_reviewer':
+      return allowedReviewer(value as ApprovalsReviewer, required) as SettingValue<N>;
+    case 'sandbox_mode':
+      return allowedSandboxMode(value as SandboxMode, required) as SettingValue<N>;
+    case 'web_search':
+      // Without a mode, that of the provider counts: `webSearch` limits it.
+      return value === null ? value : (allowedSearch(value as WebSearchMode, required.webSearchModes) as SettingValue<N>);
+    default:
+      return value;
+  }
+}
+
+export function allowedPolicy(policy: AskForApproval, { approvalPolicies }: Requirements): AskForApproval {
+  return allowedValue(policy, approvalPolicies, asksAsMuch);
+}
+
+export function allowedReviewer(reviewer: ApprovalsReviewer, { reviewers }: Requirements): ApprovalsReviewer {
+  return allowedValue(reviewer, reviewers, isReviewerAsStrict);
+}
+
+export function allowedSandboxMode(mode: SandboxMode, { sandboxModes }: Requirements): SandboxMode {
+  return allowedValue(mode, sandboxModes, isSandboxAsStrict);
 }

@@ -30,7 +30,7 @@ function listed(what: string, value: unknown, allowed: readonly unknown[] | null
 }
 
 /** The mode that a policy belongs to. An external sandbox has no bounds of heddle. */
-function sandboxModeOf({ type }: SandboxPolicy): SandboxMode {
+export function sandboxModeOf({ type }: SandboxPolicy): SandboxMode {
   switch (type) {
     case 'readOnly':
       return 'read-only';
