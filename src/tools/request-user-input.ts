@@ -7,6 +7,8 @@ import type { CallContext, Tool } from './tool.ts';
 
 const QUESTIONS_MAX = 3;
 const OPTIONS_MAX = 10;
+/** The ids are the model's words, beside the user's answers: they have no room for sentences. */
+const ID = /^[a-z0-9_]{1,64}$/;
 
 /** `request_user_input`: asks the user a few questions with answers to choose from, in the modes that allow it. */
 export function requestUserInput({ inDefaultMode }: { inDefaultMode: boolean }): Tool {
@@ -27,7 +29,11 @@ function spec(inDefaultMode: boolean): Tool['spec'] {
           items: {
             type: 'object',
             properties: {
-              id: { type: 'string', description: 'A unique name in snake_case that identifies the question in the answers.' },
+              id: {
+                type: 'string',
+                pattern: '^[a-z0-9_]{1,64}$',
+                description: 'A unique name in snake_case, at most 64 characters, that identifies the question in the answers.',
+              },
               header: { type: 'string', description: 'A title of at most 12 characters.' },
               question: { type: 'string', description: 'The question, in one sentence.' },
               options: {
@@ -100,8 +106,10 @@ function readQuestion(fields: JsonObject): ToolRequestUserInputQuestion {
     label: requireText(option, 'label', 'a label for each option'),
     description: stringField(option, 'description') ?? '',
   }));
+  const id = requireText(fields, 'id', 'a name for each question');
+  if (!ID.test(id)) throw new BadArguments('the `id` of a question has 1 to 64 characters, which are a to z, 0 to 9 and _.');
   return {
-    id: requireText(fields, 'id', 'a name for each question'),
+    id,
     header: requireText(fields, 'header', 'a title for each question'),
     question: requireText(fields, 'question', 'the text of each question'),
     isOther: true,

@@ -63,7 +63,7 @@ export async function transcript(history: readonly AuthoredItem[], options: Tran
   let omitted = 0;
   while (at > 0 && !room.isFull) {
     const read = history[--at];
-    const entry = read === undefined ? null : entryOf(read);
+    const entry = read === undefined ? null : withQuestion(entryOf(read), { history, at }, options);
     if (read === undefined || entry === null) continue;
     const kind = kindOf(entry);
     const line = room.has(kind) ? knownLine(read.item, entry, options) : null;
@@ -74,6 +74,23 @@ export async function transcript(history: readonly AuthoredItem[], options: Tran
   omitted += history.slice(0, at).filter(isShown).length;
   if (omitted > 0) lines.push(JSON.stringify({ omitted: `${omitted} earlier entries` }));
   return [...goal, ...lines.reverse()].join('\n');
+}
+
+/** The most characters of a question that is shown with its answer. */
+const QUESTION_CHARS_MAX = 4_000;
+
+/** The user's answer to a question of the agent is shown with the question, so that no output can displace one of them alone. */
+function withQuestion(
+  entry: Entry | null,
+  { history, at }: { history: readonly AuthoredItem[]; at: number },
+  { masks }: TranscriptOptions,
+): Entry | null {
+  const id = entry?.from === 'user' ? entry.facts.call : null;
+  if (entry === null || typeof id !== 'string') return entry;
+  const asked = history.slice(0, at).findLast(({ item }) => item.type === 'function_call' && item.call_id === id)?.item;
+  if (asked?.type !== 'function_call') return entry;
+  const askedByAgent = shortened(asked.arguments, QUESTION_CHARS_MAX, masks.data);
+  return { ...entry, facts: { ...entry.facts, askedByAgent } };
 }
 
 /** The user's goal, which stays if the messages about it are cut. */

@@ -8,6 +8,7 @@ import type { ModelRequest } from '../../../src/model/model.ts';
 import type { ResponseItem } from '../../../src/protocol/generated/types.ts';
 import { decisionMask } from '../../../src/secrets/decision-mask.ts';
 import { jsonRedactor } from '../../../src/secrets/json-redactor.ts';
+import type { AuthoredItem } from '../../../src/store/model-items.ts';
 import { functionCall, message, response } from '../../support/test-model.ts';
 import { THREAD } from '../../tools/command-server.ts';
 import { ACTION_SET, type ReviewCase } from './action-set.ts';
@@ -127,6 +128,31 @@ test('the oldest entries are left out first, and a flood of output does not disp
   expect(lines[1]).toEqual({ from: 'user', text: 'Do not push.' });
   expect(lines.at(-2)).toMatchObject({ from: 'tool', call: 'c999' });
   expect(shown.length).toBeLessThan(110_000);
+});
+
+test("the user's answer stands with the question of the agent, and a flood of output displaces neither", async () => {
+  const args = JSON.stringify({ questions: [{ id: 'q', header: 'Push', question: 'Push to main?', options: [{ label: 'Yes' }] }] });
+  const call: ResponseItem = { type: 'function_call', call_id: 'ask', name: 'request_user_input', arguments: args };
+  const answered: ResponseItem = { type: 'function_call_output', call_id: 'ask', output: '{"answers":{"q":{"answers":["Yes"]}}}' };
+  const flood = Array.from(
+    { length: 1_000 },
+    (_, index): AuthoredItem => ({
+      item: { type: 'function_call_output', call_id: `c${index}`, output: 'y'.repeat(3_000) },
+      author: null,
+    }),
+  );
+  const history: AuthoredItem[] = [{ item: call, author: null }, { item: answered, author: 'user' }, ...flood];
+  const shown = await transcript(history, {
+    masks: MASKS,
+    charsMax: 100_000,
+    goal: null,
+    known: new WeakMap(),
+    breaks: new EventLoopYield(),
+  });
+  const lines = shown.split('\n').map((line) => JSON.parse(line));
+  expect(lines.filter(({ from }) => from === 'user')).toEqual([
+    { from: 'user', call: 'ask', askedByAgent: args, text: '{"answers":{"q":{"answers":["Yes"]}}}' },
+  ]);
 });
 
 test('no part of a secret is left where a long text loses its middle', async () => {
