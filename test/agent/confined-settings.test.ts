@@ -15,6 +15,10 @@ extends = ":workspace"
 [permissions.closed.network]
 enabled = true
 mode = "limited"
+[permissions.offline]
+extends = ":workspace"
+[permissions.reading]
+extends = ":read-only"
 `;
 
 /** The settings of a thread with a profile, or without a sandbox. */
@@ -70,3 +74,40 @@ test('settings need no limits of their own if the configuration has them', async
   const [agent, owner] = await Promise.all([withProfile('closed'), withProfile('closed')]);
   expect(confined(agent, owner)).not.toHaveProperty('limits');
 });
+
+const PROFILES_ALL = ['open', 'closed', 'offline', 'reading', null];
+const REVIEWERS = ['user', 'auto_review', 'guardian_subagent'] as const;
+
+/** What commands may do: a greater number is more. */
+function permitted(of: ConfiguredSettings) {
+  const { type } = of.settings.sandboxPolicy;
+  const { mode, unixSockets } = effective(of);
+  const hasNetwork = 'networkAccess' in of.settings.sandboxPolicy && of.settings.sandboxPolicy.networkAccess === true;
+  const managed = hasNetwork ? ['limited', 'full', null].indexOf(mode) + 1 : 0;
+  return {
+    sandbox: ['readOnly', 'workspaceWrite', 'dangerFullAccess'].indexOf(type),
+    // Nothing manages the network where there is no sandbox.
+    network: type === 'dangerFullAccess' ? 3 : managed,
+    unixSockets: Number(unixSockets),
+  };
+}
+
+test.each(PROFILES_ALL.flatMap((agents) => PROFILES_ALL.map((owners) => [agents, owners])))(
+  'an agent with the profile %s of a thread with %s may do no more than the thread, whatever the configuration of either manages',
+  async (agents, owners) => {
+    for (const tomls of [[], ['features.network_proxy = true'], ['', 'features.network_proxy = true']] as const) {
+      const [agent, owner] = await Promise.all([withProfile(agents, tomls[0]), withProfile(owners, tomls[1])]);
+      for (const reviewer of REVIEWERS)
+        for (const owners of REVIEWERS) {
+          const asked = { ...agent, settings: { ...agent.settings, approvalsReviewer: reviewer } };
+          const limit = { ...owner, settings: { ...owner.settings, approvalsReviewer: owners } };
+          const settings = confined(asked, limit);
+          const [now, limits] = [permitted({ ...agent, settings }), permitted(owner)];
+          expect(now.sandbox).toBeLessThanOrEqual(limits.sandbox);
+          expect(now.network).toBeLessThanOrEqual(limits.network);
+          expect(now.unixSockets).toBeLessThanOrEqual(limits.unixSockets);
+          expect(settings.approvalsReviewer).toBe(owners);
+        }
+    }
+  },
+);
