@@ -71,13 +71,16 @@ describe('while the end of a turn is being written', () => {
     expect(order).toEqual(['answered', 'completed', 'answered', 'completed']);
   });
 
-  test('turn/interrupt is answered, and the turn stays completed', async () => {
+  test('turn/interrupt is refused, and the turn stays completed', async () => {
     const gate = new Gate();
     const server = await waitingAt(gate, ({ kind }) => kind === 'turnEnded');
     server.model.push(response(message('first')));
     const { turn } = await server.client.request('turn/start', { threadId: idOf(1), input: text('one') });
     await gate.reached;
-    expect(await server.client.request('turn/interrupt', { threadId: idOf(1), turnId: turn.id })).toEqual({});
+    expect(await server.client.refusal('turn/interrupt', { threadId: idOf(1), turnId: turn.id })).toMatchObject({
+      code: -32600,
+      data: { code: 'turn_not_active' },
+    });
     gate.open();
     expect((await server.client.turnCompleted(turn.id)).status).toBe('completed');
   });
