@@ -130,6 +130,13 @@ test('input cannot be injected into a terminal', async () => {
   expect(await python([...calls, high])).toEqual(['EPERM', 'EPERM', 'done', 'EPERM']);
 });
 
+test('a file that is only read cannot be leased, which would hold up its writer', async () => {
+  const calls = [1024, 1040].map((command) => `fcntl.fcntl(os.open('/etc/passwd', os.O_RDONLY), ${command}, 0)`);
+  const own = "fcntl.fcntl(os.open('leased', os.O_RDONLY | os.O_CREAT), 1024, 0)";
+  const reading = "fcntl.fcntl(os.open('leased', os.O_RDONLY), 1025)";
+  expect(await python([...calls, own, reading])).toEqual(['EPERM', 'EPERM', 'EPERM', 'done']);
+});
+
 test('a command in its own terminal is started without further files, and has the filter', async () => {
   const script = "import fcntl, os\ntry: fcntl.ioctl(os.openpty()[1], 0x5412, b'x')\nexcept OSError as error: print(error.errno)";
   const what = { argv: ['python3', '-c', script], cwd: world.workspace, env: { PATH: '/usr/bin:/bin' }, terminal: true };

@@ -12,6 +12,7 @@ export interface SeccompNumbers {
   auditArch: number;
   clone: number;
   ioctl: number;
+  fcntl: number;
   socket: number;
   socketpair: number;
   sendto: number;
@@ -34,6 +35,7 @@ export const SECCOMP_NUMBERS: Readonly<Record<string, SeccompNumbers>> = {
     auditArch: 0xc000_003e,
     clone: 56,
     ioctl: 16,
+    fcntl: 72,
     socket: 41,
     socketpair: 53,
     sendto: 44,
@@ -67,6 +69,7 @@ export const SECCOMP_NUMBERS: Readonly<Record<string, SeccompNumbers>> = {
     auditArch: 0xc000_00b7,
     clone: 220,
     ioctl: 29,
+    fcntl: 25,
     socket: 198,
     socketpair: 199,
     sendto: 206,
