@@ -205,6 +205,11 @@ describe('the source', () => {
     expect(measuring).toEqual(['src/base/files/own-file.ts', 'src/rollout/rollout-log.ts', 'src/store/settling-entries.ts']);
   });
 
+  test('starts programs with base/processes/spawn-program.ts only: a spawn without file descriptors left would end the process', () => {
+    const starting = /import (?!type )[^;]*from '(?:node:)?child_process'|(?:import|require)\('(?:node:)?child_process'\)/;
+    expect(source.filter((path) => starting.test(textOf(path)))).toEqual(['src/base/processes/spawn-program.ts']);
+  });
+
   test('measures time with base/clock.ts: performance.now() loads a module of Node', () => {
     expect(source.filter((path) => /\bperformance\.now\b/.test(codeOf(path)))).toEqual([]);
   });

@@ -1,8 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, Server } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../base/clock.ts';
+import { spawnProgram } from '../base/processes/spawn-program.ts';
 import type { CommandListener, Listeners, ReceivedListener } from './listeners.ts';
 import type { CommandServer } from './sandbox.ts';
 
@@ -37,7 +38,7 @@ export class LocalListeners implements Listeners {
   }
 
   async receive([program = '', ...args]: readonly string[], port: number): Promise<ReceivedListener> {
-    const child = spawn(program, [...args, '-e', SOURCE, String(port)], {
+    const child = spawnProgram(program, [...args, '-e', SOURCE, String(port)], {
       env: { ELECTRON_RUN_AS_NODE: '1' },
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });

@@ -1,7 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { constants } from 'node:os';
 import type { Writable } from 'node:stream';
+import { spawnProgram } from '../../base/processes/spawn-program.ts';
 import { ProcessStartError } from './processes.ts';
 import type { ProgramEnd } from './started-process.ts';
 
@@ -57,7 +58,7 @@ export function spawnNow({ argv, cwd, env, stdio, hidden }: ChildOptions): Child
     while (files.length < count) files.push(hidden.has(files.length) ? nothing : 'ignore');
   }
   try {
-    return spawn(program, args, { cwd, env, detached: true, stdio: files });
+    return spawnProgram(program, args, { cwd, env, detached: true, stdio: files });
   } catch (error) {
     throw startError(error);
   } finally {
