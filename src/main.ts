@@ -30,6 +30,8 @@ import type { Transport } from './transport/transport.ts';
 declare const HEDDLE_VERSION: string;
 
 const STDOUT = 1;
+/** The exit code after an error inside the server that nothing has handled: EX_SOFTWARE of sysexits. */
+const EXIT_INTERNAL = 70;
 
 const TOML_EDITOR = join(__dirname, '..', 'bin', 'load-toml-editor.js');
 
@@ -210,6 +212,10 @@ async function serve(options: ServeOptions): Promise<void> {
   };
   process.stdout.on('error', ({ message }) => clientGone(message));
   const stopWatching = watchClient({ parent: () => process.ppid, output: STDOUT, onGone: clientGone });
+  process.on('uncaughtException', (error) => {
+    log.error({ err: error }, 'uncaught exception: the server ends');
+    void end(EXIT_INTERNAL, 'shutdown');
+  });
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'unhandled rejection'));
   // A paced input ends when all turns have ended but those that hang, so there is nothing to drain.
   await server.connect(transport, { drain: options.drain && !options.deterministic });

@@ -147,12 +147,6 @@ describe('the source', () => {
     expect(outside.filter((path) => sql.test(codeOf(path)) || /from 'better-sqlite3'/.test(codeOf(path)))).toEqual([]);
   });
 
-  test('starts programs by one function, which survives a lack of file descriptors', () => {
-    const starting = /import \{[^}]*(?<!type )\b(spawn|fork|exec|spawnSync|execSync|execFileSync)\b[^}]*\} from 'node:child_process'/;
-    const starters = ['src/sandbox/processes/spawn-child.ts', 'src/client/spawn-server.ts'];
-    expect(source.filter((path) => starting.test(codeOf(path)))).toEqual(starters.toSorted());
-  });
-
   test('reaches for `process` where it begins only: the executable, the library, and the client that starts servers', () => {
     const reaching = /(?<![/-])\bprocess\s*[.[]|(from|require\()\s*'(node:)?process'/;
     const beginnings = ['src/main.ts', 'src/index.ts', 'src/client/spawn-server.ts'];
@@ -209,6 +203,11 @@ describe('the source', () => {
     const measuring = source.filter((path) => elapsed.test(codeOf(path).replaceAll('monotonic() - shownAtMs', '')));
     // own-file.ts compares with the time of change of a file, which is the system's.
     expect(measuring).toEqual(['src/base/files/own-file.ts', 'src/rollout/rollout-log.ts', 'src/store/settling-entries.ts']);
+  });
+
+  test('starts programs with base/processes/spawn-program.ts only: a spawn without file descriptors left would end the process', () => {
+    const starting = /import (?!type )[^;]*from '(?:node:)?child_process'|(?:import|require)\('(?:node:)?child_process'\)/;
+    expect(source.filter((path) => starting.test(textOf(path)))).toEqual(['src/base/processes/spawn-program.ts']);
   });
 
   test('measures time with base/clock.ts: performance.now() loads a module of Node', () => {

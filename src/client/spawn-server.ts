@@ -1,8 +1,9 @@
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import type { ChildProcessByStdio } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { PassThrough, type Readable, type Writable } from 'node:stream';
 import { isFolder } from '../base/paths/is-folder.ts';
+import { spawnProgram } from '../base/processes/spawn-program.ts';
 import { Client } from './client.ts';
 import type { ClientOptions } from './client-options.ts';
 
@@ -115,7 +116,7 @@ function start(options: SpawnOptions): { server: Server | null; ended: Promise<E
 function run({ command, args = ['app-server'], cwd, env = process.env, home }: SpawnOptions): Server {
   const homes = home === undefined ? {} : { HEDDLE_HOME: home, CODEX_HOME: home };
   const [file, ...first] = command === undefined ? [process.execPath, executable()] : [command];
-  return spawn(file, [...first, ...args], { cwd, env: { ...env, ...homes }, stdio: ['pipe', 'pipe', 'pipe'] });
+  return spawnProgram(file, [...first, ...args], { cwd, env: { ...env, ...homes }, stdio: ['pipe', 'pipe', 'pipe'] });
 }
 
 /** heddle's executable, also if this file was bundled into another program. */

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, Server } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../base/clock.ts';
+import { spawnProgram } from '../base/processes/spawn-program.ts';
 import type { CommandListener, Listeners, ReceivedListener } from './listeners.ts';
-import { startChild } from './processes/spawn-child.ts';
 import type { CommandServer } from './sandbox.ts';
 
 const RECEIVE_MS_MAX = 10_000;
@@ -38,7 +38,7 @@ export class LocalListeners implements Listeners {
   }
 
   async receive([program = '', ...args]: readonly string[], port: number): Promise<ReceivedListener> {
-    const child = startChild(program, [...args, '-e', SOURCE, String(port)], {
+    const child = spawnProgram(program, [...args, '-e', SOURCE, String(port)], {
       env: { ELECTRON_RUN_AS_NODE: '1' },
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });

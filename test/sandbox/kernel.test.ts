@@ -107,11 +107,6 @@ test('the kernel and other processes cannot be accessed', async () => {
   expect(await python(calls)).toEqual(calls.map(() => 'EPERM'));
 });
 
-test('no file gets a lease, which would keep the programs of the user from opening it', async () => {
-  const leased = (kind: string) => `fcntl.fcntl(os.open('/etc/hostname', os.O_RDONLY), fcntl.F_SETLEASE, fcntl.${kind})`;
-  expect(await python([leased('F_RDLCK'), leased('F_WRLCK'), 'fcntl.fcntl(0, fcntl.F_GETFL)'])).toEqual(['EPERM', 'EPERM', 'done']);
-});
-
 test('no device can be created, and no file gets capabilities', async () => {
   const calls = [
     "os.mknod('block', 0o60600, os.makedev(254, 0))",
@@ -133,6 +128,13 @@ test('input cannot be injected into a terminal', async () => {
   const calls = ["fcntl.ioctl(os.openpty()[1], 0x5412, b'x')", "fcntl.ioctl(os.openpty()[1], 0x541c, b'\\\\3')", 'os.openpty()'];
   const high = "call('ioctl', os.openpty()[1], ctypes.c_ulong(0x1_0000_5412), b'x')";
   expect(await python([...calls, high])).toEqual(['EPERM', 'EPERM', 'done', 'EPERM']);
+});
+
+test('a file that is only read cannot be leased, which would hold up its writer', async () => {
+  const calls = [1024, 1040].map((command) => `fcntl.fcntl(os.open('/etc/passwd', os.O_RDONLY), ${command}, 0)`);
+  const own = "fcntl.fcntl(os.open('leased', os.O_RDONLY | os.O_CREAT), 1024, 0)";
+  const reading = "fcntl.fcntl(os.open('leased', os.O_RDONLY), 1025)";
+  expect(await python([...calls, own, reading])).toEqual(['EPERM', 'EPERM', 'EPERM', 'done']);
 });
 
 test('a command in its own terminal is started without further files, and has the filter', async () => {

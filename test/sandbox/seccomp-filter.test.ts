@@ -85,6 +85,15 @@ describe.each(Object.entries(SECCOMP_NUMBERS))('the filter for %s', (arch, numbe
       expect(answer(filters.get(true) ?? Buffer.alloc(0), { auditArch, number: 0, args: [] })).toBe('EPERM');
   });
 
+  test('refuses leases and delegations, and allows all other commands of fcntl', () => {
+    const refused = [1024, 1040];
+    const known = Array.from({ length: 64 }, (_, index) => [index, 1024 + index]).flat();
+    for (const command of known) {
+      const expected = refused.includes(command) ? 'EPERM' : 'allowed';
+      for (const bits of [0n, 1n << 32n]) expect(ask(false, numbers.fcntl, 3, BigInt(command) | bits, 0)).toBe(expected);
+    }
+  });
+
   test('refuses what its tables list, with and without unixSockets', () => {
     for (const unixSockets of [false, true]) {
       expect(numbers.refused.map((number) => ask(unixSockets, number))).toEqual(numbers.refused.map(() => 'EPERM'));

@@ -1,11 +1,10 @@
-import { execFile } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
-import { promisify } from 'node:util';
 import type { Clock } from '../../base/clock.ts';
 import { readProcLink } from '../../base/files/read-proc.ts';
 import { resolveLinks } from '../../base/paths/follow-path.ts';
 import { isWithin } from '../../base/paths/is-within.ts';
 import { realPathOrSame } from '../../base/paths/real-path.ts';
+import { runToEnd } from '../../base/processes/spawn-program.ts';
 import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import type { Listeners } from '../listeners.ts';
 import { LocalListeners } from '../local-listeners.ts';
@@ -275,7 +274,7 @@ async function probeBubblewrap({ program, home, view: deps, openFilter }: ProbeO
     );
     const args = [...ALWAYS, '--unshare-net', '--new-session', ...bubblewrapMounts(view), '--seccomp', String(FILTER_FD), '--', 'true'];
     const [shell = '', ...rest] = withFiles([filter], [program, ...args]);
-    await promisify(execFile)(shell, rest, { env: { PATH: '/usr/bin:/bin' }, timeout: PROBE_TIMEOUT_MS });
+    await runToEnd(shell, rest, { env: { PATH: '/usr/bin:/bin' }, timeout: PROBE_TIMEOUT_MS });
     return { program };
   } catch (error) {
     return { problem: bubblewrapProblem(error instanceof Error && 'stderr' in error ? String(error.stderr) : String(error)) };

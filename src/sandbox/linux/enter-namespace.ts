@@ -1,7 +1,6 @@
-import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { promisify } from 'node:util';
 import { readProcLink } from '../../base/files/read-proc.ts';
+import { runToEnd } from '../../base/processes/spawn-program.ts';
 import { proxyUnavailable } from '../proxy-unavailable.ts';
 
 /** Handles of a network namespace, and of the user namespace that owns it. They keep it alive. */
@@ -27,7 +26,7 @@ export function enterNamespace({ user, net }: NamespaceHandles, nsenter = instal
 export async function checkEntry(namespace: NamespaceHandles, nsenter?: string): Promise<void> {
   const [program = '', ...args] = enterNamespace(namespace, nsenter);
   try {
-    await promisify(execFile)(program, [...args, 'true'], { env: { PATH: '/usr/bin:/bin' }, timeout: CHECK_MS_MAX });
+    await runToEnd(program, [...args, 'true'], { env: { PATH: '/usr/bin:/bin' }, timeout: CHECK_MS_MAX });
   } catch (error) {
     const problem = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
     throw proxyUnavailable(`a network namespace cannot be entered (${problem === '' ? String(error) : problem})`, error);

@@ -59,11 +59,13 @@ const ADDRESS_BYTES = [0, 12, 16, 28, 128];
 const TIOCSTI = 0x5412;
 const TIOCLINUX = 0x541c;
 const F_SETLEASE = 1024;
+const F_SETDELEG = 1040;
 
 /**
  * Returns a BPF program for `seccomp`. Refused system calls fail with EPERM, newer ones than the filter knows fail with ENOSYS, all
  * others are allowed. It refuses calls that change namespaces, access other processes or the kernel, inject input into a terminal,
- * make a file set-user-id, or take a lease on a file, which keeps other programs from opening it. Sockets are allowed by a list of families and types. Returns null if the processor is not supported.
+ * make a file set-user-id, or hold up whoever opens or changes a file (leases and delegations, which need no right to write). Sockets are
+ * allowed by a list of families and types. Returns null if the processor is not supported.
  *
  * Without `unixSockets`, the only unix sockets of a process are pairs that are connected to each other, of the types that can
  * neither be connected again nor send to an address. So `sendmsg` needs no rule. It cannot have one either: its address is in memory,
@@ -85,7 +87,7 @@ export function seccompFilter({ arch, unixSockets }: SeccompOptions): Buffer | n
     ...calls.unknown.flatMap((number) => whenEqual(number, ENOSYS)),
     ...inCase(calls.clone, refuseBits(0, CLONE_NAMESPACES)),
     ...inCase(calls.ioctl, [loadArgument(1), ...whenEqual(TIOCSTI, EPERM), ...whenEqual(TIOCLINUX, EPERM), give(ALLOW)]),
-    ...inCase(calls.fcntl, [loadArgument(1), ...whenEqual(F_SETLEASE, EPERM), give(ALLOW)]),
+    ...inCase(calls.fcntl, [loadArgument(1), ...whenEqual(F_SETLEASE, EPERM), ...whenEqual(F_SETDELEG, EPERM), give(ALLOW)]),
     ...calls.modes.flatMap((call) => inCase(call.number, refuseSetId(call))),
     ...inCase(calls.socket, socketRules(unixSockets)),
     ...inCase(calls.socketpair, socketPairRules(unixSockets)),

@@ -1,8 +1,8 @@
-import type { ChildProcess } from 'node:child_process';
+import type { ChildProcessByStdio } from 'node:child_process';
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
-import type { Writable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
+import { spawnProgram } from '../../base/processes/spawn-program.ts';
 import { ProcessStartError } from './processes.ts';
-import { startChild } from './spawn-child.ts';
 
 /** The file descriptors of the two ends of a pipe. `own` is non-blocking. Programs do not inherit them unless they are passed. */
 export interface PipeEnds {
@@ -94,8 +94,8 @@ async function makePipes(): Promise<number[]> {
   const files: number[] = [];
   let input: Writable | null = null;
   try {
-    const child = startChild('/bin/sh', ['-c', HOLD], { cwd: '/', env: {}, stdio: ['pipe', 'pipe', 'ignore'] });
-    input = child.stdin?.on('error', () => {}) ?? null;
+    const child = spawnProgram('/bin/sh', ['-c', HOLD], { cwd: '/', env: {}, stdio: ['pipe', 'pipe', 'ignore'] });
+    input = child.stdin.on('error', () => {});
     for (const pid of await holders(child)) for (const file of FILES_HELD) files.push(openHeld(`/proc/${pid}/fd/${file}`));
   } catch {
     for (const file of files.splice(0)) closeSync(file);
@@ -106,10 +106,10 @@ async function makePipes(): Promise<number[]> {
 }
 
 /** Returns the pids of the holder processes. Rejects if the shell ends early. */
-function holders(child: Pick<ChildProcess, 'stdout' | 'once'>): Promise<string[]> {
+function holders(child: ChildProcessByStdio<Writable, Readable, null>): Promise<string[]> {
   return new Promise((resolve, reject) => {
     let text = '';
-    child.stdout?.setEncoding('latin1').on('data', (part: string) => {
+    child.stdout.setEncoding('latin1').on('data', (part: string) => {
       text += part;
       const pids = text.split('\n').slice(0, -1);
       if (pids.length === HOLDERS) resolve(pids);

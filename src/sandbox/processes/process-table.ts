@@ -1,6 +1,6 @@
-import { execFile } from 'node:child_process';
 import { namesInProc, type ProcPath, readProc } from '../../base/files/read-proc.ts';
 import { unlessUnseen } from '../../base/paths/stat-of.ts';
+import { runToEnd } from '../../base/processes/spawn-program.ts';
 import type { ProcessMarks } from './process-mark.ts';
 
 export interface ProcessEntry {
@@ -144,8 +144,11 @@ function portableTable(marks: ProcessMarks): ProcessTable {
 }
 
 /** Runs `ps`. Resolves with its output, which is empty if it fails. */
-export function runPs(args: string[]): Promise<string> {
-  return new Promise((resolve) => {
-    execFile('/bin/ps', args, { encoding: 'latin1', maxBuffer: 256 * 1024 * 1024 }, (_error, stdout) => resolve(stdout));
-  });
+export async function runPs(args: string[]): Promise<string> {
+  try {
+    return (await runToEnd('/bin/ps', args, { encoding: 'latin1', maxBuffer: 256 * 1024 * 1024 })).stdout;
+  } catch (error) {
+    // Some systems report processes that are gone by the exit code, and list the others.
+    return error instanceof Error && 'stdout' in error ? String(error.stdout) : '';
+  }
 }

@@ -1,7 +1,8 @@
-import { type ChildProcess, type ChildProcessByStdio, type SpawnOptions, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { constants } from 'node:os';
-import type { Readable, Writable } from 'node:stream';
+import type { Writable } from 'node:stream';
+import { spawnProgram } from '../../base/processes/spawn-program.ts';
 import { ProcessStartError } from './processes.ts';
 import type { ProgramEnd } from './started-process.ts';
 
@@ -57,30 +58,12 @@ export function spawnNow({ argv, cwd, env, stdio, hidden }: ChildOptions): Child
     while (files.length < count) files.push(hidden.has(files.length) ? nothing : 'ignore');
   }
   try {
-    return startChild(program, args, { cwd, env, detached: true, stdio: files });
+    return spawnProgram(program, args, { cwd, env, detached: true, stdio: files });
+  } catch (error) {
+    throw startError(error);
   } finally {
     if (nothing !== null) closeSync(nothing);
   }
-}
-
-/** A child with the streams that were asked for. */
-type Child = ChildProcessByStdio<Writable | null, Readable | null, Readable | null>;
-
-/**
- * Starts a program: the only way in which the server does. Throws a `ProcessStartError` if that fails at once. A later failure is an
- * `error` event, which ends nothing if nobody listens to it.
- */
-export function startChild(program: string, args: readonly string[], options: SpawnOptions): Child {
-  let child: Child | { stdio: undefined };
-  try {
-    child = spawn(program, args, options) as Child | { stdio: undefined };
-  } catch (error) {
-    throw startError(error);
-  }
-  if ('on' in child) child.on('error', () => {});
-  // Without file descriptors for them, Node makes no streams, and reports the error later.
-  if (child.stdio === undefined) throw startError(`spawn ${program}: this process has no file descriptors left`);
-  return child as Child;
 }
 
 function openNothing(): number {

@@ -64,6 +64,18 @@ async function expectInterrupted(run: InTurn): Promise<void> {
   expect(brief(turn?.items ?? [])).toEqual(['user: question', 'agent: half an answer']);
 }
 
+test('an error inside the server that nothing handles is logged, ends turns, and is the exit code', async () => {
+  const thrower = "process.once('SIGUSR2', () => { throw new Error('thrown by the test'); });";
+  await using run = await inTurn({
+    errorsLogged: true,
+    env: { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(thrower)}` },
+  });
+  process.kill(run.heddle.pid, 'SIGUSR2');
+  expect(await run.heddle.exit).toEqual({ code: 70, signal: null });
+  expect(run.heddle.stderr).toContain('thrown by the test');
+  await expectInterrupted(run);
+});
+
 describe('the end of the input ends the process with status 0', () => {
   test('before the handshake', async () => {
     const where = place();

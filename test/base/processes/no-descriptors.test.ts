@@ -3,21 +3,22 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
 
-const source = (path: string) => JSON.stringify(pathToFileURL(join(import.meta.dirname, '..', '..', 'src', path)).href);
+const source = (path: string) => JSON.stringify(pathToFileURL(join(import.meta.dirname, '..', '..', '..', 'src', path)).href);
 
 /** Starts a program in each way while no file descriptor is left, and prints how each ended. */
 const SCRIPT = `
 import { openSync, closeSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { Pipes } from ${source('sandbox/processes/pipes.ts')};
-import { spawnChild, startChild } from ${source('sandbox/processes/spawn-child.ts')};
+import { spawnProgram } from ${source('base/processes/spawn-program.ts')};
+import { spawnChild } from ${source('sandbox/processes/spawn-child.ts')};
 import { Watchdog } from ${source('sandbox/processes/watchdog.ts')};
 import { LocalListeners } from ${source('sandbox/local-listeners.ts')};
 const clock = { setTimer: () => ({ clear() {} }) };
 const options = { argv: ['/bin/true'], cwd: '/', env: {}, stdio: ['pipe', 'pipe', 'pipe'], hidden: new Set() };
 const ways = {
-  startChild: () => startChild('/bin/true', [], { stdio: 'pipe' }),
-  spawnChild: () => spawnChild(options),
+  program: async () => spawnProgram('/bin/true', [], { stdio: 'pipe' }),
+  command: () => spawnChild(options),
   pipes: () => new Pipes('linux').take(['reads']),
   watchdog: () => new Watchdog({ prefix: 'x', lockLimitPrefix: 1 }, '/bin').watch(new Set()),
   listener: () => new LocalListeners(clock).receive(['/bin/true'], 1),
@@ -44,10 +45,10 @@ test.runIf(process.platform === 'linux')('without file descriptors, no way of st
   const { status, stdout, stderr } = spawnSync('/bin/sh', args, { encoding: 'utf8', timeout: 15_000 });
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   expect(JSON.parse(stdout)).toEqual({
-    startChild: 'ProcessStartError',
-    spawnChild: 'ProcessStartError',
+    program: 'Error',
+    command: 'ProcessStartError',
     pipes: 'started',
     watchdog: 'started',
-    listener: 'ProcessStartError',
+    listener: 'Error',
   });
 });
