@@ -1,11 +1,12 @@
 import type { JsonObject, JsonValue } from '../../base/json-value.ts';
 import { isObject } from '../../base/json-value.ts';
-import { approvalModeOf, serverKey } from '../../config/mcp/mcp-server-config.ts';
+import { approvalModeOf } from '../../config/mcp/mcp-server-config.ts';
 import type { McpTool } from '../../mcp/to-host.ts';
 import type { McpServerElicitationRequestResponse } from '../../protocol/generated/types.ts';
 import { type Ask, type PlannedAction, UNCONFINED, type Verdict } from '../../tools/action.ts';
 import { unanswered } from '../../tools/denial.ts';
 import type { McpCall } from './mcp-call.ts';
+import { toolKey } from './tool-key.ts';
 
 interface ApprovalOptions {
   /** Why the safety check or a part of the turn wants a review; null: policy asks. Such an approval is for one call. */
@@ -39,7 +40,7 @@ export function mcpApproval({ used, tool, context, deps }: McpCall, args: JsonOb
       return answer.type === 'result' ? verdict(answer.result, lasting) : unanswered(answer);
     },
     async keep({ scope }, host) {
-      if (scope === 'session' || scope === 'always') grants.allowMcpTool(serverKey(used.config), tool.name);
+      if (scope === 'session' || scope === 'always') grants.allowMcpTool(toolKey(used.config, tool));
       if (scope !== 'always') return;
       const problem = await deps.toolApprovals.store(used.config, tool.name);
       if (problem === null) return;

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, type JsonValue } from '../../base/json-value.ts';
-import { approvalModeOf, serverKey } from '../../config/mcp/mcp-server-config.ts';
+import { approvalModeOf } from '../../config/mcp/mcp-server-config.ts';
 import { McpError } from '../../mcp/mcp-error.ts';
 import type { Progress } from '../../mcp/mcp-host-client.ts';
 import type { McpCallOutcome } from '../../mcp/to-host.ts';
@@ -25,6 +25,7 @@ import { mcpApproval } from './mcp-approval.ts';
 import type { McpCall } from './mcp-call.ts';
 import { runSafetyCheck } from './run-safety-check.ts';
 import { failureFor, timedOutput } from './timed-output.ts';
+import { toolKey } from './tool-key.ts';
 
 type McpItem = Extract<ThreadItem, { type: 'mcpToolCall' }>;
 
@@ -67,7 +68,7 @@ export class McpCallAction implements Action {
   async judge(settings: ThreadSettings, grants: Grants): Promise<Judgement> {
     const { used, tool } = this.#call;
     const mode = approvalModeOf(used.config, tool.name);
-    const isGranted = grants.allowsMcpTool(serverKey(used.config), tool.name);
+    const isGranted = grants.allowsMcpTool(toolKey(used.config, tool));
     const judged = judgeMcpCall({ mode, annotations: tool.annotations, isGranted }, settings);
     if (typeof judged === 'object') return judged;
     const checked = await this.#check();

@@ -13,6 +13,7 @@ import { mcpNamespaces, mcpToolNames } from './mcp-tool-names.ts';
 import { resourceTools } from './resource-tools.ts';
 import { type ThreadServer, ThreadServers } from './thread-servers.ts';
 import { toolWarning } from './tool-warning.ts';
+import { withoutSameNames } from './without-same-names.ts';
 
 /** Offers the tools and resources of the MCP servers that the thread's configuration names. */
 export class McpTools implements TurnPart {
@@ -21,7 +22,7 @@ export class McpTools implements TurnPart {
   #isClosing = false;
   /** Nothing releases servers any more. */
   #isClosed = false;
-  /** The warnings about tools that are not offered, by server. Each is announced once. */
+  /** The warnings about tools that are not offered, by server; those of several servers by ''. Each is announced once. */
   readonly #warnings = new Map<string, string | null>();
 
   constructor(deps: TurnPartDeps) {
@@ -63,9 +64,11 @@ export class McpTools implements TurnPart {
     );
     const known = used.filter(({ server }) => server.connected !== null);
     if (known.length === 0) return [];
-    for (const each of known) this.#warn(each);
+    for (const { config, server } of known) this.#warn(config.name, toolWarning(config.name, server.leftOut));
     const namespaces = mcpNamespaces(used.map(({ config }) => config.name));
-    const offered = known.flatMap((each) => this.#toolsOf(each, namespaces.get(each.config.name) ?? each.config.name));
+    const all = known.flatMap((each) => this.#toolsOf(each, namespaces.get(each.config.name) ?? each.config.name));
+    const { tools: offered, warning } = withoutSameNames(all);
+    this.#warn('', warning);
     const hasResources = known.some(({ server }) => server.connected?.capabilities.resources !== undefined);
     return [...(hasResources ? resourceTools(this.servers, this.#deps) : []), ...offered];
   }
@@ -86,10 +89,9 @@ export class McpTools implements TurnPart {
     this.servers.release();
   }
 
-  #warn({ config, server }: ThreadServer): void {
-    const message = toolWarning(config.name, server.leftOut);
-    const isNew = message !== (this.#warnings.get(config.name) ?? null);
-    this.#warnings.set(config.name, message);
+  #warn(server: string, message: string | null): void {
+    const isNew = message !== (this.#warnings.get(server) ?? null);
+    this.#warnings.set(server, message);
     const { threadId, outbox } = this.#deps;
     if (isNew && message !== null) void outbox.announce([{ method: 'warning', params: { threadId, message } }]);
   }

@@ -50,13 +50,13 @@ export class Grants {
     return this.#targets.has(url);
   }
 
-  /** Allows calls of a tool of an MCP server for the session. `server` identifies the server (`serverKey`). */
-  allowMcpTool(server: string, tool: string): void {
-    this.#mcpTools.add(JSON.stringify([server, tool]));
+  /** Allows calls of a tool of an MCP server for the session. `key` identifies the server and the definition of the tool (`toolKey`). */
+  allowMcpTool(key: string): void {
+    this.#mcpTools.add(key);
   }
 
-  allowsMcpTool(server: string, tool: string): boolean {
-    return this.#mcpTools.has(JSON.stringify([server, tool]));
+  allowsMcpTool(key: string): boolean {
+    return this.#mcpTools.has(key);
   }
 
   grant(permissions: GrantedPermissions, scope: 'turn' | 'session'): void {

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { exampleServer, mcpCall, mcpItems, mcpThread, runTurn, textOf, withServers } from '../../mcp/mcp-thread.ts';
+import { expect, test, vi } from 'vitest';
+import { exampleServer, mcpCall, mcpItems, mcpThread, offeredBy, runTurn, textOf, withServers } from '../../mcp/mcp-thread.ts';
 import { answer, question } from '../../support/asking.ts';
 import { message, response } from '../../support/test-model.ts';
 import type { TestServer } from '../../support/test-server.ts';
@@ -61,6 +61,35 @@ test('persist: session spares further questions about the tool, in this session'
   await turn;
   expect([asked(server), mcpItems(server).map(({ status }) => status)]).toEqual([1, ['completed', 'completed']]);
   expect(readFileSync(join(server.home, 'config.toml'), 'utf8')).not.toMatch(/approval_mode/);
+});
+
+test('a grant for the session ends when the server changes the definition of the tool', async () => {
+  const config = withServers(exampleServer('ex', '', { MCP_MODE: 'redefines' }));
+  const server = await mcpThread([mcpCall('write', {}, { callId: 'a' })], { config });
+  const first = runTurn(server);
+  answer(server.client, await question(server.client, ASK), { ...ACCEPT, _meta: { persist: 'session' } });
+  await first;
+  await vi.waitFor(async () => {
+    const { data } = await server.client.request('mcpServerStatus/list', { threadId: server.threadId });
+    expect(JSON.stringify(data)).toContain('Writes anywhere');
+  });
+  server.model.push(response(mcpCall('write', {}, { callId: 'b' })), response(message('done')));
+  const second = runTurn(server);
+  const request = await question(server.client, ASK, 2);
+  expect(request.params._meta).toMatchObject({ tool_description: 'Writes anywhere' });
+  answer(server.client, request, ACCEPT);
+  await second;
+});
+
+test('tools of two servers with one name for the model are not offered, and a warning names both', async () => {
+  const servers = `${exampleServer('ex', '', { MCP_TOOL: 'b__same' })}${exampleServer('ex__b', '', { MCP_TOOL: 'same' })}`;
+  const server = await mcpThread([mcpCall('b__same')], { config: withServers(servers) });
+  await runTurn(server);
+  expect(mcpItems(server)).toEqual([]);
+  expect(offeredBy(server.model.requests[0]).map(({ name }) => name)).not.toContain('b__same');
+  expect(offeredBy(server.model.requests[0], 'ex__b').map(({ name }) => name)).toContain('echo');
+  const warnings = server.client.notifications('warning').map((warning) => warning.message);
+  expect(warnings.filter((text) => text.includes('b__same of mcp__ex and same of mcp__ex__b'))).toHaveLength(1);
 });
 
 test('with the mode writes, each call that may write is asked about anew, and no other', async () => {
