@@ -1,13 +1,14 @@
 import { isObject, type JsonObject, type JsonValue } from '../../base/json-value.ts';
 import { cutText } from '../../base/text/cut-text.ts';
 import { McpError } from '../../mcp/mcp-error.ts';
-import type { CutResult, McpRequest } from '../../mcp/to-host.ts';
+import type { CutResult, McpRequest, McpTool } from '../../mcp/to-host.ts';
 import type { ThreadItem } from '../../protocol/generated/types.ts';
 import { type Action, type ActionHost, type ActionOutcome, failed, UNCONFINED } from '../../tools/action.ts';
 import { refusalText } from '../../tools/denial.ts';
 import type { CallContext, Tool } from '../../tools/tool.ts';
 import { CHARS_PER_TOKEN } from '../prompt/item-size.ts';
 import type { TurnPartDeps } from '../turn/turn-part.ts';
+import { McpCallAction } from './mcp-call-action.ts';
 import type { ThreadServer, ThreadServers } from './thread-servers.ts';
 
 /** The server that an item names if the call is about all of them. */
@@ -113,14 +114,44 @@ function prepare(
     }
   };
   return {
-    kind: 'other',
+    ...(tool.name === 'read_mcp_resource' ? judgedAsCall(read, given, { context, servers, deps }) : RUNS),
     item,
-    judge: () => ({ run: UNCONFINED }),
     perform,
     refused(denial) {
       const message = refusalText(denial);
       return { output: message, success: false, item: { ...item, status: 'failed', error: { message }, durationMs: 0 } };
     },
+  };
+}
+
+const RUNS = { kind: 'other', judge: () => ({ run: UNCONFINED }) } as const;
+
+/** What a read is for policy, the safety check, the guardian and the user: a call of a tool that only reads. */
+const READ_TOOL: McpTool = {
+  name: 'read_mcp_resource',
+  title: null,
+  description: 'Reads a resource of the server',
+  inputSchema: {},
+  raw: {},
+  annotations: { readOnlyHint: true },
+};
+
+/** The model names the resource, so reading it is judged like a call of a tool of that server. */
+function judgedAsCall(
+  { server }: ReadArguments,
+  args: JsonObject,
+  { context, servers, deps }: { context: CallContext; servers: ThreadServers; deps: TurnPartDeps },
+): Pick<Action, 'kind' | 'judge' | 'approval' | 'describe' | 'isShownFirst'> {
+  const used = servers.find(server ?? '');
+  // Nothing is read of a server that does not exist.
+  if (used === null) return RUNS;
+  const call = new McpCallAction({ used, tool: READ_TOOL, context, settings: deps.configuration().mcp.settings, deps }, args);
+  return {
+    kind: call.kind,
+    isShownFirst: call.isShownFirst,
+    judge: (settings, grants) => call.judge(settings, grants),
+    approval: (permit, reason) => call.approval(permit, reason),
+    describe: (permit) => call.describe(permit),
   };
 }
 

@@ -52,6 +52,28 @@ test('block: the call is not made, and the model reads why', async () => {
   expect(textOf(server)).toContain('Not on Sundays.');
 });
 
+test('the check is asked about the read of a resource, too', async () => {
+  const read = functionCall('read_mcp_resource', { server: 'ex', uri: 'example://one' });
+  const check = checkedBy(
+    `say(call.tool === 'read_mcp_resource' && call.arguments.uri === 'example://one' ? 'block' : 'ok', 'Not this one.')`,
+  );
+  const server = await mcpThread([read], { config: config(check) });
+  await runTurn(server);
+  expect(mcpItems(server)[0]).toMatchObject({ tool: 'read_mcp_resource', status: 'failed', result: null });
+  expect(textOf(server)).toContain('Not this one.');
+});
+
+test('where each call of a server is asked about, reads of its resources are, too', async () => {
+  const read = functionCall('read_mcp_resource', { server: 'ex', uri: 'example://one' });
+  const server = await mcpThread([read], { config: withServers(exampleServer('ex', 'default_tools_approval_mode = "prompt"')) });
+  const turn = runTurn(server);
+  const request = await question(server.client, ASK);
+  expect(request.params).toMatchObject({ serverName: 'ex', _meta: { tool_params: { uri: 'example://one' } } });
+  answer(server.client, request, { action: 'decline' });
+  await turn;
+  expect(mcpItems(server)[0]).toMatchObject({ status: 'failed', result: null });
+});
+
 test('a reason is read whole, though a pipe of 64 KiB divides one of its characters', async () => {
   const script = `
     const begin = '{"decision":"block","reason":"';
