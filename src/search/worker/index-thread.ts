@@ -72,8 +72,13 @@ export class IndexThread {
       this.#waiting.get(id)?.resolve(matches);
       this.#waiting.delete(id);
     });
-    worker.on('error', (error) => {
-      if (this.#worker === worker) this.#forget(`the thread that ranks paths has died: ${error.message}`);
+    let why = 'it ended';
+    worker.on('error', ({ message }) => {
+      why = message;
+    });
+    // Not every end is an error.
+    worker.on('exit', () => {
+      if (this.#worker === worker) this.#forget(`the thread that ranks paths has died: ${why}`);
     });
     worker.unref();
     this.#worker = worker;
