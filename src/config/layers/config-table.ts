@@ -57,6 +57,24 @@ export function mergeTables(base: JsonObject, over: JsonObject): JsonObject {
   return merged;
 }
 
+/**
+ * Puts a value at `path` into a table that the caller owns, with all tables in it and in `value`: tables are merged, other values are
+ * replaced. Many values are put into one table in linear time.
+ */
+export function putAt(table: JsonObject, [key, ...rest]: readonly string[], value: JsonValue): void {
+  if (key === undefined) return;
+  const below = table[key];
+  if (rest.length > 0) {
+    const next = isTable(below) ? below : emptyTable();
+    table[key] = next;
+    putAt(next, rest, value);
+  } else if (isTable(below) && isTable(value)) {
+    for (const [name, part] of Object.entries(value)) putAt(below, [name], part);
+  } else {
+    table[key] = value;
+  }
+}
+
 /** Returns a table with only `value` in it, at `path`. */
 export function tableWith(path: readonly string[], value: JsonValue): JsonObject {
   const table = emptyTable();

@@ -1,10 +1,13 @@
 import type { JsonObject, JsonValue } from '../../base/json-value.ts';
 import { cutText } from '../../base/text/cut-text.ts';
 import { ConfigError, NO_LOCATION } from '../config-error.ts';
-import { emptyTable, mergeTables, tableWith, toTable } from './config-table.ts';
+import { emptyTable, isTable, mergeTables, putAt, tableWith, toTable } from './config-table.ts';
 import type { Layer } from './layer.ts';
 import { splitKey } from './split-key.ts';
 import type { Toml } from './toml.ts';
+
+/** A configuration has some hundred keys. */
+const REQUEST_KEYS_MAX = 10_000;
 
 const OF_REQUEST = "given in the request's config";
 
@@ -21,11 +24,18 @@ export function flagsLayer(overrides: readonly string[], toml: Toml): Layer {
 
 /** Returns the layer of a request's `config` object. Its top-level keys may be dotted. Below them a dot is part of the name. */
 export function requestLayer(request: JsonObject): Layer {
-  let config = emptyTable();
-  for (const [key, value] of Object.entries(toTable(request, NO_LOCATION))) {
-    config = mergeTables(config, tableWith(keyParts(key, "the request's config"), value));
-  }
+  const given = toTable(request, NO_LOCATION);
+  if (keysIn(given) > REQUEST_KEYS_MAX) throw new ConfigError(`the request's config has more than ${REQUEST_KEYS_MAX} keys`);
+  const config = emptyTable();
+  for (const [key, value] of Object.entries(given)) putAt(config, keyParts(key, "the request's config"), value);
   return { ...sessionLayer(config, OF_REQUEST), locate: () => ({ ...NO_LOCATION, isRequests: true }) };
+}
+
+/** The keys of a table and of all tables in it. */
+function keysIn(value: JsonValue): number {
+  if (Array.isArray(value)) return value.reduce((sum: number, part) => sum + keysIn(part), 0);
+  if (!isTable(value)) return 0;
+  return Object.values(value).reduce((sum: number, part) => sum + 1 + keysIn(part as JsonValue), 0);
 }
 
 function sessionLayer(config: JsonObject, label: string): Layer {
