@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 // Vitest leaves one core free. Most tests wait for processes and disks, so two files at a time suit two cores.
-const common = { testTimeout: 20_000, hookTimeout: 20_000, maxWorkers: Math.max(2, availableParallelism() - 1) };
+const common = { testTimeout: 60_000, hookTimeout: 60_000, maxWorkers: Math.max(2, availableParallelism() - 1) };
 
 export default defineConfig({
   test: {

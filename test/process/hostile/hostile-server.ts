@@ -13,10 +13,12 @@ const PROBE = pathToFileURL(join(import.meta.dirname, 'loop-probe.js')).href;
 
 /** The report of the probe in the server. */
 export interface Load {
-  /** The longest time for which the main loop worked without a pause, since the last report. */
+  /** The longest time for which the main loop worked without a pause, since the last report, as a usual machine would have taken. */
   workedMs: number;
   /** The longest time for which it slept in a call of the system. */
   sleptMs: number;
+  /** How much longer known work took than on a usual machine. At least 1. */
+  slowness: number;
   /** The server's heap, and the memory outside it that the heap holds. */
   heapBytes: number;
 }

@@ -1,7 +1,8 @@
 // Loaded into the server before its own code (NODE_OPTIONS), to measure how long its main loop is blocked. Answers each line on a
 // Unix socket with the longest stretches since the last line, in milliseconds: how long the main thread worked, and how long it
 // slept in a call of the system. Not counted is the time in which it waits for a processor, or for the system to start a program:
-// that depends on the other programs of the machine.
+// that depends on the other programs of the machine. A processor that is slow, or that other programs share, makes all work longer. So
+// the probe also times the same work before and after, and divides by how much longer that took than on a usual machine.
 import { ChildProcess } from 'node:child_process';
 import { openSync, readSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -9,6 +10,13 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 const INTERVAL_MS = 4;
+
+/** What JSON.parse takes for this text on a usual machine that does nothing else, in milliseconds: the least that was measured. */
+const KNOWN_WORK_MS = 0.7;
+const KNOWN_WORK_TIMES = 5;
+const KNOWN_TEXT = JSON.stringify(
+  Array.from({ length: 1000 }, (_, id) => ({ id, name: `item ${id}`, text: 'abcdefghij'.repeat(10), list: [id, null] })),
+);
 
 const { HEDDLE_PROBE: path } = process.env;
 delete process.env.NODE_OPTIONS;
@@ -42,6 +50,18 @@ ChildProcess.prototype.spawn = function (...options) {
   }
 };
 
+/** How much longer known work takes now than on a usual machine: 1 if it takes no longer. */
+function slowness() {
+  const took = Array.from({ length: KNOWN_WORK_TIMES }, () => {
+    const before = times();
+    JSON.parse(KNOWN_TEXT);
+    return times().worked - before.worked;
+  });
+  took.sort((one, other) => one - other);
+  return Math.max(1, took[Math.floor(KNOWN_WORK_TIMES / 2)] / KNOWN_WORK_MS);
+}
+
+let lastSlowness = slowness();
 let last = times();
 let longest = { workedMs: 0, sleptMs: 0 };
 
@@ -64,7 +84,10 @@ const server = createServer((client) => {
   client.on('error', () => {});
   client.on('data', (line) => {
     look();
-    const report = longest;
+    const nowSlowness = slowness();
+    const worst = Math.max(lastSlowness, nowSlowness);
+    const report = { ...longest, workedMs: longest.workedMs / worst, slowness: worst };
+    lastSlowness = nowSlowness;
     if (line.includes('collect')) collectGarbage();
     const { heapUsed, external } = process.memoryUsage();
     client.write(`${JSON.stringify({ ...report, heapBytes: heapUsed + external })}\n`);

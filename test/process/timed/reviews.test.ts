@@ -31,7 +31,7 @@ function codeOf(index: number): string {
   return Array.from({ length: 30 }, (_, at) => line(at)).join('');
 }
 
-/** The time that the first review of a thread takes, with its model in the same process, in milliseconds. */
+/** The time that the first review of a thread takes, with its model in the same process, in milliseconds of a usual machine. */
 const REVIEW_MS_MAX = 10;
 const START_MS_MAX = 100;
 /** The longest work of the main loop without a pause. */
@@ -49,14 +49,14 @@ test('a thread with a long history: its first review takes a few milliseconds, a
     await heddle.request('thread/inject_items', { threadId: thread.id, items: HISTORY });
     await server.load();
     for (const text of ['one', 'all']) expect(await heddle.turn(thread.id, text)).toMatchObject({ status: 'completed' });
-    const { workedMs } = await server.load();
+    const { workedMs, slowness } = await server.load();
     const reviews = heddle.notifications('item/autoApprovalReview/completed', ({ threadId }) => threadId === thread.id);
     expect(reviews.map(({ review }) => review.status)).toEqual(Array.from({ length: 1 + CALLS }, () => 'approved'));
     const [first, ...others] = reviews;
     const tookMs = (first?.completedAtMs ?? 0) - (first?.startedAtMs ?? 0);
     const starts = others.map(({ startedAtMs }) => startedAtMs);
     const startMs = Math.max(...starts) - Math.min(...starts);
-    if (tookMs <= REVIEW_MS_MAX && startMs <= START_MS_MAX && workedMs <= BLOCK_MS_MAX) break;
-    expect(times, JSON.stringify({ tookMs, startMs, workedMs })).toBeLessThan(MEASURED_TIMES_MAX);
+    if (tookMs <= REVIEW_MS_MAX * slowness && startMs <= START_MS_MAX * slowness && workedMs <= BLOCK_MS_MAX) break;
+    expect(times, `measured so often: ${JSON.stringify({ tookMs, startMs, workedMs, slowness })}`).toBeLessThan(MEASURED_TIMES_MAX);
   }
 }, 60_000);
