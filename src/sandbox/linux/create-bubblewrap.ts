@@ -24,6 +24,7 @@ import { makeUnnamedFile } from './make-unnamed-file.ts';
 import { type NetworkLease, NetworkNamespaces } from './network-namespaces.ts';
 import { type CheckedBind, checkingArgv, closeBinds, openBinds, shellFor } from './open-binds.ts';
 import { type NetworkNamespace, type PrepareDeps, prepareNamespace } from './prepare-namespace.ts';
+import { requireFewArguments } from './require-few-arguments.ts';
 import { requireFolder } from './require-folder.ts';
 import { RunningViews } from './running-views.ts';
 import { type BuiltView, sandboxView, type ViewDeps } from './sandbox-view.ts';
@@ -56,6 +57,8 @@ const ALWAYS = [
 const FILTER_FD = 3;
 const SHARED_FOLDERS = ['/tmp', '/var/tmp', '/dev/shm'];
 const PROBE_TIMEOUT_MS = 10_000;
+/** At least as many as bubblewrap gets besides its settings and the command, such as those that pass files. */
+const OTHER_ARGUMENTS = 20;
 /** More options are passed in a file. */
 const OPTIONS_CHARS_MAX = 64 * 1024;
 
@@ -200,6 +203,8 @@ function start(options: ConfineOptions, { built, binds }: { built: BuiltView; bi
     ...moved.flatMap(([name, value]) => ['--setenv', name, value]),
     ...['--chdir', command.cwd, '--seccomp', String(FILTER_FD)],
   ];
+  const run = checkingArgv(binds, FILTER_FD + 1, command.argv);
+  requireFewArguments({ count: OTHER_ARGUMENTS + settings.length + run.length, argv: command.argv, view: built.view });
   const given = [filter, ...binds.map(({ handle }) => handle)];
   const listFile = isLong(settings) ? makeUnnamedFile(home, Buffer.from(settings.join('\0'))) : null;
   const own = listFile === null ? given : [...given, listFile];
@@ -207,15 +212,7 @@ function start(options: ConfineOptions, { built, binds }: { built: BuiltView; bi
   const closing = closeInherited(inherited, FILTER_FD + files.length);
   const list = listFile === null ? settings : ['--args', String(FILTER_FD + given.length)];
   const info = lease === null ? [] : ['--info-fd', String(FILTER_FD + own.length)];
-  const argv = [
-    ...(lease?.enter ?? []),
-    program,
-    ...closing.options,
-    ...info,
-    ...list,
-    '--',
-    ...checkingArgv(binds, FILTER_FD + 1, command.argv),
-  ];
+  const argv = [...(lease?.enter ?? []), program, ...closing.options, ...info, ...list, '--', ...run];
   return {
     ...(command.terminal
       ? { argv: [...closing.before, ...withFiles(own, argv, lease?.info)], files: [] }
