@@ -19,11 +19,13 @@ export function threadMethods({ threads, store }: ThreadDeps) {
         const { status } = review;
         if (status !== 'denied' && status !== 'timedOut')
           throw refused('review_not_denied', `the review is not a denial: its status is ${status}`, { reviewId, status });
+        const hash = found.review.actionHash;
+        if (hash === null) throw refused('review_not_comparable', NOT_COMPARABLE, { reviewId });
         const message = approvalMessage(found);
         const injected = thread.inject([message], 'approval');
         effective();
         const afterAnswer = await injected;
-        guardian.approve(found, message);
+        guardian.approve(hash, message);
         after(afterAnswer);
         return {};
       },
@@ -66,3 +68,7 @@ export function threadMethods({ threads, store }: ThreadDeps) {
 function noReview(problem: string): RpcError {
   return refused('review_not_found', problem);
 }
+
+const NOT_COMPARABLE =
+  'heddle cannot tell all files that this command depends on, so it would not know whether the next attempt does the same. ' +
+  'Run the command yourself, or set the reviewer of approvals to "user", to be asked about the next attempt.';

@@ -80,6 +80,11 @@ export interface PlannedAction {
   shown: GuardianApprovalReviewAction;
   /** Everything that will be done, for a model. The same action has the same JSON. */
   planned: JsonObject;
+  /**
+   * The state of the files that it depends on: with other files it is another action. Absent: it depends on none. Null: heddle cannot tell
+   * all of them, so it is another action each time.
+   */
+  files?: JsonObject | null;
   /** Statements of the agent and of policy about the action, which may differ each time. */
   claims?: JsonObject;
   /** The item of a running command that the action concerns, if the action has no item of its own. */

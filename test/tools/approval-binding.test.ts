@@ -35,7 +35,11 @@ describe('a grant for the session ends', () => {
     ['a file in a short option', 'make -frun.sh', {}],
     ['a file that the program reads by itself', 'make all', { Makefile: 'run.sh' }],
     ['a file that the program reads from a folder above', 'npm test', { 'package.json': 'run.sh' }],
-    ['a file in a script that is not understood', 'for x in 1; do ./run.sh $x; done', {}],
+    ['a file in a script that is not understood', 'for x in 1; do ./run.sh; done', {}],
+    ['a file whose name stands in a comment, too', 'A=1 sh run.sh # >run.sh', {}],
+    ['a file that goes to a shell by a pipe', 'cat run.sh | sh', {}],
+    ['a file that the line also opens for writing', 'for x in 1; do sh run.sh; done; : >>run.sh', {}],
+    ['a file in the folder that an option names', 'env -C sub sh ../run.sh', {}],
   ])('when it has changed: %s', async (_what, command, names) => {
     const name = Object.keys(names)[0] ?? 'run.sh';
     const { session } = await started({ [`work/${name}`]: 'exit 0\n', 'work/sub/other': '' });
@@ -126,6 +130,9 @@ describe('a command whose files cannot be compared', () => {
     ['too many words', HERE_DOCUMENT],
     ['a folder that is not known', 'cd -x || touch out'],
     ['too many folders', FOLDERS],
+    ['a word that only the shell knows', 'f=out; touch $f.txt'],
+    ['a pattern', 'echo d* | sh -n'],
+    ['files that a program finds', 'find . -name out -exec touch {} +'],
   ])('is asked about each time, and runs in the folder that was shown: %s', async (_what, command) => {
     const { session } = await started({ 'work/a/b/c/x': '', 'work/b/c/x': '', 'work/c/x': '' });
     for (const decision of ['acceptForSession', 'accept'] as const) {

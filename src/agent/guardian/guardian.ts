@@ -16,7 +16,7 @@ import { actionHash } from './action-hash.ts';
 import type { DenialPlace, Denials } from './denials.ts';
 import { ABORTED, type Judge } from './judge.ts';
 import type { Judged } from './judged.ts';
-import { type LoggedReview, ReviewLog } from './review-log.ts';
+import { ReviewLog } from './review-log.ts';
 import { isUsers } from './said-in.ts';
 import { shownAction } from './shown-action.ts';
 
@@ -83,8 +83,8 @@ export class Guardian implements TurnPart, Reviewer<ActionQuestion, Verdict | Fo
     this.log.clear();
   }
 
-  /** The user overrules a denial: the action passes once without a review. Takes the message that tells the model. */
-  approve({ review: { actionHash: hash } }: LoggedReview, message: ResponseItem): void {
+  /** The user overrules a denial: the action passes once without a review. Takes its hash, and the message that tells the model. */
+  approve(hash: string, message: ResponseItem): void {
     this.log.approve(hash, message);
   }
 
@@ -93,11 +93,17 @@ export class Guardian implements TurnPart, Reviewer<ActionQuestion, Verdict | Fo
     const action = await question.describe();
     const person = this.#deps.judge.needsPerson(action.planned);
     if (person !== null) return { person };
-    const hash = await actionHash(action.planned, this.#breaks);
-    const review = new OpenReview(action, { hash, item: own ?? action.item ?? null, turnId: turn.id, deps: this.#deps });
+    const { planned, files = {} } = action;
+    const hash = await actionHash({ planned, files }, this.#breaks);
+    const review = new OpenReview(action, {
+      hash: files === null ? null : hash,
+      item: own ?? action.item ?? null,
+      turnId: turn.id,
+      deps: this.#deps,
+    });
     await review.begin();
     const signal = question.signal === undefined ? turn.signal : AbortSignal.any([turn.signal, question.signal]);
-    const approval = signal.aborted ? null : this.log.takeApproval(hash);
+    const approval = signal.aborted || files === null ? null : this.log.takeApproval(hash);
     let judged: Judged = APPROVED_BY_USER;
     let limit: string | null = null;
     try {
@@ -168,7 +174,7 @@ class OpenReview {
 
   constructor(
     action: PlannedAction,
-    { hash, item, turnId, deps }: { hash: string; item: OpenItem | null; turnId: string; deps: GuardianDeps },
+    { hash, item, turnId, deps }: { hash: string | null; item: OpenItem | null; turnId: string; deps: GuardianDeps },
   ) {
     this.#action = action;
     this.#item = item;

@@ -3,6 +3,7 @@ import type { Env } from '../../base/env.ts';
 import type { ParsedCommand, SimpleCommand } from '../command/parse-command.ts';
 import { programName } from '../command/program-name.ts';
 import { CODE_FILES } from './code-files.ts';
+import { BETWEEN, type LineWords, lineWords, OPTION, PASSES_NOTHING } from './line-words.ts';
 import { programKind } from './program-kind.ts';
 
 /** A command with its working directory and its environment. */
@@ -20,6 +21,8 @@ export interface PinnedCommand {
 export interface NamedPaths {
   /** Files that the command may run as code, and folders that it works in. */
   code: ReadonlySet<string>;
+  /** Files whose content may reach a program that is not known. Folders of these names do not count. */
+  content: ReadonlySet<string>;
   /** Files that the command reads or changes as data. */
   data: ReadonlySet<string>;
   /** Names of files that its programs read as code without being told, from a folder that they work in or the nearest above it. */
@@ -28,30 +31,26 @@ export interface NamedPaths {
   folders: readonly string[];
   /** Whether one of its programs uses the repository of its working directory. */
   usesGit: boolean;
+  /** Whether these are all files that the line itself may name. If not, a word of it is known only to a shell. */
+  areAll: boolean;
 }
 
 /** A command that names more paths is not examined, and no rule lets it leave the sandbox. */
 export const PATHS_MAX = 2048;
 const FOLDERS_MAX = 8;
-/** The characters that separate words in an unparsed script. */
-export const BETWEEN = /[\s;|&<>(){}[\]'"`$\\=,:]+/;
-const WRITTEN = />[>|&]?\s*([^\s;|&<>(){}'"`$\\]+)/g;
+/** The characters that separate names in a word whose language is not known. */
+const BETWEEN_NAMES = /[\s;|&<>(){}[\]'"`$\\=,:!?*@%^~#]+/;
+/** A word that can be the name of a program, and is not an option. */
+const PROGRAM_NAME = /^[^-/\s\0][^/\s\0]*$/;
 
 /** Returns the places that a command names or is known to read. Returns null if it names too many, or in unknown folders. */
 export function namedPaths({ command, cwd, realCwd, env }: PinnedCommand): NamedPaths | null {
   const found = new Collector();
   found.enter([...new Set([cwd, realCwd])]);
   found.takePrograms(command, (env.PATH ?? '').split(':'));
-  const { commands, text } = command;
-  if (commands === null) found.takeText(text);
-  const folders = possibleFolders(commands ?? [], [cwd, realCwd], env.HOME);
-  for (const [index, simple] of (commands ?? []).entries()) {
-    const here = folders[index] ?? null;
-    if (here === null) return null;
-    found.enter(here);
-    found.take(simple);
-  }
-  return found.result();
+  const line = lineWords(command);
+  if (!found.takeLine(line, possibleFolders(line.commands, [cwd, realCwd], env.HOME))) return null;
+  return found.result(line.areAll);
 }
 
 /** Returns the paths that the words of a simple command may stand for in these folders. */
@@ -80,56 +79,94 @@ export function possibleFolders(commands: readonly SimpleCommand[], starts: read
 
 class Collector {
   readonly #code = new Set<string>();
+  readonly #content = new Set<string>();
   readonly #data = new Set<string>();
   readonly #sought = new Set<string>();
+  /** The folders that the next words start from. */
   #folders: readonly string[] = [];
+  readonly #allFolders = new Set<string>();
   #usesGit = false;
 
   /** Resolves the next words in each of these folders. */
   enter(folders: readonly string[]): void {
     this.#folders = folders;
-    for (const folder of folders) this.#code.add(folder);
+    for (const folder of folders) {
+      this.#code.add(folder);
+      this.#allFolders.add(folder);
+    }
   }
 
-  /** The files that its programs may be. */
+  /** The files that its programs may be, in the folders that are searched for programs. */
   takePrograms({ commands, possibleCommands }: ParsedCommand, searched: readonly string[]): void {
-    const names = new Set([...(commands ?? []), ...possibleCommands].map(({ words: [program = ''] }) => program));
-    for (const name of names)
-      if (!name.includes('/'))
+    // A program that is not known may start others by their names. Shells look there for `. FILE` and `sh FILE`, too.
+    const startable = ({ words }: SimpleCommand) => (programKind(words) === 'unknown' ? words : words.slice(0, 1));
+    for (const name of new Set([...(commands ?? []), ...possibleCommands].flatMap(startable)))
+      if (PROGRAM_NAME.test(name))
         this.#add(
           this.#code,
           searched.map((folder) => join(folder, name)),
         );
   }
 
-  take({ words }: SimpleCommand): void {
-    const [, ...args] = words;
+  /** Takes a line, with the possible folders of each of its commands. Returns false if one of these is not known. */
+  takeLine({ commands, mayRunAll, others, code }: LineWords, folders: readonly (readonly string[] | null)[]): boolean {
+    for (const [index, simple] of commands.entries()) {
+      const here = folders[index] ?? null;
+      if (here === null) return false;
+      this.enter(here);
+      this.#take(simple, mayRunAll);
+      for (const word of others) this.#takeData(word, mayRunAll);
+    }
+    for (const words of code) this.#takeCode(words);
+    return true;
+  }
+
+  /** `mayRunAll`: another program of the line is not known, so it may run what this one reads or writes. */
+  #take({ words }: SimpleCommand, mayRunAll: boolean): void {
+    const [program = '', ...args] = words;
     const kind = programKind(words);
-    if (kind !== 'unknown') {
-      this.#usesGit ||= kind === 'git';
-      for (const word of args) this.#add(this.#data, [word, ...partsOf(word)]);
+    if (kind === 'unknown') {
+      this.#takeCode(words);
       return;
     }
-    for (const word of words) this.#takeCode(word);
+    this.#usesGit ||= kind === 'git';
+    for (const word of args) this.#takeData(word, mayRunAll && !PASSES_NOTHING.has(program));
   }
 
-  /** For scripts that are not understood. */
-  takeText(text: string): void {
-    const written = new Set([...text.matchAll(WRITTEN)].map(([, word = '']) => word));
-    this.#add(this.#data, [...written]);
-    for (const word of text.split(BETWEEN)) if (!written.has(word)) this.#takeCode(word);
+  /** `isPassedOn`: a program that is not known may run what is in the file. */
+  #takeData(word: string, isPassedOn: boolean): void {
+    const parts = [word, ...partsOf(word)];
+    this.#add(this.#data, parts);
+    if (isPassedOn) this.#add(this.#content, parts);
   }
 
-  result(): NamedPaths | null {
-    if (this.#code.size + this.#data.size > PATHS_MAX) return null;
-    return { code: this.#code, data: this.#data, sought: this.#sought, folders: this.#folders, usesGit: this.#usesGit };
+  result(areAll: boolean): NamedPaths | null {
+    if (this.#code.size + this.#content.size + this.#data.size > PATHS_MAX) return null;
+    return {
+      code: this.#code,
+      content: this.#content,
+      data: this.#data,
+      sought: this.#sought,
+      folders: [...this.#allFolders],
+      usesGit: this.#usesGit,
+      areAll,
+    };
   }
 
-  #takeCode(word: string): void {
-    for (const name of CODE_FILES.get(programName(word)) ?? []) this.#sought.add(name);
-    this.#usesGit ||= programName(word) === 'git';
+  /** Words that may name code, also in the folders that options among them name. */
+  #takeCode(words: readonly string[]): void {
+    const here = this.#folders;
     // A word may be a script for another shell.
-    this.#add(this.#code, [word, ...partsOf(word), ...word.split(BETWEEN)]);
+    const parts = words.flatMap((word) => word.split(BETWEEN_NAMES));
+    const values = parts.filter((part, index) => OPTION.test(parts[index - 1] ?? '') && part !== '' && !OPTION.test(part));
+    const glued = parts.flatMap((part) => /^-[A-Za-z](.+)$/.exec(part)?.[1] ?? []);
+    this.enter([...new Set([...here, ...[...values, ...glued].flatMap((value) => here.map((folder) => resolve(folder, value)))])]);
+    for (const word of [...words, ...parts]) {
+      for (const name of CODE_FILES.get(programName(word)) ?? []) this.#sought.add(name);
+      this.#usesGit ||= programName(word) === 'git';
+    }
+    this.#add(this.#code, [...words, ...words.flatMap(partsOf), ...parts]);
+    this.#folders = here;
   }
 
   #add(to: Set<string>, words: readonly string[]): void {

@@ -2928,9 +2928,9 @@ export interface ItemApprovalReview {
   review: GuardianApprovalReview;
   action: GuardianApprovalReviewAction;
   /**
-   * Identifies the whole action: a change of any part of what is done gives another hash.
+   * Identifies the whole action, with the files that a command outside the sandbox depends on: a change of any part gives another hash. Null: heddle cannot tell all these files, so the action cannot be recognized again.
    */
-  actionHash: string;
+  actionHash: string | null;
 }
 /**
  * Until the turn ends, the guardian reviews every command, all input for commands and every patch, because a client has demanded it.

@@ -48,7 +48,7 @@ export function commandAsk(run: CommandRun, question: CommandQuestion): Ask {
 
 /** A command that is planned to run within the permit. */
 export function plannedCommand(
-  { call, context, permissions }: CommandRun,
+  { call, context, permissions, pin }: CommandRun,
   { reason, permit }: Pick<CommandQuestion, 'reason' | 'permit'>,
 ): PlannedAction {
   const { cwd, tty } = call;
@@ -63,6 +63,7 @@ export function plannedCommand(
       additionalPermissions: permissions === null ? null : { ...permissions, read: [...permissions.read], write: [...permissions.write] },
       tty,
     },
+    ...(pin !== null && !permit.sandboxed && { files: pin.identity === null ? null : Object.fromEntries(pin.identity) }),
     claims: { justification: call.justification, reason },
   };
 }

@@ -4,7 +4,8 @@ import { resolveLinks } from '../../base/paths/follow-path.ts';
 import { isWithin } from '../../base/paths/is-within.ts';
 import { statOf } from '../../base/paths/stat-of.ts';
 import { type ParsedCommand, parseCommand } from '../../policy/command/parse-command.ts';
-import { BETWEEN, namedPaths, PATHS_MAX, type PinnedCommand, possiblePaths } from '../../policy/outside/named-paths.ts';
+import { BETWEEN } from '../../policy/outside/line-words.ts';
+import { namedPaths, PATHS_MAX, type PinnedCommand, possiblePaths } from '../../policy/outside/named-paths.ts';
 
 type Named = Omit<PinnedCommand, 'realCwd'>;
 

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { actionHash } from '../../../src/agent/guardian/action-hash.ts';
 import { Denials } from '../../../src/agent/guardian/denials.ts';
@@ -93,6 +95,31 @@ test.each([
   ]);
 });
 
+test.each([
+  ['the script that it runs', 'sh run.sh', 'run.sh', ['denied', 'denied']],
+  ['a file that it does not run', 'sh run.sh', 'data', ['denied', 'approved']],
+])('after a change of %s', async (_, cmd, changed, expected) => {
+  const server = await guarded({
+    turns: [response(runsAs('c1', cmd)), ends, response(runsAs('c2', cmd)), ends],
+    reviews: [assesses(DENY)],
+  });
+  writeFileSync(join(server.cwd, 'run.sh'), 'exit 0\n');
+  await server.client.turn(THREAD, 'go');
+  await overrule(server);
+  writeFileSync(join(server.cwd, changed), 'echo other\n');
+  await server.client.turn(THREAD, 'again');
+  expect(reviewsCompleted(server).map(({ review }) => review.status)).toEqual(expected);
+});
+
+test('a denial of a command that names files only for its shell cannot be overruled', async () => {
+  const server = await guarded({ turns: [response(runsAs('c1', 'f=run; sh $f.sh')), ends], reviews: [assesses(DENY)] });
+  await server.client.turn(THREAD, 'go');
+  await expect(overrule(server)).rejects.toMatchObject({
+    data: { code: 'review_not_comparable' },
+    message: expect.stringContaining('Run the command yourself'),
+  });
+});
+
 const patches = (id: string, line: string) =>
   response(functionCall('apply_patch', { input: `*** Begin Patch\n*** Add File: ../out.txt\n+${line}\n*** End Patch\n` }, { callId: id }));
 
@@ -150,7 +177,7 @@ test.each([
   };
   const guardian = new Guardian({ ...deps, outbox, judge });
   const planned = { tool: 'exec_command' };
-  const hash = await actionHash(planned, new EventLoopYield());
+  const hash = await actionHash({ planned, files: {} }, new EventLoopYield());
   const told = contextMessage('developer', ['approved']);
   guardian.log.approve(hash, told);
   const question = {

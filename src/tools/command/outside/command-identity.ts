@@ -12,6 +12,8 @@ export type UnresolvedCommand = Omit<PinnedCommand, 'realCwd'>;
 /** The state of every place that a command depends on, by its path. */
 export type CommandIdentity = ReadonlyMap<string, string>;
 
+/** The state of a folder is its device and inode. */
+const FOLDER_STATE_PARTS = 2;
 /** The number of files that are examined at the same time. */
 const BATCH = 16;
 
@@ -19,12 +21,12 @@ const BATCH = 16;
  * Returns the state of the places that a command depends on: its working directory, the files that it names, and the files that
  * well-known programs read as code. Code is identified by device, inode, size and time of change, folders by device and inode, and
  * data by the place that its path leads to. Only looks at the files, and never opens them, except the settings of git. Returns null
- * if the command depends on too many places, or on some that cannot be read.
+ * if the command depends on too many places, on some that cannot be read, or on some that it does not name in full.
  */
 export async function commandIdentity(command: UnresolvedCommand): Promise<CommandIdentity | null> {
   const named = namedPaths({ ...command, realCwd: resolveLinks(command.cwd) });
-  if (named === null) return null;
-  const { code, data, sought, folders, usesGit } = named;
+  if (named === null || !named.areAll) return null;
+  const { code, content, data, sought, folders, usesGit } = named;
   const implied = await Promise.all(folders.map((folder) => soughtFiles(folder, sought)));
   const repositories = usesGit ? await Promise.all(folders.map((folder) => gitDependencies(folder, command.env))) : [];
   if (implied.includes(null) || repositories.includes(null)) return null;
@@ -41,6 +43,7 @@ export async function commandIdentity(command: UnresolvedCommand): Promise<Comma
     }
   };
   await look(data, placeState);
+  await look(content, fileState);
   await look([...code, ...implied.flatMap((paths) => paths ?? []), ...repositories.flatMap((places) => places ?? [])], codeState);
   return states;
 }
@@ -64,6 +67,12 @@ async function codeState(path: string): Promise<string | null> {
   } catch (error) {
     return isAbsent(error) ? null : unseen(error);
   }
+}
+
+/** The same for files only: folders have no content of their own. */
+async function fileState(path: string): Promise<string | null> {
+  const state = await codeState(path);
+  return state !== null && state.split(':').length === FOLDER_STATE_PARTS ? null : state;
 }
 
 function unseen(error: unknown): string {
