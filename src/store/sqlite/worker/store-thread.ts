@@ -1,6 +1,7 @@
-import { SHARE_ENV, Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import type { Clock } from '../../../base/clock.ts';
 import type { Log } from '../../../base/log.ts';
+import { startWorker } from '../../../base/processes/start-worker.ts';
 import { StoreError, storeClosed } from '../../store-error.ts';
 import type { ServedStoreOptions } from './serve-store.ts';
 import { type ErrorData, errorData, errorOf, type StoreAnswer, type StoreCall, type StoreReply } from './store-call.ts';
@@ -92,27 +93,21 @@ export class StoreThread {
 
   #start(): Worker {
     const { script, file, migrationsDir, tempDir, pid, nodeVersions, heapMbMax = HEAP_MB_MAX } = this.#options;
-    const worker = new Worker(script, {
-      workerData: {
+    const worker: Worker = startWorker<StoreReply>({
+      script,
+      heapMbMax,
+      data: {
         file,
         migrationsDir,
         tempDir,
         pid,
         ...(nodeVersions && { nodeVersions: { ...nodeVersions } }),
       } satisfies ServedStoreOptions,
-      env: SHARE_ENV,
-      execArgv: [],
-      resourceLimits: { maxOldGenerationSizeMb: heapMbMax },
+      onMessage: (reply) => this.#receive(reply),
+      onEnd: (reason) => {
+        if (this.#worker === worker) this.#died(reason);
+      },
     });
-    let reason: unknown = null;
-    worker.on('message', (reply: StoreReply) => this.#receive(reply));
-    worker.on('error', (error) => {
-      reason = error;
-    });
-    worker.on('exit', () => {
-      if (this.#worker === worker) this.#died(reason);
-    });
-    worker.unref();
     this.#worker = worker;
     this.#starts++;
     return worker;
@@ -132,14 +127,13 @@ export class StoreThread {
     else waiting?.resolve(answer.value);
   }
 
-  #died(reason: unknown): void {
+  #died(reason: Error): void {
     this.#worker = null;
     this.#options.log.error({ err: reason, file: this.#options.file }, 'the thread of the store has died; the next call starts another');
     const calls = [...this.#waiting.values()];
     this.#waiting.clear();
     this.#outgoing = [];
-    const why = reason instanceof Error ? reason.message : 'it ended';
-    const text = `${this.#options.file} cannot be used: the thread of the store has died (${why})`;
+    const text = `${this.#options.file} cannot be used: the thread of the store has died (${reason.message})`;
     for (const { reject } of calls) reject(new StoreError('store_failed', text, {}, { cause: reason }));
   }
 }
