@@ -210,6 +210,12 @@ describe('the source', () => {
     expect(source.filter((path) => starting.test(textOf(path)))).toEqual(['src/base/processes/spawn-program.ts']);
   });
 
+  test('starts threads with base/processes/start-worker.ts only: what waits for a thread ends with it, however it ends', () => {
+    const starting = /\bnew Worker\(|import [^;{]*\{[^};]*(?<!type )\bWorker\b[^;]*from '(?:node:)?worker_threads'/;
+    const starters = source.filter((path) => starting.test(textOf(path)) && !/import type \{ Worker \}/.test(textOf(path)));
+    expect(starters).toEqual(['src/base/processes/start-worker.ts']);
+  });
+
   test('measures time with base/clock.ts: performance.now() loads a module of Node', () => {
     expect(source.filter((path) => /\bperformance\.now\b/.test(codeOf(path)))).toEqual([]);
   });

@@ -1,5 +1,5 @@
-import { SHARE_ENV, Worker } from 'node:worker_threads';
 import type { Env } from '../base/env.ts';
+import { startWorker } from '../base/processes/start-worker.ts';
 import type { FromHost, HostPort, ToHost } from './to-host.ts';
 
 /** A host that needs more memory than this ends, and not the process. */
@@ -24,22 +24,16 @@ export function createHostPort(options: HostPortOptions, events: HostPortEvents)
 }
 
 function workerPort(script: string, env: Env, { onMessage, onDied }: HostPortEvents): HostPort {
-  const worker = new Worker(script, {
-    env: SHARE_ENV,
-    workerData: { ...env },
-    execArgv: [],
-    resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX },
-  });
   let isClosed = false;
-  let reason: unknown = null;
-  worker.on('message', onMessage);
-  worker.on('error', (error) => {
-    reason = error;
+  const worker = startWorker<FromHost>({
+    script,
+    heapMbMax: HEAP_MB_MAX,
+    data: { ...env },
+    onMessage,
+    onEnd: (reason) => {
+      if (!isClosed) onDied(reason);
+    },
   });
-  worker.on('exit', () => {
-    if (!isClosed) onDied(reason);
-  });
-  worker.unref();
   return {
     post: (message) => worker.postMessage(message),
     keepAlive: (alive) => (alive ? worker.ref() : worker.unref()),

@@ -268,8 +268,8 @@ export interface ThreadWriter {
   /**
    * Appends the entries and makes the changes, in one transaction. Once the promise resolves, the write survives the death of
    * this process, and with `durable` also a power failure. Appending an item that is not `running` removes its partial.
-   * Ending a turn removes all partials of its items that are not `running`. If it rejects with a StoreError, no entry was appended, and
-   * nothing else was changed, except if only the flush failed: then the other changes stay.
+   * Ending a turn removes all partials of its items that are not `running`. If it rejects with a StoreError, no entry was appended and
+   * nothing else was changed, except if only the flush failed: then other changes stay. Resolves if such entries cannot be removed.
    */
   append(entries: LogEntry[], changes?: WriteChanges): Promise<void>;
   /** Releases the thread. Can be called again. */

@@ -14,7 +14,7 @@ parentPort.on('message', ({ type, id, query }) => {
 });`;
 
 test.each([
-  ['exit', 'the thread that ranks paths has died: it ended'],
+  ['exit', 'the thread that ranks paths has died: it ended with status 0'],
   ['throw', 'the thread that ranks paths has died: broken'],
 ])('a thread that ends by %s ends all waits, and the next index has another thread', async (how, problem) => {
   const script = join(tempFolder({ 'worker.cjs': SCRIPT }), 'worker.cjs');

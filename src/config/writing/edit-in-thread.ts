@@ -1,5 +1,5 @@
-import { SHARE_ENV, Worker } from 'node:worker_threads';
 import { type Clock, systemClock } from '../../base/clock.ts';
+import { startWorker } from '../../base/processes/start-worker.ts';
 import type { EditedToml, EditToml } from './toml-edit.ts';
 
 /** Much more than the largest file needs. */
@@ -11,22 +11,21 @@ const EDIT_MS_MAX = 30_000;
 export function editInThread(script: string, clock: Pick<Clock, 'setTimer'> = systemClock): EditToml {
   return (text, edits) =>
     new Promise((resolve, reject) => {
-      const worker = new Worker(script, {
-        workerData: { text, edits },
-        env: SHARE_ENV,
-        execArgv: [],
-        resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX },
+      const worker = startWorker<EditedToml>({
+        script,
+        heapMbMax: HEAP_MB_MAX,
+        data: { text, edits },
+        onMessage: resolve,
+        onEnd: (cause) => {
+          timer.clear();
+          reject(new Error(`the thread that edits config.toml ended without a result: ${cause.message}`, { cause }));
+        },
       });
+      worker.ref();
       const timer = clock.setTimer(() => {
         resolve({ problem: TOO_SLOW });
         void worker.terminate();
       }, EDIT_MS_MAX);
-      worker.once('message', (edited: EditedToml) => resolve(edited));
-      worker.once('error', reject);
-      worker.once('exit', () => {
-        timer.clear();
-        reject(new Error('the thread that edits config.toml ended without a result'));
-      });
     });
 }
 

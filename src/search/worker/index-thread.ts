@@ -1,4 +1,5 @@
-import { SHARE_ENV, Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
+import { startWorker } from '../../base/processes/start-worker.ts';
 import type { FuzzyFileSearchResult } from '../../protocol/generated/types.ts';
 import type { PathIndex } from '../path-index.ts';
 import type { IndexCall, IndexReply } from './index-call.ts';
@@ -67,20 +68,17 @@ export class IndexThread {
   }
 
   #start(): Worker {
-    const worker = new Worker(this.#script, { env: SHARE_ENV, execArgv: [], resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX } });
-    worker.on('message', ({ id, matches }: IndexReply) => {
-      this.#waiting.get(id)?.resolve(matches);
-      this.#waiting.delete(id);
+    const worker: Worker = startWorker<IndexReply>({
+      script: this.#script,
+      heapMbMax: HEAP_MB_MAX,
+      onMessage: ({ id, matches }) => {
+        this.#waiting.get(id)?.resolve(matches);
+        this.#waiting.delete(id);
+      },
+      onEnd: ({ message }) => {
+        if (this.#worker === worker) this.#forget(`the thread that ranks paths has died: ${message}`);
+      },
     });
-    let why = 'it ended';
-    worker.on('error', ({ message }) => {
-      why = message;
-    });
-    // Not every end is an error.
-    worker.on('exit', () => {
-      if (this.#worker === worker) this.#forget(`the thread that ranks paths has died: ${why}`);
-    });
-    worker.unref();
     this.#worker = worker;
     return worker;
   }

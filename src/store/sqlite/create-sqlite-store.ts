@@ -31,6 +31,7 @@ import { measureItems } from './history/measure-items.ts';
 import { readItems, readNamedItems } from './history/read-items.ts';
 import { readModelEntries } from './history/read-model-entries.ts';
 import { readTurns } from './history/read-turns.ts';
+import type { SqliteWriter } from './sqlite-writer.ts';
 import { StoreConnection } from './store-connection.ts';
 import { BUSY_MS_MAX } from './store-queue.ts';
 import { archiveThread } from './threads/archive-thread.ts';
@@ -95,9 +96,12 @@ export class SqliteStore implements ThreadStore {
     return this.#write((connection) => openWriter(connection, threadId));
   }
 
-  /** Opens a writer that was lost with an earlier store of this process. The thread is not recovered: its turn may still run. */
-  async resumeWriter(threadId: string, tip: number): Promise<ThreadWriter> {
-    return this.#write((connection) => resumeWriter(connection, threadId, tip));
+  /**
+   * Opens a writer that was lost with an earlier store of this process, if the last write is one of these. The thread is not recovered:
+   * its turn may still run.
+   */
+  async resumeWriter(threadId: string, lastWrites: readonly (string | null)[]): Promise<SqliteWriter> {
+    return this.#write((connection) => resumeWriter(connection, threadId, lastWrites));
   }
 
   async getThread(threadId: string): Promise<ThreadRecord | null> {

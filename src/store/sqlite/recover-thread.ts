@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { lateEntries, settlingEntries } from '../settling-entries.ts';
 import type { ThreadDatabase } from './database/thread-database.ts';
 import { loadHistory } from './history/load-history.ts';
@@ -7,7 +8,8 @@ import type { StoreConnection } from './store-connection.ts';
 
 /**
  * Ends the items and the turn that a dead writer left unfinished, with each item as it was last saved. Returns the new end of
- * the thread's log. Call it within a transaction, once this process has the thread's lease.
+ * the thread's log, which has a new identity: no writer of an earlier time goes on behind it. Call it within a transaction, once this
+ * process has the thread's lease.
  */
 export function recoverThread(connection: StoreConnection, database: ThreadDatabase, threadId: string): LogTail {
   const { history, tip: before } = loadHistory(connection, threadId);
@@ -18,7 +20,8 @@ export function recoverThread(connection: StoreConnection, database: ThreadDatab
   const { logId, writtenAtMs } = before;
   const tip = before.tip + entries.length;
   database.logs.append(logId, before.tip, entries);
-  database.threads.advance(threadId, before.tip, { tip, writtenAtMs });
+  const writeId = randomUUID();
+  database.threads.advance(threadId, before.tip, { tip, writtenAtMs, writeId });
   database.partials.clear(threadId);
-  return { threadId, logId, tip };
+  return { threadId, logId, tip, writeId };
 }

@@ -180,7 +180,7 @@ export class StoreConnection {
       now: () => this.now(),
       // Nothing else can lock the database in memory.
       write: async (write: JoinedWrite) => (database.inMemory ? this.#commitAlone(database, write) : this.queue.join(write)),
-      makeDurable: async (threadId: string, undo: () => void) => (database.inMemory ? undefined : this.#makeDurable(threadId, undo)),
+      makeDurable: async (undo: JoinedWrite) => (database.inMemory ? undefined : this.#makeDurable(undo)),
       assertHeld: (threadId: string) => (database.inMemory ? undefined : this.#store.leases.assertHeld(threadId)),
       release: (threadId: string) => this.#releaseThread(database, threadId),
     };
@@ -190,7 +190,7 @@ export class StoreConnection {
   }
 
   /** Moves the writer of a thread to another log, if this process has the writer. */
-  moveWriter(tail: LogTail): void {
+  moveWriter(tail: Omit<LogTail, 'writeId'>): void {
     this.#idleWork.discarded();
     this.#writers.get(tail.threadId)?.move(tail);
   }
@@ -306,16 +306,17 @@ export class StoreConnection {
     committed();
   }
 
-  async #makeDurable(threadId: string, undo: () => void): Promise<void> {
+  async #makeDurable(undo: JoinedWrite): Promise<void> {
     try {
       await this.#file.flush();
     } catch (cause) {
       try {
-        await this.queue.write(() => this.guard(() => this.write(this.disk, undo)));
+        await this.queue.write(() => this.#commitAlone(this.disk, undo));
       } catch (error) {
-        // The caller believes that these entries are not stored, so this writer must not write behind them.
-        void this.#writers.get(threadId)?.close();
-        this.#options.log.error({ threadId, err: error }, 'a write that the disk refused could not be undone; its writer is closed');
+        // Everyone reads these entries, so they count as stored.
+        const text = 'a write could not be flushed, and not be undone: it may not survive a power failure';
+        this.#options.log.error({ threadId: undo.key, err: error, cause }, text);
+        return;
       }
       throw asStoreError(cause, this.#options.file);
     }

@@ -19,7 +19,7 @@ export function beginWithHistory(connection: StoreConnection, record: ThreadReco
     database.segments.set(record.id, segments, logId);
     database.logs.append(logId, 0, entries);
     connection.takeThread(database, record.id);
-    return { threadId: record.id, logId, tip };
+    return { threadId: record.id, logId, tip, writeId: null };
   });
   return connection.addWriter(database, tail);
 }

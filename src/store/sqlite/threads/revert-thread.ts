@@ -32,7 +32,7 @@ export function revertThread(connection: StoreConnection, revert: Revert): Threa
  * Cuts a thread's history before a turn. Logs are never rewritten, and forks may need them, so the thread gets a shorter
  * list of logs with a new log at its end.
  */
-function cutOff(connection: StoreConnection, database: ThreadDatabase, { threadId, beforeTurnId }: Revert): LogTail {
+function cutOff(connection: StoreConnection, database: ThreadDatabase, { threadId, beforeTurnId }: Revert): Omit<LogTail, 'writeId'> {
   const { segments, entries } = cutHistory(connection, { id: threadId, point: { beforeTurnId } }, () => true);
   const logId = database.logs.create();
   const tip = entries.length;

@@ -51,6 +51,9 @@ export interface ThreadTip {
   writtenAtMs: number;
 }
 
+/** A tip, and the identity of the last write of a writer. Null: none has written since the thread was stored. */
+export type WrittenTip = ThreadTip & { writeId: string | null };
+
 /** The parameters of a list of threads, in the terms of the table. Each filter is a JSON array, or null for all. */
 export interface ThreadListParams {
   live: 0 | 1;
@@ -89,11 +92,11 @@ export class ThreadRows {
   readonly #insert: Statement<[Row]>;
   readonly #get: Statement<[string], Row>;
   readonly #getMetadata: Statement<[string], MetadataRow>;
-  readonly #getTip: Statement<[string], ThreadTip>;
+  readonly #getTip: Statement<[string], WrittenTip>;
   readonly #getByPath: Statement<[string], Row>;
   readonly #agents: AgentRows;
   readonly #isArchived: Statement<[string], number>;
-  readonly #advance: Statement<[number, number, string, number]>;
+  readonly #advance: Statement<[number, number, string | null, string, number]>;
   readonly #search: ThreadSearch;
   readonly #lists = new Map<string, Statement<[ThreadListParams & Search], Row>>();
   readonly #move: Statement<[number, number, number, string, string]>;
@@ -108,11 +111,11 @@ export class ThreadRows {
     this.#insert = db.prepare(`INSERT INTO thread (${COLUMNS}) VALUES (${COLUMNS.replace(/\w+/g, '@$&')})`);
     this.#get = db.prepare(`SELECT ${COLUMNS} FROM thread WHERE id = ?`);
     this.#getMetadata = db.prepare('SELECT name, git_info, memory_mode, daybreak FROM thread WHERE id = ?');
-    this.#getTip = db.prepare('SELECT log_id AS logId, tip, written_at AS writtenAtMs FROM thread WHERE id = ?');
+    this.#getTip = db.prepare('SELECT log_id AS logId, tip, written_at AS writtenAtMs, write_id AS writeId FROM thread WHERE id = ?');
     this.#agents = new AgentRows(db, (text) => this.#decode(text, { without: 'clientTools' }));
     this.#isArchived = db.prepare<[string], number>('SELECT archived_at IS NOT NULL FROM thread WHERE id = ?').pluck();
     this.#getByPath = db.prepare(`SELECT ${COLUMNS} FROM thread WHERE path = ?`);
-    this.#advance = db.prepare('UPDATE thread SET tip = ?, written_at = ? WHERE id = ? AND tip = ?');
+    this.#advance = db.prepare('UPDATE thread SET tip = ?, written_at = ?, write_id = ? WHERE id = ? AND tip = ?');
     this.#move = db.prepare('UPDATE thread SET log_id = ?, tip = ?, written_at = ?, origin = ? WHERE id = ?');
     this.#remove = db.prepare('DELETE FROM thread WHERE id = ?');
   }
@@ -158,7 +161,7 @@ export class ThreadRows {
     return row === undefined ? null : this.#metadataOf(row);
   }
 
-  tip(threadId: string): ThreadTip | null {
+  tip(threadId: string): WrittenTip | null {
     return this.#getTip.get(threadId) ?? null;
   }
 
@@ -190,8 +193,8 @@ export class ThreadRows {
   }
 
   /** Moves the tip of the thread's own log. Returns false if the tip is not `from`, because another writer has appended. */
-  advance(threadId: string, from: number, { tip, writtenAtMs }: Omit<ThreadTip, 'logId'>): boolean {
-    return this.#advance.run(tip, writtenAtMs, threadId, from).changes === 1;
+  advance(threadId: string, from: number, { tip, writtenAtMs, writeId }: Omit<WrittenTip, 'logId'>): boolean {
+    return this.#advance.run(tip, writtenAtMs, writeId, threadId, from).changes === 1;
   }
 
   /** Gives a thread another log of its own, which from then on also keeps the blobs of the thread's record. */

@@ -1,6 +1,6 @@
 import type { ThreadStore } from '../../thread-store.ts';
 import { RemoteWriter } from './remote-writer.ts';
-import { STORE_METHODS, type StoreMethod, type WriterHandle } from './store-call.ts';
+import { type OpenedWriter, STORE_METHODS, type StoreMethod } from './store-call.ts';
 import { StoreThread, type StoreThreadOptions } from './store-thread.ts';
 
 export interface WorkerStore extends ThreadStore {
@@ -16,7 +16,7 @@ export function createWorkerStore(options: StoreThreadOptions): WorkerStore {
   const thread = new StoreThread(options);
   const call = async (method: StoreMethod, args: readonly unknown[]): Promise<unknown> => {
     const value = await thread.call({ method, args });
-    return STORE_METHODS[method] === 'writer' ? new RemoteWriter(thread, value as WriterHandle) : value;
+    return STORE_METHODS[method] === 'writer' ? new RemoteWriter(thread, value as OpenedWriter) : value;
   };
   const names = Object.keys(STORE_METHODS) as StoreMethod[];
   const methods = names.map((name) => [name, (...args: readonly unknown[]) => call(name, args)] as const);

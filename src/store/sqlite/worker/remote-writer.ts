@@ -1,63 +1,58 @@
+import { randomUUID } from 'node:crypto';
 import { writerClosed } from '../../store-error.ts';
 import type { LogEntry, ThreadWriter, WriteChanges } from '../../thread-store.ts';
-import type { WriterHandle, WriterMethod } from './store-call.ts';
+import type { WriteIdentity } from '../sqlite-writer.ts';
+import type { OpenedWriter, WriterHandle, WriterMethod } from './store-call.ts';
 import type { StoreThread } from './store-thread.ts';
 
 /**
- * The writer of a thread, by its handle in the thread of the store. If that has died, the next call opens the writer in the new one,
- * if nobody has written to the thread since.
+ * The writer of a thread, by its handle in the thread of the store. If that dies, the next call opens the writer in another one, if
+ * nobody else has had the thread since. Each append has an identity, which is stored with it, so that an append that is made again is
+ * stored once.
  */
 export class RemoteWriter implements ThreadWriter {
   readonly threadId: string;
   readonly #thread: StoreThread;
-  #handle: number;
-  #tip: number;
-  /** The number of the thread that has the handle. */
-  #start: number;
-  #resuming: Promise<void> | null = null;
+  readonly #handle: WriterHandle;
+  #lastWrite: string | null;
+  /** The end of the last call. There is one at a time: an identity names the one before it. */
+  #last: Promise<unknown> = Promise.resolve();
   #isClosed = false;
 
-  constructor(thread: StoreThread, { handle, threadId, tip }: WriterHandle) {
+  constructor(thread: StoreThread, { handle, threadId, lastWrite }: OpenedWriter) {
     this.threadId = threadId;
     this.#thread = thread;
-    this.#handle = handle;
-    this.#tip = tip;
-    this.#start = thread.starts;
+    this.#handle = { handle, threadId };
+    this.#lastWrite = lastWrite;
   }
 
   append(entries: LogEntry[], changes: WriteChanges = {}): Promise<void> {
-    return this.#call('append', [entries, changes]);
+    if (this.#isClosed) return Promise.reject(writerClosed(this.threadId));
+    return this.#next(async () => {
+      const identity: WriteIdentity = { id: randomUUID(), after: this.#lastWrite };
+      try {
+        this.#lastWrite = (await this.#call('append', [entries, changes, identity])) as string | null;
+      } catch (error) {
+        // The thread may have died of the append after it was stored.
+        await this.#call('withdraw', [entries.length, identity]).catch(() => {});
+        throw error;
+      }
+    });
   }
 
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    if (this.#resuming !== null) await this.#resuming.catch(() => {});
-    // If the thread has ended, it has no locks.
-    if (this.#isHeld()) await this.#thread.call({ method: 'close', args: [], handle: this.#handle });
+    await this.#next(() => this.#call('close', []));
   }
 
-  async #call(method: WriterMethod, args: readonly unknown[]): Promise<void> {
-    if (this.#isClosed) throw writerClosed(this.threadId);
-    if (!this.#isHeld()) await this.#resume();
-    this.#tip = (await this.#thread.call({ method, args, handle: this.#handle })) as number;
+  #next<T>(work: () => Promise<T>): Promise<T> {
+    const next = this.#last.then(work);
+    this.#last = next.catch(() => {});
+    return next;
   }
 
-  #resume(): Promise<void> {
-    this.#resuming ??= this.#open().finally(() => {
-      this.#resuming = null;
-    });
-    return this.#resuming;
-  }
-
-  async #open(): Promise<void> {
-    const { handle } = (await this.#thread.call({ method: 'resumeWriter', args: [this.threadId, this.#tip] })) as WriterHandle;
-    this.#handle = handle;
-    this.#start = this.#thread.starts;
-  }
-
-  /** Whether the thread in which the writer was opened still runs. */
-  #isHeld(): boolean {
-    return this.#thread.isRunning && this.#thread.starts === this.#start;
+  #call(method: WriterMethod, args: readonly unknown[]): Promise<unknown> {
+    return this.#thread.call({ method, args, writer: this.#handle });
   }
 }

@@ -2,9 +2,11 @@ import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import { systemClock } from '../../../base/clock.ts';
 import type { Log, LogMethod } from '../../../base/log.ts';
 import { createSqliteStore, type SqliteStore, type SqliteStoreOptions } from '../create-sqlite-store.ts';
-import type { SqliteWriter } from '../sqlite-writer.ts';
+import type { SqliteWriter, WriteIdentity } from '../sqlite-writer.ts';
+import { callAgain } from './call-again.ts';
 import {
   errorData,
+  type OpenedWriter,
   STORE_METHODS,
   type StoreAnswer,
   type StoreCall,
@@ -26,7 +28,6 @@ class StoreServer {
   readonly #port: MessagePort;
   readonly #store: SqliteStore;
   readonly #writers = new Map<number, SqliteWriter>();
-  #handles = 0;
   #nowMs = 0;
   #answers: StoreAnswer[] = [];
 
@@ -50,30 +51,44 @@ class StoreServer {
     for (const call of calls) void this.#perform(call);
   }
 
-  async #perform({ id, handle, method, args, nowMs }: StoreCall): Promise<void> {
-    this.#nowMs = nowMs;
+  async #perform(call: StoreCall): Promise<void> {
+    const { id, writer } = call;
+    this.#nowMs = call.nowMs;
     try {
-      this.#answer({ id, value: await (handle === 0 ? this.#callStore(method, args) : this.#callWriter(handle, method, args)) });
+      this.#answer({ id, value: await (writer === null ? this.#callStore(call) : this.#callWriter(writer, call)) });
     } catch (error) {
       this.#answer({ id, error: errorData(error) });
     }
   }
 
-  async #callStore(method: StoreCall['method'], args: readonly unknown[]): Promise<unknown> {
-    const value = await (this.#store as unknown as Target)[method]?.(...args);
-    if (method !== 'resumeWriter' && STORE_METHODS[method as StoreMethod] !== 'writer') return value;
+  async #callStore(call: StoreCall): Promise<unknown> {
+    const { id: handle, method, args } = call;
+    const done = call.again ? callAgain(this.#store, call) : undefined;
+    const value = await (done ?? (this.#store as unknown as Target)[method]?.(...args));
+    if (STORE_METHODS[method as StoreMethod] !== 'writer') return value;
     const writer = value as SqliteWriter;
-    const handle = ++this.#handles;
     this.#writers.set(handle, writer);
-    return { handle, threadId: writer.threadId, tip: writer.tip } satisfies WriterHandle;
+    return { handle, threadId: writer.threadId, lastWrite: writer.writeId } satisfies OpenedWriter;
   }
 
-  async #callWriter(handle: number, method: StoreCall['method'], args: readonly unknown[]): Promise<number> {
-    const writer = this.#writers.get(handle);
-    if (writer === undefined) throw new Error(`the store has no writer ${handle}`);
+  async #callWriter({ handle, threadId }: WriterHandle, { method, args }: StoreCall): Promise<string | null> {
+    const known = this.#writers.get(handle);
+    if (method === 'close') {
+      this.#writers.delete(handle);
+      // A writer of an earlier thread has no lease any more.
+      await known?.close();
+      return null;
+    }
+    const writer = known ?? (await this.#resume(handle, threadId, args.at(-1) as WriteIdentity));
     await (writer as unknown as Target)[method]?.(...args);
-    if (method === 'close') this.#writers.delete(handle);
-    return writer.tip;
+    return writer.writeId;
+  }
+
+  /** Opens a writer of an earlier thread again. Its last write is the one before the call, or that of the call itself. */
+  async #resume(handle: number, threadId: string, { id, after }: WriteIdentity): Promise<SqliteWriter> {
+    const writer = await this.#store.resumeWriter(threadId, [after, id]);
+    this.#writers.set(handle, writer);
+    return writer;
   }
 
   /** The answers of one moment are one message. */

@@ -1,47 +1,55 @@
 import type { JsonValue } from '../../../base/json-value.ts';
+import { SLICE_BYTES_MAX } from '../../page-query.ts';
 import type { StoreErrorCode } from '../../store-error.ts';
 import { StoreError } from '../../store-error.ts';
-import type { ThreadStore, ThreadWriter } from '../../thread-store.ts';
+import type { ThreadStore } from '../../thread-store.ts';
 
-/** The methods of a store, and what each returns: data, or the writer of a thread, which stays in the store's thread. */
-export const STORE_METHODS: Record<keyof ThreadStore, 'data' | 'writer'> = {
+/**
+ * The methods of a store: those that change something, those that return the writer of a thread, which stays in the store's thread, and
+ * reads. A `part` of a history or a list is larger than a `record`.
+ */
+export const STORE_METHODS: Record<keyof ThreadStore, 'change' | 'writer' | 'record' | 'part'> = {
   createThread: 'writer',
   forkThread: 'writer',
   openWriter: 'writer',
-  getThread: 'data',
-  getMetadata: 'data',
-  findThreadByPath: 'data',
-  updateThread: 'data',
-  archiveThread: 'data',
-  unarchiveThread: 'data',
-  revertThread: 'data',
-  deleteThread: 'data',
-  listThreads: 'data',
-  listAgents: 'data',
-  listTurns: 'data',
-  listItems: 'data',
-  readItems: 'data',
-  measureItems: 'data',
-  readModelEntries: 'data',
-  close: 'data',
+  getThread: 'record',
+  getMetadata: 'record',
+  findThreadByPath: 'record',
+  updateThread: 'change',
+  archiveThread: 'change',
+  unarchiveThread: 'change',
+  revertThread: 'change',
+  deleteThread: 'change',
+  listThreads: 'part',
+  listAgents: 'part',
+  listTurns: 'part',
+  listItems: 'part',
+  readItems: 'part',
+  measureItems: 'record',
+  readModelEntries: 'part',
+  close: 'change',
 };
 
-export type StoreMethod = keyof ThreadStore;
-export type WriterMethod = Exclude<keyof ThreadWriter, 'threadId'>;
+/** How many bytes an answer is expected to have. A part has SLICE_BYTES_MAX, but an item in it can be much larger. */
+export const READ_BYTES: { [kind in string]?: number } = { record: 64 * 1024, part: 8 * SLICE_BYTES_MAX };
 
-/**
- * A call of the store, or of the writer with this handle; handle 0 is the store. `nowMs` is the time of the caller's clock, which is
- * the time of the store.
- */
+export type StoreMethod = keyof ThreadStore;
+export type WriterMethod = 'append' | 'withdraw' | 'close';
+
+/** A call of the store, or of a writer. `nowMs` is the time of the caller's clock, which is the time of the store. */
 export interface StoreCall {
+  /** Unique, also among the calls of earlier threads. */
   id: number;
-  handle: number;
+  /** Null: a call of the store. */
+  writer: WriterHandle | null;
   method: StoreMethod | WriterMethod | 'warmUp' | 'resumeWriter';
   args: readonly unknown[];
   nowMs: number;
+  /** Whether an earlier thread died with the call, and may have made it. */
+  again: boolean;
 }
 
-/** The outcome of a call. `value` is what it resolved with; for a writer its handle, and for a call of a writer its tip. */
+/** The outcome of a call. `value` is what it resolved with; for a writer OpenedWriter, and for a call of a writer its last write. */
 export type StoreAnswer = { id: number; value: unknown } | { id: number; error: ErrorData };
 
 /** A message of the store's thread: the outcomes of calls, a text for the user about a repair, or a line for the log. */
@@ -51,10 +59,14 @@ export type StoreReply =
   | { level: 'debug' | 'info' | 'warn' | 'error'; fields: object; text: string };
 
 export interface WriterHandle {
+  /** The id of the call that opened the writer. */
   handle: number;
   threadId: string;
-  /** The ordinal of the last entry. */
-  tip: number;
+}
+
+export interface OpenedWriter extends WriterHandle {
+  /** The identity of the last write. Null: none since the thread was stored. */
+  lastWrite: string | null;
 }
 
 /** An error as data. Structured clones of errors lose their class and their code. */

@@ -1,12 +1,29 @@
-import { SHARE_ENV, Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import type { Clock } from '../../../base/clock.ts';
+import { jsonWeight } from '../../../base/json-pieces.ts';
 import type { Log } from '../../../base/log.ts';
+import { startWorker } from '../../../base/processes/start-worker.ts';
 import { StoreError, storeClosed } from '../../store-error.ts';
+import { CallLane } from './call-lane.ts';
 import type { ServedStoreOptions } from './serve-store.ts';
-import { type ErrorData, errorData, errorOf, type StoreAnswer, type StoreCall, type StoreReply } from './store-call.ts';
+import {
+  type ErrorData,
+  errorData,
+  errorOf,
+  READ_BYTES,
+  STORE_METHODS,
+  type StoreAnswer,
+  type StoreCall,
+  type StoreMethod,
+  type StoreReply,
+} from './store-call.ts';
 
 /** A store that needs more memory than this ends, and not the process. */
 const HEAP_MB_MAX = 1024;
+/** The most that all writes on their way need together, and all reads. A larger one is on its way by itself. */
+const LANE_BYTES_MAX = 32 * 1024 * 1024;
+/** A call with which so many threads have died is refused. All but the first had no other call, so they died of this one. */
+const DEATHS_MAX = 5;
 
 export interface StoreThreadOptions extends ServedStoreOptions {
   /** Called with a text for the user when a damaged database has been repaired. */
@@ -19,47 +36,52 @@ export interface StoreThreadOptions extends ServedStoreOptions {
   heapMbMax?: number;
 }
 
+type OutgoingCall = Pick<StoreCall, 'method' | 'args'> & Partial<Pick<StoreCall, 'writer'>>;
+
 interface Waiting {
+  call: StoreCall;
+  bytes: number;
+  isRead: boolean;
+  /** How many threads have died with the call. */
+  deaths: number;
   resolve: (value: unknown) => void;
   reject: (error: unknown) => void;
 }
 
-/** The thread in which a store runs. It starts at the first call, and anew after it has died. It keeps the process alive during calls. */
+/**
+ * The thread in which a store runs. It starts at the first call. If it dies, the calls that it had are made again in another one, one
+ * by one, so that a call that kills it takes no other with it. It keeps the process alive during calls.
+ */
 export class StoreThread {
   readonly #options: StoreThreadOptions;
-  readonly #waiting = new Map<number, Waiting>();
+  /** The calls that the thread has, by their ids. */
+  readonly #sent = new Map<number, Waiting>();
+  /** The calls of threads that have died. They go before all others. */
+  #again: Waiting[] = [];
+  readonly #reads = new CallLane<Waiting>(LANE_BYTES_MAX);
+  readonly #writes = new CallLane<Waiting>(LANE_BYTES_MAX);
   #worker: Worker | null = null;
   #isClosed = false;
-  #outgoing: StoreCall[] = [];
+  #isPosting = false;
   #calls = 0;
-  /** The number of threads that have started: writers of an earlier one are lost. */
-  #starts = 0;
 
   constructor(options: StoreThreadOptions) {
     this.#options = options;
   }
 
-  get starts(): number {
-    return this.#starts;
-  }
-
-  get isRunning(): boolean {
-    return this.#worker !== null;
-  }
-
   /** Calls a method of the store, or of a writer by its handle. */
-  async call(call: Pick<StoreCall, 'method' | 'args'> & { handle?: number }): Promise<unknown> {
+  async call(call: OutgoingCall): Promise<unknown> {
     if (this.#isClosed) throw storeClosed(this.#options.file);
-    return this.#send(call);
+    return this.#add(call);
   }
 
   /** Closes the store and ends the thread. Can be called again. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    if (this.#worker === null) return;
+    if (this.#worker === null && !this.#hasCalls) return;
     try {
-      await this.#send({ method: 'close', args: [] });
+      await this.#add({ method: 'close', args: [] });
     } finally {
       const worker = this.#worker;
       this.#worker = null;
@@ -67,54 +89,73 @@ export class StoreThread {
     }
   }
 
-  #send({ method, args, handle = 0 }: Pick<StoreCall, 'method' | 'args'> & { handle?: number }): Promise<unknown> {
-    const worker = this.#worker ?? this.#start();
+  get #hasCalls(): boolean {
+    return this.#again.length > 0 || !this.#reads.isEmpty || !this.#writes.isEmpty;
+  }
+
+  #add({ method, args, writer = null }: OutgoingCall): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      const id = ++this.#calls;
-      if (this.#waiting.size === 0) worker.ref();
-      this.#waiting.set(id, { resolve, reject });
-      this.#outgoing.push({ id, handle, method, args, nowMs: this.#options.clock.now() });
-      // The calls of one moment are one message.
-      if (this.#outgoing.length === 1) queueMicrotask(() => this.#post());
+      const call = { id: ++this.#calls, writer, method, args, nowMs: this.#options.clock.now(), again: false };
+      const readBytes = READ_BYTES[STORE_METHODS[method as StoreMethod]];
+      const isRead = readBytes !== undefined;
+      const bytes = readBytes ?? jsonWeight(args, LANE_BYTES_MAX);
+      const lane = isRead ? this.#reads : this.#writes;
+      lane.add({ call, bytes, isRead, deaths: 0, resolve, reject });
+      this.#postSoon();
     });
   }
 
-  #post(): void {
-    const calls = this.#outgoing;
-    this.#outgoing = [];
+  /** The calls of one moment are one message. */
+  #postSoon(): void {
+    if (this.#isPosting || !this.#hasCalls) return;
+    this.#isPosting = true;
+    queueMicrotask(() => {
+      this.#isPosting = false;
+      this.#post(this.#take());
+    });
+  }
+
+  #take(): Waiting[] {
+    // The store makes all calls a last time when it is closed.
+    const all = this.#isClosed;
+    if (!all && this.#again.length > 0) return this.#sent.size === 0 ? this.#again.splice(0, 1) : [];
+    // While a call is made again, it is alone.
+    const [first] = this.#sent.values();
+    if (!all && first !== undefined && first.deaths > 0) return [];
+    return [...this.#again.splice(0), ...this.#reads.take({ all }), ...this.#writes.take({ all })];
+  }
+
+  #post(waiting: readonly Waiting[]): void {
+    if (waiting.length === 0) return;
+    for (const one of waiting) this.#sent.set(one.call.id, one);
     try {
-      this.#worker?.postMessage(calls);
+      const worker = this.#worker ?? this.#start();
+      worker.ref();
+      worker.postMessage(waiting.map(({ call }) => call));
     } catch (error) {
-      // Arguments that are not data.
-      for (const { id } of calls) this.#settle({ id, error: errorData(error) });
+      // Arguments that are not data, or a system that has no resources for a thread.
+      for (const { call } of waiting) this.#settle({ id: call.id, error: errorData(error) });
     }
   }
 
   #start(): Worker {
     const { script, file, migrationsDir, tempDir, pid, nodeVersions, heapMbMax = HEAP_MB_MAX } = this.#options;
-    const worker = new Worker(script, {
-      workerData: {
+    const worker: Worker = startWorker<StoreReply>({
+      script,
+      heapMbMax,
+      data: {
         file,
         migrationsDir,
         tempDir,
         pid,
         ...(nodeVersions && { nodeVersions: { ...nodeVersions } }),
       } satisfies ServedStoreOptions,
-      env: SHARE_ENV,
-      execArgv: [],
-      resourceLimits: { maxOldGenerationSizeMb: heapMbMax },
+      onMessage: (reply) => this.#receive(reply),
+      onEnd: (reason) => {
+        if (this.#worker === worker) this.#died(reason);
+      },
     });
-    let reason: unknown = null;
-    worker.on('message', (reply: StoreReply) => this.#receive(reply));
-    worker.on('error', (error) => {
-      reason = error;
-    });
-    worker.on('exit', () => {
-      if (this.#worker === worker) this.#died(reason);
-    });
-    worker.unref();
     this.#worker = worker;
-    this.#starts++;
     return worker;
   }
 
@@ -125,22 +166,35 @@ export class StoreThread {
   }
 
   #settle(answer: StoreAnswer): void {
-    const waiting = this.#waiting.get(answer.id);
-    this.#waiting.delete(answer.id);
-    if (this.#waiting.size === 0) this.#worker?.unref();
-    if ('error' in answer) waiting?.reject(errorOf(answer.error));
-    else waiting?.resolve(answer.value);
+    const waiting = this.#sent.get(answer.id);
+    if (waiting === undefined) return;
+    this.#forget(waiting);
+    if (this.#sent.size === 0 && !this.#hasCalls) this.#worker?.unref();
+    if ('error' in answer) waiting.reject(errorOf(answer.error));
+    else waiting.resolve(answer.value);
+    this.#postSoon();
   }
 
-  #died(reason: unknown): void {
+  #forget(waiting: Waiting): void {
+    this.#sent.delete(waiting.call.id);
+    // A call that is made again is in no lane.
+    if (!waiting.call.again) (waiting.isRead ? this.#reads : this.#writes).ended(waiting);
+  }
+
+  #died(reason: Error): void {
     this.#worker = null;
-    this.#options.log.error({ err: reason, file: this.#options.file }, 'the thread of the store has died; the next call starts another');
-    const calls = [...this.#waiting.values()];
-    this.#waiting.clear();
-    this.#outgoing = [];
-    const why = reason instanceof Error ? reason.message : 'it ended';
-    const text = `${this.#options.file} cannot be used: the thread of the store has died (${why})`;
-    for (const { reject } of calls) reject(new StoreError('store_failed', text, {}, { cause: reason }));
+    const { file, log } = this.#options;
+    log.error({ err: reason, file }, 'the thread of the store has died; another one makes its calls again');
+    const text = `${file} cannot be used: the thread of the store has died (${reason.message})`;
+    const calls = [...this.#sent.values()];
+    for (const waiting of calls) {
+      this.#forget(waiting);
+      waiting.deaths++;
+      waiting.call.again = true;
+      if (waiting.deaths === DEATHS_MAX) waiting.reject(new StoreError('store_failed', text, {}, { cause: reason }));
+    }
+    this.#again.unshift(...calls.filter(({ deaths }) => deaths < DEATHS_MAX));
+    this.#postSoon();
   }
 }
 

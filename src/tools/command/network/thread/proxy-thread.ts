@@ -1,5 +1,6 @@
-import { SHARE_ENV, Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import type { Log } from '../../../../base/log.ts';
+import { startWorker } from '../../../../base/processes/start-worker.ts';
 import type { ProxyRequest } from '../../../../network/command-proxy.ts';
 import { ProxyRefusal } from '../../../../network/proxy-refusal.ts';
 import type { CommandListener, Listeners, ReceivedListener } from '../../../../sandbox/listeners.ts';
@@ -104,20 +105,13 @@ export class ProxyThread implements CommandProxies, Listeners {
   #started(): Worker {
     if (this.#isClosed) throw new Error('the server is ending');
     if (this.#worker !== null) return this.#worker;
-    const worker = new Worker(this.#options.script, {
-      env: SHARE_ENV,
-      execArgv: [],
-      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX },
+    this.#worker = startWorker<ProxyReply>({
+      script: this.#options.script,
+      heapMbMax: HEAP_MB_MAX,
+      onMessage: (reply) => this.#receive(reply),
+      onEnd: (reason) => this.#died(reason),
     });
-    let reason: unknown = null;
-    worker.on('message', (reply: ProxyReply) => this.#receive(reply));
-    worker.on('error', (error) => {
-      reason = error;
-    });
-    worker.on('exit', () => this.#died(reason));
-    worker.unref();
-    this.#worker = worker;
-    return worker;
+    return this.#worker;
   }
 
   #receive(reply: ProxyReply): void {
@@ -155,15 +149,14 @@ export class ProxyThread implements CommandProxies, Listeners {
     this.#tell({ type: 'decided', question, decision: opened === undefined ? ENDED : await decisionOf(opened, question, request) });
   }
 
-  #died(reason: unknown): void {
+  #died(reason: Error): void {
     this.#worker = null;
-    const why = reason instanceof Error ? reason.message : 'it ended';
     if (!this.#isClosed) this.#options.log.error({ err: reason }, 'the thread of the proxies has died; the next command starts another');
     for (const opened of this.#proxies.values()) giveUp(opened);
     this.#proxies.clear();
     const calls = [...this.#calls.values()];
     this.#calls.clear();
-    for (const { reject } of calls) reject(new Error(`the thread of the proxies has died (${why})`));
+    for (const { reject } of calls) reject(new Error(`the thread of the proxies has died (${reason.message})`));
   }
 }
 
