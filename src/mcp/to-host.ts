@@ -24,6 +24,8 @@ export interface LoginRequest {
   clientSecret: string | null;
   /** The URL of a document that describes the client. Null: there is none. */
   clientMetadataUrl: string | null;
+  /** Whether a server at a public address may name private ones for its login. */
+  reachesPrivate: boolean;
   /** `cimd`: the client is known by this document; `dcr`: it is registered; `auto`: whichever there is. A `clientId` goes before. */
   registration: 'auto' | 'cimd' | 'dcr';
 }
@@ -110,7 +112,7 @@ export interface RefreshRequest {
   url: string;
   stored: StoredCredentials;
   /** From the configuration. A `clientId` of null: the client that the user has logged in with. */
-  client: Pick<LoginRequest, 'resource' | 'clientId' | 'clientSecret'>;
+  client: Pick<LoginRequest, 'resource' | 'clientId' | 'clientSecret' | 'reachesPrivate'>;
 }
 
 /**

@@ -20,7 +20,7 @@ test('warnings of the library are lines of the log, cut and without secrets', as
     clients: {},
     discovery: null,
   };
-  const request = { url: oauth.url, stored, client: { resource: null, clientId: 'c', clientSecret: null } };
+  const request = { url: oauth.url, stored, client: { resource: null, clientId: 'c', clientSecret: null, reachesPrivate: false } };
   await expect(host.refreshTokens(request, new AbortController().signal)).rejects.toThrow();
   const warned = log.lines.filter(({ text }) => text === 'the library for MCP servers warns').map(({ fields }) => String(fields.message));
   expect(warned.join('\n')).toMatch(/Could not refresh[\s\S]*api_key=\[hidden\]/);

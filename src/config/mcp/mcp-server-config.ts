@@ -34,6 +34,8 @@ export interface McpOauthConfig {
   clientSecret: string | null;
   /** The URL of a document that describes the client, for servers that take one in place of a registration. */
   clientMetadataUrl: string | null;
+  /** Whether a server at a public address may name private ones for its login. */
+  reachesPrivate: boolean;
 }
 
 /** An MCP server as `[mcp_servers.NAME]` configures it. */

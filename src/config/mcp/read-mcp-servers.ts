@@ -40,7 +40,7 @@ const MODES = ['auto', 'prompt', 'writes', 'approve'] as const;
 
 const OF_STDIO = ['command', 'args', 'env', 'env_vars', 'cwd'];
 const OF_HTTP = ['url', 'bearer_token_env_var', 'http_headers', 'env_http_headers', 'scopes', 'oauth_resource', 'oauth'];
-const OF_OAUTH = ['client_id', 'client_secret_env_var', 'client_metadata_url'];
+const OF_OAUTH = ['client_id', 'client_secret_env_var', 'client_metadata_url', 'allow_private_addresses'];
 const OF_BOTH = [
   'enabled',
   'required',
@@ -228,6 +228,7 @@ function readHttp(config: Config, path: readonly string[], url: string): McpHttp
       clientId: config.read([...oauth, 'client_id'], nullable(name())),
       clientSecret: (secretVariable === null ? undefined : config.env[secretVariable]) || null,
       clientMetadataUrl: config.read([...oauth, 'client_metadata_url'], nullable(HTTP_URL)),
+      reachesPrivate: config.read([...oauth, 'allow_private_addresses'], flag()),
     },
   };
 }

@@ -1,8 +1,7 @@
 import { systemClock } from '../../base/clock.ts';
 import type { Env } from '../../base/env.ts';
-import { createFetch, type FetchDeps } from '../../base/http/create-fetch.ts';
-import { HttpClient } from '../../base/http/http-client.ts';
 import type { JsonValue } from '../../base/json-value.ts';
+import { LoginWeb } from '../oauth/login-web.ts';
 import type { FromHost, McpAnswer, McpQuestion, ToHost } from '../to-host.ts';
 import { AUTHORIZATION_LIMITS, HostedClient } from './hosted-client.ts';
 import { isOfServer, questionRefusal } from './question-refusal.ts';
@@ -30,7 +29,7 @@ export function createMcpHost(post: Post, env: Env): McpHost {
 
 class Host implements McpHost {
   readonly #post: Post;
-  readonly #web: FetchDeps;
+  readonly #web: LoginWeb;
   readonly #clients = new Map<number, HostedClient>();
   readonly #calls = new Map<number, AbortController>();
   readonly #asks = new Map<number, OpenAsk>();
@@ -39,7 +38,7 @@ class Host implements McpHost {
   constructor(post: Post, env: Env) {
     this.#post = post;
     const log = { warn: (fields: object, text: string) => post({ type: 'warned', fields, text }) };
-    this.#web = { client: new HttpClient({ clock: systemClock, env, log }), env };
+    this.#web = new LoginWeb({ clock: systemClock, env, log });
   }
 
   receive(message: ToHost): void {
@@ -100,7 +99,9 @@ class Host implements McpHost {
   }
 
   #refresh({ request, clientVersion }: Extract<ToHost, { type: 'refresh' }>, signal: AbortSignal): Promise<JsonValue> {
-    const send = createFetch(this.#web, { ...AUTHORIZATION_LIMITS, headers: { 'user-agent': `heddle/${clientVersion}` } });
+    const { url, client } = request;
+    const options = { ...AUTHORIZATION_LIMITS, headers: { 'user-agent': `heddle/${clientVersion}` } };
+    const send = this.#web.loginFetch({ url, reachesPrivate: client.reachesPrivate }, options);
     return refreshTokens(request, (address, init) => send(address, { ...init, signal }));
   }
 

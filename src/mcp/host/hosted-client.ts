@@ -8,8 +8,9 @@ import {
   type Transport,
   UnauthorizedError,
 } from '@modelcontextprotocol/client';
-import { createFetch, type Fetch, type FetchDeps } from '../../base/http/create-fetch.ts';
+import { createFetch, type Fetch } from '../../base/http/create-fetch.ts';
 import { isObject, type JsonObject, type JsonValue } from '../../base/json-value.ts';
+import type { LoginTarget, LoginWeb } from '../oauth/login-web.ts';
 import type {
   ConnectedServer,
   FromHost,
@@ -53,7 +54,7 @@ export interface HostedClientDeps {
   server: HostedServer;
   clientVersion: string;
   /** How to reach servers by HTTP. */
-  web: FetchDeps;
+  web: LoginWeb;
   post(message: FromHost): void;
   /** Asks the main thread. `call`: the request in which the server asks; null: unknown. */
   ask(call: number | null, question: McpQuestion, signal: AbortSignal): Promise<McpAnswer>;
@@ -219,7 +220,7 @@ export class HostedClient {
   async #loggedIn(server: HttpServer, login: LoginRequest): Promise<Client> {
     const user = new UserLogin(new URL(server.url), login, {
       credentials: this.#credentials(),
-      fetch: this.#authorizationFetch(this.#closing.signal),
+      fetch: this.#loginFetch({ url: server.url, reachesPrivate: login.reachesPrivate }),
     });
     // The server has asked for more scopes.
     if (login.neededScopes.length > 0) await user.complete();
@@ -258,13 +259,13 @@ export class HostedClient {
     });
   }
 
-  #fetch(limits: { bytesMax: number; partsMax: number }): Fetch {
-    return createFetch(this.#deps.web, { ...limits, headers: { 'user-agent': `heddle/${this.#deps.clientVersion}` } });
+  #headers() {
+    return { 'user-agent': `heddle/${this.#deps.clientVersion}` };
   }
 
   /** Notes the token of each request. */
   #notingFetch(): Fetch {
-    const send = this.#fetch({ bytesMax: MESSAGE_BYTES_MAX, partsMax: MESSAGE_PARTS_MAX });
+    const send = createFetch(this.#deps.web.web, { bytesMax: MESSAGE_BYTES_MAX, partsMax: MESSAGE_PARTS_MAX, headers: this.#headers() });
     return async (address, init) => {
       const response = await send(address, init);
       const authorization = new Headers(init?.headers).get('authorization') ?? '';
@@ -274,9 +275,9 @@ export class HostedClient {
   }
 
   /** For requests to the authorization server, which the library sends without a signal. */
-  #authorizationFetch(signal: AbortSignal): Fetch {
-    const send = this.#fetch(AUTHORIZATION_LIMITS);
-    return (address, init) => send(address, { ...init, signal });
+  #loginFetch(target: LoginTarget): Fetch {
+    const send = this.#deps.web.loginFetch(target, { ...AUTHORIZATION_LIMITS, headers: this.#headers() });
+    return (address, init) => send(address, { ...init, signal: this.#closing.signal });
   }
 
   /** Bearer tokens come from the main thread, which also knows how to get another one. */

@@ -119,12 +119,12 @@ export class McpLogins {
       const query = await answered;
       return query === null ? refusal('the login has ended') : { result: query };
     };
-    const { clientId, clientSecret, clientMetadataUrl, resource } = oauth;
+    const { clientId, clientSecret, clientMetadataUrl, resource, reachesPrivate } = oauth;
     const login = {
       redirectUrl: callback.redirectUrl,
       scopes: scopes ?? oauth.scopes,
       neededScopes: servers.neededScopes(config),
-      ...{ resource, clientId, clientSecret, clientMetadataUrl, registration },
+      ...{ resource, clientId, clientSecret, clientMetadataUrl, reachesPrivate, registration },
     };
     const connection = servers.host.open(
       { type: 'http', url, headers, authentication: login },

@@ -140,9 +140,9 @@ export class ServerTokens {
     const { clock, refresh } = this.#deps;
     const timeout = new AbortController();
     const timer = clock.setTimer(() => timeout.abort(), REFRESH_MS_MAX);
-    const { resource, clientId, clientSecret } = oauth;
+    const { resource, clientId, clientSecret, reachesPrivate } = oauth;
     try {
-      return await refresh({ url, stored, client: { resource, clientId, clientSecret } }, timeout.signal);
+      return await refresh({ url, stored, client: { resource, clientId, clientSecret, reachesPrivate } }, timeout.signal);
     } catch (error) {
       if (timeout.signal.aborted)
         throw new McpError('timeout', `the authorization server did not answer within ${REFRESH_MS_MAX / 1000} seconds`);
