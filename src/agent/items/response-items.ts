@@ -9,7 +9,7 @@ import type { Outbox } from '../outbox.ts';
 import type { StepSequence } from '../step.ts';
 import { growReasoning, type ReasoningEvent } from './grow-reasoning.ts';
 import { type PlanSpan, PlanSplitter, splitPlan } from './plan-splitter.ts';
-import { SAVE_INTERVAL_MS } from './save-interval-ms.ts';
+import { saveWaitMs } from './save-wait-ms.ts';
 import type { ShownReasoning } from './shown-reasoning.ts';
 import type { CompletingStep, ShownPart, StreamedItem } from './streamed-item.ts';
 
@@ -52,7 +52,8 @@ export class ResponseItems {
   readonly #completing = new Set<StreamedItem>();
   #plan: StreamedItem | null = null;
   #shownBefore: ShownPart | null = null;
-  #timer: Timer | null = null;
+  /** Of the items that are to be saved. */
+  readonly #timers = new Map<StreamedItem, Timer>();
 
   constructor(options: ResponseItemsOptions) {
     this.#options = options;
@@ -93,8 +94,8 @@ export class ResponseItems {
   /** Call it when the response has ended. Items that the model has not completed stay as they are stored. */
   end(): void {
     for (const { item } of this.#announced()) this.#options.outbox.unfinished.end(item.id);
-    this.#timer?.clear();
-    this.#timer = null;
+    for (const timer of this.#timers.values()) timer.clear();
+    this.#timers.clear();
   }
 
   #isUnfinished(open: StreamedItem): boolean {
@@ -321,20 +322,21 @@ export class ResponseItems {
     return { turnId: this.#options.turnId, item, startedAtMs, completedAtMs: null };
   }
 
-  /** Stores growing text at most once in SAVE_INTERVAL_MS. */
   #saveSoon(open: StreamedItem): void {
     open.unsaved = true;
-    this.#timer ??= this.#options.clock.setTimer(() => {
-      this.#timer = null;
-      this.#save();
-    }, SAVE_INTERVAL_MS);
+    if (this.#timers.has(open)) return;
+    const save = () => {
+      this.#timers.delete(open);
+      this.#save(open);
+    };
+    this.#timers.set(open, this.#options.clock.setTimer(save, saveWaitMs(open.item)));
   }
 
-  #save(): void {
-    for (const open of this.#announced()) {
-      if (!open.unsaved) continue;
-      open.unsaved = false;
-      this.#options.outbox.savePartial(this.#stored({ ...open, item: structuredClone(open.item) }));
-    }
+  #save(open: StreamedItem): void {
+    if (!open.unsaved || !this.#announced().includes(open)) return;
+    open.unsaved = false;
+    // The parts of a reasoning item grow in place.
+    const item = open.item.type === 'reasoning' ? structuredClone(open.item) : { ...open.item };
+    this.#options.outbox.savePartial(this.#stored({ ...open, item }));
   }
 }

@@ -5,7 +5,7 @@ import { settledReviews } from '../../store/settle-item.ts';
 import type { StoredItem } from '../../store/thread-store.ts';
 import type { OpenItem } from '../../tools/action.ts';
 import type { Outbox } from '../outbox.ts';
-import { SAVE_INTERVAL_MS } from './save-interval-ms.ts';
+import { saveWaitMs } from './save-wait-ms.ts';
 
 interface ThreadItemsDeps {
   threadId: string;
@@ -78,7 +78,7 @@ export class ThreadItems {
       },
       update(item, announcement) {
         begun.current = item;
-        timer ??= clock.setTimer(save, SAVE_INTERVAL_MS);
+        timer ??= clock.setTimer(save, saveWaitMs(currentItem(begun)));
         if (announcement !== undefined) announce(announcement);
       },
       review: async (review, announced) => {

@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { Database, Statement } from 'better-sqlite3';
+import { jsonWeight } from '../../../base/json-pieces.ts';
 import { Damage } from '../as-store-error.ts';
 
 /** A longer string is stored apart from the payload. */
 const INLINE_CHARS_MAX = 8 * 1024;
+/** A value that is longer than this has such a string, or is encoded as if it had one. */
+const LONG_CHARS = 64 * 1024;
 /** Its placeholder is this and its hash. An ordinary string that begins so is stored apart too, so it cannot be mistaken. */
 const MARK = '\u0000blob:';
 /** Occurs in every encoded value that has strings apart. */
@@ -26,8 +29,10 @@ export class Blobs {
 
   /** Encodes a value of a log, which keeps the value's blobs as long as it exists. Call it within a transaction. */
   encode(value: unknown, logId: number): string {
-    const text = JSON.stringify(value);
-    if (text.length <= INLINE_CHARS_MAX && !text.includes(MARK_IN_JSON)) return text;
+    if (jsonWeight(value, LONG_CHARS) <= LONG_CHARS) {
+      const text = JSON.stringify(value);
+      if (text.length <= INLINE_CHARS_MAX && !text.includes(MARK_IN_JSON)) return text;
+    }
     return JSON.stringify(value, (_key, part: unknown) => (isBlob(part) ? MARK + this.#keep(part, logId) : part));
   }
 

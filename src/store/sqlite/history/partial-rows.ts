@@ -8,6 +8,8 @@ import { changedText, isTextChange, textChange } from './text-change.ts';
 /** A shorter payload fits in a page, and is stored as a whole each time. */
 const WHOLE_BYTES_MAX = 600;
 const CHANGES_MAX = 10_000;
+/** A longer payload is not kept in memory, and so is stored as a whole each time. It is saved seldom. */
+const KEPT_CHARS_MAX = 1024 * 1024;
 /** Between the ids of the changes of two partials. */
 const CHANGE_IDS = 1_000_000;
 
@@ -75,11 +77,12 @@ export class PartialRows {
     const found = this.#find.get(threadId, item.item.id);
     const saved = this.#saved.get(threadId)?.get(item.item.id);
     const isKnown = saved?.number === found?.number && saved?.savedAtMs === found?.savedAtMs && saved?.bytes === found?.bytes;
-    if (saved !== undefined && isKnown && this.#putChange(saved, { savedAtMs, text })) return;
+    const isKept = text.length <= KEPT_CHARS_MAX;
+    if (saved !== undefined && isKnown && isKept && this.#putChange(saved, { savedAtMs, text })) return;
     const number = found?.number ?? Number(this.#add.run(savedAtMs, text, threadId, item.item.id).lastInsertRowid);
     if (found !== undefined) this.#replace.run(savedAtMs, text, number);
     const bytes = Buffer.byteLength(text);
-    if (bytes <= WHOLE_BYTES_MAX) this.#forget(threadId, item.item.id);
+    if (bytes <= WHOLE_BYTES_MAX || !isKept) this.#forget(threadId, item.item.id);
     else this.#remember(threadId, item.item.id, { number, savedAtMs, bytes, changes: 0, charsLeft: text.length, text });
   }
 

@@ -19,7 +19,7 @@ import {
 } from './store-call.ts';
 
 /** A store that needs more memory than this ends, and not the process. */
-const HEAP_MB_MAX = 1024;
+const HEAP_MB_MAX = 512;
 /** The most that all writes on their way need together, and all reads. A larger one is on its way by itself. */
 const LANE_BYTES_MAX = 32 * 1024 * 1024;
 /** A call with which so many threads have died is refused. All but the first had no other call, so they died of this one. */
