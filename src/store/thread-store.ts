@@ -175,10 +175,11 @@ export type LogEntry =
  * - `user`: a person wrote it.
  * - `parent`: the model of the thread that started this agent, or that of a thread above, wrote it.
  * - `approval`: the server tells what a person has approved.
+ * - `client`: a client has put it into the history in the user's name, by itself.
  * - `context`: the server describes the thread and its surroundings. It tells this again after a compaction.
  * - `server`: the server, or a client by itself, tells this once.
  */
-export type Author = 'user' | 'parent' | 'approval' | 'context' | 'server';
+export type Author = 'user' | 'parent' | 'approval' | 'client' | 'context' | 'server';
 
 export interface StoredItem {
   turnId: string;

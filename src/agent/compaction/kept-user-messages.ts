@@ -2,11 +2,14 @@ import { cutMiddle } from '../../base/text/cut-middle.ts';
 import { messageText } from '../../model/message-text.ts';
 import { authorOf } from '../../rollout/author-of.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
+import type { Author } from '../../store/thread-store.ts';
 import { CHARS_PER_TOKEN, itemSize } from '../prompt/item-size.ts';
 import { withoutBulk } from '../prompt/without-bulk.ts';
 
 /** One item takes at most this part, so that a huge one does not displace all others. */
 const ITEM_SHARE = 0.25;
+/** Those who tell what is to be done. */
+const KEPT: ReadonlySet<Author> = new Set<Author>(['user', 'client', 'parent', 'approval']);
 /** A message of which less would be left is left out. */
 const CUT_CHARS_MIN = 200;
 
@@ -19,7 +22,7 @@ export function keptUserMessages(items: readonly AuthoredItem[], tokensMax: numb
   let chars = tokensMax * CHARS_PER_TOKEN;
   for (const source of items.toReversed()) {
     const author = authorOf(source);
-    if (author !== 'user' && author !== 'parent' && author !== 'approval') continue;
+    if (author === null || !KEPT.has(author)) continue;
     const item = withoutBulk(source.item);
     // Approvals of actions have another role. The guardian tells again those that no action has used.
     if (item?.type !== 'message' || item.role !== 'user') continue;

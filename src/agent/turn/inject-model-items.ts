@@ -6,8 +6,8 @@ import type { ActiveTurn } from './active-turn.ts';
 import { modelEntries } from './turn-input.ts';
 
 /**
- * Stores items for the model of a thread. Without an author, the text of a message decides who it is from. During a turn the model reads them after its current response, and is asked again. Call
- * the returned function after the request is answered.
+ * Stores items for the model of a thread. Without an author, they are a client's. During a turn the model reads them after its current
+ * response, and is asked again. Call the returned function after the request is answered.
  */
 export async function injectModelItems(
   items: ResponseItem[],
@@ -32,8 +32,12 @@ function entriesOf(items: readonly ResponseItem[], { turnId, author }: { turnId:
   return items.flatMap((item) => modelEntries(turnId, [item], author ?? injectedBy(item)));
 }
 
-/** The author of a message that a client injects. The server tells nothing of it again, even if it looks like context. */
+/**
+ * The author of a message that a client injects. The user need not have typed it. The server tells nothing of it again, even if it looks
+ * like context.
+ */
 function injectedBy(item: ResponseItem): Author | null {
   const author = writtenBy(item);
+  if (author === 'user') return 'client';
   return author === 'context' ? 'server' : author;
 }
