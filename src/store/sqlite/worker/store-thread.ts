@@ -20,8 +20,10 @@ import {
 
 /** A store that needs more memory than this ends, and not the process. */
 const HEAP_MB_MAX = 512;
-/** The most that all writes on their way need together, and all reads. A larger one is on its way by itself. */
+/** The most that the calls of a lane on their way need together. A larger one is on its way by itself. */
 const LANE_BYTES_MAX = 32 * 1024 * 1024;
+/** Longer writes have a lane of their own, so that others do not wait for all of them. */
+const SHORT_BYTES_MAX = 1024 * 1024;
 /** A call with which so many threads have died is refused. All but the first had no other call, so they died of this one. */
 const DEATHS_MAX = 5;
 
@@ -41,7 +43,7 @@ type OutgoingCall = Pick<StoreCall, 'method' | 'args'> & Partial<Pick<StoreCall,
 interface Waiting {
   call: StoreCall;
   bytes: number;
-  isRead: boolean;
+  lane: CallLane<Waiting>;
   /** How many threads have died with the call. */
   deaths: number;
   resolve: (value: unknown) => void;
@@ -60,6 +62,7 @@ export class StoreThread {
   #again: Waiting[] = [];
   readonly #reads = new CallLane<Waiting>(LANE_BYTES_MAX);
   readonly #writes = new CallLane<Waiting>(LANE_BYTES_MAX);
+  readonly #longWrites = new CallLane<Waiting>(LANE_BYTES_MAX);
   #worker: Worker | null = null;
   #isClosed = false;
   #isPosting = false;
@@ -90,17 +93,17 @@ export class StoreThread {
   }
 
   get #hasCalls(): boolean {
-    return this.#again.length > 0 || !this.#reads.isEmpty || !this.#writes.isEmpty;
+    return this.#again.length > 0 || [this.#reads, this.#writes, this.#longWrites].some(({ isEmpty }) => !isEmpty);
   }
 
   #add({ method, args, writer = null }: OutgoingCall): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const call = { id: ++this.#calls, writer, method, args, nowMs: this.#options.clock.now(), again: false };
       const readBytes = READ_BYTES[STORE_METHODS[method as StoreMethod]];
-      const isRead = readBytes !== undefined;
       const bytes = readBytes ?? jsonWeight(args, LANE_BYTES_MAX);
-      const lane = isRead ? this.#reads : this.#writes;
-      lane.add({ call, bytes, isRead, deaths: 0, resolve, reject });
+      const writes = bytes > SHORT_BYTES_MAX ? this.#longWrites : this.#writes;
+      const lane = readBytes === undefined ? writes : this.#reads;
+      lane.add({ call, bytes, lane, deaths: 0, resolve, reject });
       this.#postSoon();
     });
   }
@@ -122,7 +125,7 @@ export class StoreThread {
     // While a call is made again, it is alone.
     const [first] = this.#sent.values();
     if (!all && first !== undefined && first.deaths > 0) return [];
-    return [...this.#again.splice(0), ...this.#reads.take({ all }), ...this.#writes.take({ all })];
+    return [...this.#again.splice(0), ...[this.#reads, this.#longWrites, this.#writes].flatMap((lane) => lane.take({ all }))];
   }
 
   #post(waiting: readonly Waiting[]): void {
@@ -178,7 +181,7 @@ export class StoreThread {
   #forget(waiting: Waiting): void {
     this.#sent.delete(waiting.call.id);
     // A call that is made again is in no lane.
-    if (!waiting.call.again) (waiting.isRead ? this.#reads : this.#writes).ended(waiting);
+    if (!waiting.call.again) waiting.lane.ended(waiting);
   }
 
   #died(reason: Error): void {
