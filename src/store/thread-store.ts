@@ -149,8 +149,7 @@ export type ThreadChange = ThreadPatch & { gitFields?: Partial<GitInfo> };
  * - `model` is an item that the model reads. The prompt is made of these, in their order. A `deferred` one came while the
  *   model was responding. The model reads it at the next `deferredRead`, or else after all other items of its turn. One that `replaces`
  *   is an output that takes the place of the output before it with the same call id.
- * - `compacted` replaces all entries before it that are for the model, deferred ones too: from then on it reads `items` instead. What
- *   clients see of the history stays.
+ * - `compacted` replaces all entries before it that are for the model, deferred ones too, with `items`. Clients see the same history.
  */
 export type LogEntry =
   | { kind: 'turnStarted'; turnId: string; startedAtMs: number; isReview?: true; rootTurnId?: string }

@@ -12,8 +12,8 @@ test('a program that may start what a rule forbids needs approval, until the per
   const server = await commandServer([], { config: OPEN, files: FILES });
   const hidden = 'prlimit sh -c "$(echo dG91Y2ggeA== | base64 -d)"';
   expect(await asked(server, ['ls', 'mkdir a && cat a/* > b', hidden, 'git p'], decline)).toMatchObject([
-    { command: expect.stringContaining('prlimit'), reason: TOUCH, proposedExecpolicyAmendment: null },
-    { command: expect.stringContaining('git p'), reason: TOUCH, proposedExecpolicyAmendment: ['git', 'p'] },
+    { command: expect.stringContaining('prlimit'), reason: expect.stringContaining(TOUCH), proposedExecpolicyAmendment: null },
+    { command: expect.stringContaining('git p'), reason: expect.stringContaining(TOUCH), proposedExecpolicyAmendment: ['git', 'p'] },
   ]);
   expect(existsSync(join(server.cwd, 'x'))).toBe(false);
   expect(existsSync(join(server.cwd, 'b'))).toBe(true);

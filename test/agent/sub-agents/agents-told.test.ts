@@ -62,7 +62,7 @@ test('an end is told, though its message is the same as that of the turn before'
   await server.client.turn(ROOT, 'two');
   await turnsOf(server, 4);
   await server.client.turn(ROOT, 'three');
-  expect(server.agents.of('root').flatMap(told)).toEqual([expect.stringContaining('Done.')]);
+  expect(told(server.agents.of('root').at(-1))).toEqual([expect.stringContaining('Done.')]);
 });
 
 test('after a revert the model is told again', async () => {
