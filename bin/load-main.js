@@ -1,5 +1,5 @@
-const { existsSync, readFileSync } = require('node:fs');
-const { createRequire } = require('node:module');
+const { closeSync, existsSync, openSync, readFileSync } = require('node:fs');
+const { createRequire, isBuiltin } = require('node:module');
 const { join } = require('node:path');
 const { Script } = require('node:vm');
 
@@ -33,9 +33,29 @@ function load(name) {
   const module = { exports: {} };
   loaded.set(name, { script, codeCache, module });
   const requireOthers = createRequire(file);
-  const require = (id) => (id.startsWith('./') ? load(id.slice(2)) : requireOthers(id));
-  script.runInThisContext()(module.exports, require, module, file, dist);
+  const require = (id) => {
+    if (id.startsWith('./')) return load(id.slice(2));
+    if (!isBuiltin(id)) requireDescriptors();
+    return requireOthers(id);
+  };
+  try {
+    script.runInThisContext()(module.exports, require, module, file, dist);
+  } catch (error) {
+    // What it needs may be there the next time.
+    loaded.delete(name);
+    throw error;
+  }
   return module.exports;
+}
+
+/** The same as src/base/loading/require-descriptors.ts. */
+function requireDescriptors() {
+  const files = [];
+  try {
+    while (files.length < 4) files.push(openSync('/', 'r'));
+  } finally {
+    for (const file of files) closeSync(file);
+  }
 }
 
 /** V8 compares only the length of the source, and refuses code of other versions. So the name has the source's hash and V8's version. */

@@ -4,6 +4,7 @@ import { protectStore, storeFileIn } from './base/files/own-file.ts';
 import { systemIds } from './base/ids.ts';
 import { KeepAlive } from './base/keep-alive.ts';
 import { KeyedQueue } from './base/keyed-queue.ts';
+import { Once } from './base/loading/once.ts';
 import { atOnce } from './base/pace.ts';
 import { RecentLog } from './base/recent-log.ts';
 import { initializeMethods } from './handlers/initialize.ts';
@@ -92,7 +93,7 @@ export function createApp(options: AppParts): App {
 class LateBackend {
   readonly #options: AppParts;
   readonly #front: Front;
-  #loading: Promise<Backend> | null = null;
+  readonly #loading = new Once(() => this.#front.keepAlive.during(this.#load()));
   #loaded: Backend | null = null;
 
   constructor(options: AppParts, front: Front) {
@@ -106,8 +107,7 @@ class LateBackend {
   }
 
   load(): Promise<Backend> {
-    this.#loading ??= this.#front.keepAlive.during(this.#load());
-    return this.#loading;
+    return this.#loading.get();
   }
 
   /** Loads it if it is not loaded, so that everything is released in one way. If it cannot be loaded, only the front is released. */

@@ -46,6 +46,7 @@ const FS_FOR_SOME: Record<string, { uses: string; because: string }> = {
   'src/base/files/open-pinned.ts': { uses: 'open openSync statSync', because: 'the opener: compares with the files of the store' },
   'src/base/files/open-regular-file.ts': { uses: 'statSync', because: 'a faster answer for nothing than an error' },
   'src/base/files/own-file.ts': { uses: 'readdirSync statSync', because: 'knows the files of the store' },
+  'src/base/loading/require-descriptors.ts': { uses: 'openSync', because: 'opens a folder, which it closes at once' },
   'src/base/files/read-proc.ts': { uses: 'readFileSync readdirSync readlinkSync', because: 'reads what the kernel makes' },
   'src/base/files/with-lock-file.ts': { uses: 'linkSync renameSync rmSync', because: 'removes lock files, whose names are ours' },
   'src/base/files/read-regular-file.ts': { uses: 'readlinkSync', because: 'asks where an open file lies' },
@@ -214,6 +215,11 @@ describe('the source', () => {
     const starting = /\bnew Worker\(|import [^;{]*\{[^};]*(?<!type )\bWorker\b[^;]*from '(?:node:)?worker_threads'/;
     const starters = source.filter((path) => starting.test(textOf(path)) && !/import type \{ Worker \}/.test(textOf(path)));
     expect(starters).toEqual(['src/base/processes/start-worker.ts']);
+  });
+
+  test('keeps what it loads or makes once with base/loading/once.ts, which does not keep a failure: its cause may pass', () => {
+    const keeping = /\?\?=\s*(?:\(?async\b|import\()|\?\?=[^;]*?\bimport\(|let load\w*: Promise</;
+    expect(source.filter((path) => keeping.test(codeOf(path)))).toEqual([]);
   });
 
   test('measures time with base/clock.ts: performance.now() loads a module of Node', () => {

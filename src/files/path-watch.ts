@@ -174,7 +174,8 @@ function watchFailure(error: unknown, path: string): unknown {
   if (!hasErrorCode(error, EXHAUSTED)) return fileFailure(error, path);
   return fileFailed(
     'watch_limit_reached',
-    `${path} cannot be watched: the system's limit of watches is reached (on Linux fs.inotify.max_user_watches and max_user_instances)`,
+    `${path} cannot be watched: the system's limit of watches is reached (on Linux fs.inotify.max_user_watches and max_user_instances), ` +
+      'or this process has too many open files (ulimit -n)',
     path,
   );
 }

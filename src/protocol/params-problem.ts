@@ -1,4 +1,5 @@
 import { isObject } from '../base/json-value.ts';
+import { Once } from '../base/loading/once.ts';
 import { explainProblem } from './explain-problem.ts';
 import { methods } from './generated/methods.ts';
 import { validateHandshake } from './generated/validate-handshake.js';
@@ -8,7 +9,11 @@ type Validators = Readonly<Record<string, Validator>>;
 
 /** The validators of all methods but the handshake. Loaded with the first request that needs them, so the server starts sooner. */
 let loaded: Validators | null = null;
-let loading: Promise<Validators> | null = null;
+const loading = new Once(async () => {
+  const { validateParams } = await import('./generated/validate-params.js');
+  loaded = validateParams;
+  return validateParams as Validators;
+});
 
 /**
  * Returns null if the params of a served method are valid, else a sentence: which field is wrong, the expected value and the
@@ -17,11 +22,7 @@ let loading: Promise<Validators> | null = null;
 export function paramsProblem(method: string, params: unknown): string | null | Promise<string | null> {
   const validators = Object.hasOwn(validateHandshake, method) ? validateHandshake : loaded;
   if (validators !== null) return problemBy(validators, method, params);
-  loading ??= import('./generated/validate-params.js').then(({ validateParams }) => {
-    loaded = validateParams;
-    return validateParams;
-  });
-  return loading.then((others) => problemBy(others, method, params));
+  return loading.get().then((others) => problemBy(others, method, params));
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import { Once } from '../base/loading/once.ts';
 import type { Listeners } from './listeners.ts';
 import type { Installation } from './places/server-places.ts';
 import { SandboxUnavailableError } from './processes/processes.ts';
@@ -22,18 +23,14 @@ export interface SandboxDeps {
 
 /** Returns the sandbox of this system. Its code is loaded at first use, and only then it is checked whether it works. */
 export function createSandbox(deps: SandboxDeps): Sandbox {
-  let loaded: Promise<Sandbox> | null = null;
-  const sandbox = (): Promise<Sandbox> => {
-    loaded ??= load(deps);
-    return loaded;
-  };
+  const sandbox = new Once(() => load(deps));
   return {
-    confine: async (command, bounds) => (await sandbox()).confine(command, bounds),
-    protects: async (bounds) => (await sandbox()).protects(bounds),
-    prepare: async (bounds) => (await sandbox()).prepare(bounds),
-    tidy: async () => (await loaded)?.tidy(),
-    close: async () => (await loaded)?.close(),
-    available: async () => (await sandbox()).available(),
+    confine: async (command, bounds) => (await sandbox.get()).confine(command, bounds),
+    protects: async (bounds) => (await sandbox.get()).protects(bounds),
+    prepare: async (bounds) => (await sandbox.get()).prepare(bounds),
+    tidy: async () => (await sandbox.made)?.tidy(),
+    close: async () => (await sandbox.made)?.close(),
+    available: async () => (await sandbox.get()).available(),
   };
 }
 

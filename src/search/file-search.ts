@@ -1,4 +1,5 @@
 import type { Log } from '../base/log.ts';
+import { statOf } from '../base/paths/stat-of.ts';
 import { Places } from '../base/places.ts';
 import type { FuzzyFileSearchResult } from '../protocol/generated/types.ts';
 import { type ListFilesDeps, listFiles } from './list-files.ts';
@@ -84,6 +85,8 @@ export class FileSearch {
       if (!this.hasEnded) this.#deps.onListed(folder, missing);
     } catch (error) {
       this.#deps.log.warn({ err: error, folder }, 'the files of a folder cannot be listed');
+      // Where there is no folder, there are no files.
+      if (!this.hasEnded && statOf(folder) !== null) this.#deps.onListed(folder, error instanceof Error ? error.message : String(error));
     } finally {
       this.#places.release();
     }

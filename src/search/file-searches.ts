@@ -1,6 +1,7 @@
 import { isAbsolute, resolve } from 'node:path';
 import { type Clock, sleep, type Timer } from '../base/clock.ts';
 import { KeyedQueue } from '../base/keyed-queue.ts';
+import { Once } from '../base/loading/once.ts';
 import type { Pace } from '../base/pace.ts';
 import type { FuzzyFileSearchResult, ServerNotifications } from '../protocol/generated/types.ts';
 import {
@@ -62,11 +63,12 @@ export class FileSearches {
   readonly #running = new Set<FileSearch>();
   /** A client's searches for one query run one after another. */
   readonly #queue = new KeyedQueue();
-  #indexes: Promise<Indexes> | null = null;
+  readonly #indexes: Once<Indexes>;
   #idle: Timer | null = null;
 
   constructor(deps: FileSearchesDeps) {
     this.#deps = deps;
+    this.#indexes = new Once(() => createIndexes(deps.script));
   }
 
   /** Must be called before a connection can search. */
@@ -175,13 +177,11 @@ export class FileSearches {
     const program = find();
     if (program === null) throw searchUnavailable();
     this.#idle?.clear();
-    this.#indexes ??= createIndexes(this.#deps.script);
-    const indexes = this.#indexes;
     const folders = roots.map((root) => (isAbsolute(root) ? root : resolve(cwd, root)));
     return new FileSearch(folders, {
       ...this.#deps,
       program,
-      index: async (all) => (await indexes).open(all),
+      index: async (all) => (await this.#indexes.get()).open(all),
       onListed: (folder, missing) => this.#tellIncomplete(connection, folder, missing),
     });
   }
@@ -218,8 +218,8 @@ export class FileSearches {
 
   async #closeIndexes(): Promise<void> {
     this.#idle?.clear();
-    const indexes = this.#indexes;
-    this.#indexes = null;
+    const indexes = this.#indexes.made;
+    this.#indexes.forget();
     await (await indexes)?.close();
   }
 }

@@ -88,14 +88,14 @@ export class Dispatcher {
     if (known === undefined) throw unknownMethod(method);
     if (known.stability === 'experimental' && !caller.experimentalApi) throw needsExperimentalApi(method);
     if (!known.served) throw notServed(method);
-    const checked = paramsProblem(method, params);
-    const problem = checked instanceof Promise ? await checked : checked;
-    if (problem !== null) throw invalidParams(problem);
-    const field = caller.experimentalApi ? null : experimentalField(method, params);
-    if (field !== null) throw needsExperimentalApi(field);
-    const notSupported = notServedField(method, params);
-    if (notSupported !== null) throw notServed(notSupported);
     try {
+      const checked = paramsProblem(method, params);
+      const problem = checked instanceof Promise ? await checked : checked;
+      if (problem !== null) throw invalidParams(problem);
+      const field = caller.experimentalApi ? null : experimentalField(method, params);
+      if (field !== null) throw needsExperimentalApi(field);
+      const notSupported = notServedField(method, params);
+      if (notSupported !== null) throw notServed(notSupported);
       if (this.#isEnding) throw shuttingDown();
       const found = this.#row(method);
       const row = found instanceof Promise ? await found : found;

@@ -23,7 +23,9 @@ test.each(['ENOSPC', 'EMFILE'])(
     system.refuses = code;
     expect(await client.refusal('fs/watch', { watchId: 'w', path })).toEqual({
       code: -32603,
-      message: `${path} cannot be watched: the system's limit of watches is reached (on Linux fs.inotify.max_user_watches and max_user_instances)`,
+      message:
+        `${path} cannot be watched: the system's limit of watches is reached (on Linux fs.inotify.max_user_watches and max_user_instances), ` +
+        'or this process has too many open files (ulimit -n)',
       data: { code: 'watch_limit_reached', path },
     });
     system.refuses = null;

@@ -1,5 +1,6 @@
 import { type Deadline, deadlineIn } from '../../base/clock.ts';
 import type { JsonObject } from '../../base/json-value.ts';
+import { Once } from '../../base/loading/once.ts';
 import { orAborted } from '../../base/or-aborted.ts';
 import { realPathOrSameLater } from '../../base/paths/real-path.ts';
 import { type HookDefinition, isFor, runs } from '../../config/hooks/hook-definition.ts';
@@ -54,7 +55,11 @@ interface Happening {
 /** Runs the hooks that the user has configured, at the moments of a thread's turns. */
 export class Hooks implements TurnPart {
   readonly #deps: TurnPartDeps;
-  #runner: Promise<HookRunner> | null = null;
+  /** The code that runs hooks is imported at its first use. */
+  readonly #runner = new Once<HookRunner>(async () => {
+    const code = await import('./hook-runner.ts');
+    return new code.HookRunner(this.#deps, (context) => this.#ready.push(context));
+  });
   /** Why the next input begins a session, for its hooks; null: it does not. */
   #due: 'startup' | 'clear' | 'resume' | 'fork' | 'compact' | null;
   /** Whether a turn of the thread has begun. */
@@ -229,7 +234,7 @@ export class Hooks implements TurnPart {
   async endWork(): Promise<void> {
     this.#ready = [];
     this.#inBackground.clear();
-    await (await this.#runner)?.close();
+    await (await this.#runner.made)?.close();
   }
 
   /** The role of the agent that the thread is; null if it is no agent. */
@@ -297,7 +302,7 @@ export class Hooks implements TurnPart {
     const signal = own ?? turn?.signal ?? new AbortController().signal;
     const hooks = await hooksFor(matching, settings.cwd, signal);
     if (hooks.length === 0) return NO_EFFECTS;
-    const runner = await this.#load();
+    const runner = await this.#runner.get();
     return runner.run({
       event: hookEvent(event),
       input: await hookInput(event, { record, settings, turnId: turn?.id ?? null }, facts),
@@ -307,12 +312,6 @@ export class Hooks implements TurnPart {
       callId: callId ?? null,
       signal,
     });
-  }
-
-  /** Imports the code that runs hooks at its first use. */
-  #load(): Promise<HookRunner> {
-    this.#runner ??= import('./hook-runner.ts').then((code) => new code.HookRunner(this.#deps, (context) => this.#ready.push(context)));
-    return this.#runner;
   }
 }
 

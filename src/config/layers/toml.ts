@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../../base/json-value.ts';
+import { Once } from '../../base/loading/once.ts';
 import { ConfigError, type ConfigLocation } from '../config-error.ts';
 import { toTable } from './config-table.ts';
 
@@ -12,12 +13,11 @@ export interface Toml {
 /** The most files whose tables are kept. */
 const FILES_KEPT_MAX = 64;
 
-let loading: Promise<Toml> | null = null;
+const loading = new Once(importToml);
 
 /** Returns the TOML reader. Loads the parser at first use: a server that only answers `initialize` does not need it. */
 export function loadToml(): Promise<Toml> {
-  loading ??= importToml();
-  return loading;
+  return loading.get();
 }
 
 async function importToml(): Promise<Toml> {

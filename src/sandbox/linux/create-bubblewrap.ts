@@ -1,6 +1,7 @@
 import { closeSync, openSync } from 'node:fs';
 import type { Clock } from '../../base/clock.ts';
 import { readProcLink } from '../../base/files/read-proc.ts';
+import { Once } from '../../base/loading/once.ts';
 import { resolveLinks } from '../../base/paths/follow-path.ts';
 import { isWithin } from '../../base/paths/is-within.ts';
 import { realPathOrSame } from '../../base/paths/real-path.ts';
@@ -68,7 +69,6 @@ export function createBubblewrap({ sharedFolders = SHARED_FOLDERS, ...deps }: Bu
   const filters = new Map<boolean, number>();
   let looked: ViewDeps | null = null;
   let inherited: readonly number[] | null = null;
-  let probed: Promise<ProbeResult> | null = null;
 
   function viewDeps(): ViewDeps {
     if (looked !== null) return looked;
@@ -88,14 +88,12 @@ export function createBubblewrap({ sharedFolders = SHARED_FOLDERS, ...deps }: Bu
   const prepare = preparer(() => ({ bubblewrap: found() ?? '', node: installation.executable, listeners, home }));
   const namespaces = new NetworkNamespaces({ clock, prepare });
 
-  function probe(): Promise<ProbeResult> {
-    probed ??= probeBubblewrap({ program: found(), home, view: viewDeps(), openFilter: () => openFilter(false) }).then((result) => {
-      // The user may install or allow it while the server runs.
-      if ('problem' in result) probed = null;
-      return result;
-    });
-    return probed;
-  }
+  const probed = new Once(async () => {
+    const result = await probeBubblewrap({ program: found(), home, view: viewDeps(), openFilter: () => openFilter(false) });
+    // The user may install or allow it while the server runs.
+    if ('problem' in result) probed.forget();
+    return result;
+  });
 
   /** Opens the filter again for each command: each has to read it from the start. */
   function openFilter(unixSockets: boolean): number {
@@ -111,11 +109,11 @@ export function createBubblewrap({ sharedFolders = SHARED_FOLDERS, ...deps }: Bu
 
   return {
     async available() {
-      const result = await probe();
+      const result = await probed.get();
       return 'problem' in result ? result : { name: 'bubblewrap' };
     },
     async prepare({ managedNetwork }) {
-      if (managedNetwork === true && !('problem' in (await probe()))) namespaces.prepareAhead();
+      if (managedNetwork === true && !('problem' in (await probed.get()))) namespaces.prepareAhead();
     },
     async tidy() {
       looked?.guardedPlaces.tidy();
@@ -134,7 +132,7 @@ export function createBubblewrap({ sharedFolders = SHARED_FOLDERS, ...deps }: Bu
       };
     },
     async confine(command, bounds) {
-      const result = await probe();
+      const result = await probed.get();
       if ('problem' in result) throw new SandboxUnavailableError(result.problem);
       inherited ??= inheritedFiles();
       const filter = openFilter(bounds.unixSockets);

@@ -1,31 +1,28 @@
+import { Once } from '../../base/loading/once.ts';
 import { type Processes, ProcessStartError, SERVER_ENDING } from './processes.ts';
 import type { ProcessesDeps } from './processes-deps.ts';
 
 /** Returns the processes of this machine. The code that starts them is loaded at first use. */
 export function createProcesses(deps: ProcessesDeps): Processes {
-  let loaded: Promise<Processes> | null = null;
+  const loaded = new Once<Processes>(async () => new (await import('./process-keeper.ts')).ProcessKeeper(deps));
   let closed = false;
-  function load(): Promise<Processes> {
-    loaded ??= import('./process-keeper.ts').then(({ ProcessKeeper }) => new ProcessKeeper(deps));
-    return loaded;
-  }
   return {
     async start(spec, onOutput) {
       if (closed) throw new ProcessStartError(SERVER_ENDING);
-      return (await load()).start(spec, onOutput);
+      return (await loaded.get()).start(spec, onOutput);
     },
     async prepare(bounds) {
-      if (bounds.managedNetwork === true && !closed) await (await load()).prepare(bounds);
+      if (bounds.managedNetwork === true && !closed) await (await loaded.get()).prepare(bounds);
     },
     async killOwned(owner) {
-      await (await loaded)?.killOwned(owner);
+      await (await loaded.made)?.killOwned(owner);
     },
     async tidy() {
-      await (await loaded)?.tidy();
+      await (await loaded.made)?.tidy();
     },
     async close() {
       closed = true;
-      await (await loaded)?.close();
+      await (await loaded.made)?.close();
       await deps.sandbox?.close();
     },
   };

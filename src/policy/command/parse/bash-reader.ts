@@ -4,6 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import type { Language, Node, Parser, Tree } from 'web-tree-sitter';
 import { monotonicMs } from '../../../base/clock.ts';
+import { Once } from '../../../base/loading/once.ts';
 
 /**
  * Calls `read` with the root of a script's syntax tree, which is freed afterwards. Returns null if the script is too large, or too
@@ -37,7 +38,7 @@ const NODES_MAX = 4000;
 const OPTIMIZE_NOTHING = '--wasm-tier-up-filter=1000000';
 const OPTIMIZE_ALL = '--wasm-tier-up-filter=-1';
 
-let loading: Promise<() => Parser> | null = null;
+const loading = new Once(load);
 /** Parsers that are not in use. Each parses one script at a time, which may take several slices. */
 const idle: Parser[] = [];
 
@@ -49,11 +50,7 @@ export function bashReader(): ReadBash {
   const budget = new Budget();
   return async (script, read) => {
     if (script.split('|', PIPES_MAX + 2).length > PIPES_MAX + 1) return null;
-    loading ??= load().catch((error: unknown) => {
-      loading = null;
-      throw error;
-    });
-    const create = await loading;
+    const create = await loading.get();
     const tree = await parse(idle.pop() ?? create(), script, budget);
     if (tree === null) return null;
     try {
