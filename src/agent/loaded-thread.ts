@@ -232,7 +232,7 @@ export class LoadedThread {
     const interrupt = turn.acceptInterrupt();
     if (interrupt === null) {
       release?.();
-      if (isAny || turn.interruptCause === 'user') return () => {};
+      if (turn.interruptCause === 'user') return () => {};
       throw noActiveTurnToInterrupt();
     }
     this.#interruptedTurnId = turn.id;

@@ -65,6 +65,7 @@ export class FileSearches {
   readonly #queue = new KeyedQueue();
   readonly #indexes: Once<Indexes>;
   #idle: Timer | null = null;
+  #isClosed = false;
 
   constructor(deps: FileSearchesDeps) {
     this.#deps = deps;
@@ -144,6 +145,7 @@ export class FileSearches {
 
   /** Ends all searches. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     for (const connection of [...this.#sessions.keys()]) this.endConnection(connection);
     for (const search of this.#running) search.end();
     await this.#closeIndexes();
@@ -160,8 +162,10 @@ export class FileSearches {
     try {
       await this.#deps.pace.during(search.listed);
       const files = await this.#deps.pace.during(search.rank(query));
+      if (this.#isClosed) throw searchFailed('the server is ending');
       return search.hasEnded ? [] : (files ?? []);
     } catch (error) {
+      if (this.#isClosed) throw error;
       this.#deps.log.error({ err: error }, LOST);
       throw searchFailed(reasonOf(error));
     } finally {

@@ -3,7 +3,7 @@ import { type Clock, sleep } from '../base/clock.ts';
 import type { KeepAlive } from '../base/keep-alive.ts';
 import type { Log } from '../base/log.ts';
 import type { InitializeParams } from '../protocol/generated/types.ts';
-import { alreadyInitialized, overloaded, RpcError } from '../protocol/rpc-error.ts';
+import { alreadyInitialized, overloaded, RpcError, shuttingDown } from '../protocol/rpc-error.ts';
 import { type ClientResponse, JsonReader, READER_NOTIFICATIONS } from '../transport/json-reader.ts';
 import { JsonWriter } from '../transport/json-writer.ts';
 import type { Outgoing } from '../transport/long-message.ts';
@@ -136,8 +136,15 @@ export class Connection {
     return this.#writer.drained();
   }
 
-  /** Ends the connection when all messages have been written, or soon if the client does not read. Open requests get no response. */
+  /**
+   * Ends the connection, because the server ends, when all messages have been written, or soon if the client does not read. Requests
+   * that have been read and are still open are refused.
+   */
   async close(): Promise<void> {
+    this.#reader.pause();
+    // What is done by now has answered one turn of the event loop later.
+    await new Promise((resolve) => setImmediate(resolve));
+    for (const idText of this.#ids.closeAll()) this.#writeRefusal(idText, shuttingDown());
     await this.#atMost(LAST_BYTES_MS_MAX, this.#writer.flushed());
     this.#rpc.dispose();
     this.#closed();
@@ -188,11 +195,15 @@ export class Connection {
 
   /** Refuses a request beyond the limit. If the client does not read its responses, reading from it stops too. */
   #refuse(idText: string): void {
-    this.#writer.send(`{"id":${idText},"error":${JSON.stringify(errorBody(overloaded()))}}`);
+    this.#writeRefusal(idText, overloaded());
     const backlog = this.#writer.drained();
     if (backlog === null) return;
     this.#reader.pause();
     void backlog.then(() => this.#reader.resume());
+  }
+
+  #writeRefusal(idText: string, error: RpcError): void {
+    this.#writer.send(`{"id":${idText},"error":${JSON.stringify(errorBody(error))}}`);
   }
 
   async #finish(): Promise<void> {

@@ -50,6 +50,11 @@ export class RequestIds {
     return request.idText;
   }
 
+  /** Closes all open requests. Returns the JSON texts of their ids. */
+  closeAll(): string[] {
+    return [...this.#open.keys()].flatMap((id) => this.close(id) ?? []);
+  }
+
   /** Resolves when the total length is at most this. */
   below(lengthMax: number): Promise<void> {
     if (this.#length <= lengthMax) return Promise.resolve();

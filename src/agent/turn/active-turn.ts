@@ -89,8 +89,12 @@ export class ActiveTurn implements TurnContext {
     return this.#newInput.signal;
   }
 
-  /** Interrupts the turn; may be called again. The cause `user` replaces others; otherwise the first cause counts. */
+  /**
+   * Interrupts the turn; may be called again. The cause `user` replaces others; otherwise the first cause counts. Does nothing if how the
+   * turn ends is fixed already.
+   */
   interrupt(cause: InterruptCause): void {
+    if (this.#isEndFixed) return;
     if (cause === 'user') this.#interruptCause = cause;
     this.#interruptCause ??= cause;
     this.#abort.abort();
