@@ -8,6 +8,7 @@ import { hasBounds, isProtectedName } from '../../policy/permissions/sandbox-bou
 import { stricterApprovals } from '../../policy/permissions/stricter-approvals.ts';
 import type { CollaborationMode, SandboxPolicy } from '../../protocol/generated/types.ts';
 import type { ThreadSettings } from '../../store/thread-store.ts';
+import { furtherLimits, includesLimits } from './further-limits.ts';
 import type { ThreadConfiguration } from './thread-configuration.ts';
 
 type Confinement = Pick<ThreadSettings, 'sandboxPolicy' | 'approvalPolicy' | 'approvalsReviewer' | 'cwd' | 'collaborationMode'> &
@@ -34,13 +35,12 @@ export function confinedSettings(agent: ConfiguredSettings, owner: ConfiguredSet
     // A profile also decides about unix sockets and hosts, so the agent keeps that of the thread. A built-in one only names a sandbox.
     permissionProfile: isNarrower && permissionProfile?.id.startsWith(':') ? null : permissionProfile,
   };
-  const { networks, unixSockets } = joined(limitsOf(agent), limitsOf(owner));
   const without = limitsOf({ configuration: agent.configuration, settings: { ...agent.settings, ...sandbox, limits: null } });
-  const more = networks.filter((each) => !includes(without.networks, each));
+  const limits = furtherLimits(joined(limitsOf(agent), limitsOf(owner)), without);
   return {
     ...sandbox,
     workspaceRoots,
-    ...(more.length > 0 || (without.unixSockets && !unixSockets) ? { limits: { networks: more, unixSockets } } : noLimits(agent.settings)),
+    ...(limits === null ? noLimits(agent.settings) : { limits }),
     approvalPolicy: stricterApprovals(agent.settings.approvalPolicy, own.approvalPolicy, hasBounds(sandboxPolicy)),
     approvalsReviewer: own.approvalsReviewer,
     collaborationMode: confinedMode(agent.settings.collaborationMode, own.collaborationMode),
@@ -74,12 +74,8 @@ function limitsOf({ settings, configuration: { commands } }: ConfiguredSettings)
 }
 
 function joined(one: InheritedLimits, other: InheritedLimits): InheritedLimits {
-  const others = other.networks.filter((each) => !includes(one.networks, each));
+  const others = other.networks.filter((each) => !includesLimits(one.networks, each));
   return { networks: [...one.networks, ...others], unixSockets: one.unixSockets && other.unixSockets };
-}
-
-function includes(networks: InheritedLimits['networks'], network: InheritedLimits['networks'][number]): boolean {
-  return networks.some((each) => isDeepStrictEqual(each, network));
 }
 
 function confinedMode(agent: CollaborationMode, own: CollaborationMode): CollaborationMode {

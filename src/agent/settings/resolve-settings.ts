@@ -1,22 +1,14 @@
 import { resolve } from 'node:path';
 import type { Config } from '../../config/config.ts';
-import { configuredSandboxPolicy } from '../../config/configured-sandbox-policy.ts';
 import { answeringModel, chooseModel, chooseProvider } from '../../config/providers/choose-provider.ts';
 import type { ProviderConfig } from '../../config/providers/provider-config.ts';
-import { allowedPolicy, allowedReviewer, allowedSandboxMode } from '../../config/requirements/requirements.ts';
-import { isSandboxAsStrict } from '../../config/strictness/strictest-first.ts';
-import { checkRequired, notAllowed, sandboxModeOf } from '../../policy/permissions/check-required.ts';
+import { allowedPolicy, allowedReviewer } from '../../config/requirements/requirements.ts';
+import { checkRequired, notAllowed } from '../../policy/permissions/check-required.ts';
 import { completeApprovalPolicy } from '../../policy/permissions/complete-approval-policy.ts';
-import type {
-  ApprovalsReviewer,
-  AskForApproval,
-  MultiAgentMode,
-  Personality,
-  SandboxPolicy,
-  TurnStartParams,
-} from '../../protocol/generated/types.ts';
+import type { ApprovalsReviewer, AskForApproval, MultiAgentMode, Personality, TurnStartParams } from '../../protocol/generated/types.ts';
 import type { ThreadSettings } from '../../store/thread-store.ts';
-import { type SandboxOverrides, type SandboxSources, threadSandbox, turnSandbox } from './thread-sandbox.ts';
+import { allowedSandbox } from './allowed-sandbox.ts';
+import { type SandboxOverrides, type SandboxSources, type ThreadSandbox, threadSandbox, turnSandbox } from './thread-sandbox.ts';
 
 /** The settings that thread/start, thread/resume and thread/fork can give. Null and absent are the same. */
 export interface ThreadOverrides extends SandboxOverrides {
@@ -142,29 +134,17 @@ function inPlaceOf(isEmbedded: true | undefined, asked: string | null, model: st
   return !isEmbedded || asked === null || asked === model ? {} : { embeddedInPlaceOf: asked };
 }
 
-type Limited = Pick<ThreadSettings, 'approvalPolicy' | 'approvalsReviewer' | 'sandboxPolicy' | 'permissionProfile' | 'workspaceRoots'>;
+type Limited = Pick<ThreadSettings, 'approvalPolicy' | 'approvalsReviewer'> & ThreadSandbox;
 
 /** The settings with values that the administrator allows, as strict as those if possible. */
 function requiredSettings(config: Config, { approvalPolicy, approvalsReviewer, ...sandbox }: Limited): Limited {
   const { requirements } = config;
-  const isBounded = notAllowed(config, { sandboxPolicy: sandbox.sandboxPolicy }) === null;
+  const isAllowedSandbox = notAllowed(config, { sandboxPolicy: sandbox.sandboxPolicy }) === null;
   return {
     approvalPolicy: completeApprovalPolicy(allowedPolicy(approvalPolicy, requirements)),
     approvalsReviewer: allowedReviewer(approvalsReviewer, requirements),
-    ...sandbox,
-    ...(isBounded ? {} : { sandboxPolicy: allowedSandbox(config, sandbox.sandboxPolicy), permissionProfile: null }),
+    ...(isAllowedSandbox ? sandbox : allowedSandbox(config, sandbox)),
   };
-}
-
-/** A sandbox in place of one that is not allowed: the configured one, unless it is looser. It has the network only if the wanted one has. */
-function allowedSandbox(config: Config, wanted: SandboxPolicy): SandboxPolicy {
-  const mode = sandboxModeOf(wanted);
-  const configured = config.get('sandbox_mode');
-  const isAsStrict = isSandboxAsStrict(configured, mode);
-  const policy = configuredSandboxPolicy(config, isAsStrict ? configured : allowedSandboxMode(mode, config.requirements));
-  const isConfined = policy.type === 'readOnly' || policy.type === 'workspaceWrite';
-  const hasNetwork = wanted.type === 'dangerFullAccess' || wanted.networkAccess === true || wanted.networkAccess === 'enabled';
-  return isConfined ? { ...policy, networkAccess: policy.networkAccess === true && hasNetwork } : policy;
 }
 
 /** The kept value, even if it is null: null was chosen. */

@@ -7,7 +7,8 @@ import { defaultPermissionProfile, permissionProfile, permissionProfileIds } fro
 import type { SandboxMode, TurnStartParams } from '../../protocol/generated/types.ts';
 import type { ThreadSettings } from '../../store/thread-store.ts';
 
-type ThreadSandbox = Required<Pick<ThreadSettings, 'sandboxPolicy' | 'permissionProfile' | 'workspaceRoots'>> &
+/** The settings of a thread that are its sandbox. */
+export type ThreadSandbox = Required<Pick<ThreadSettings, 'sandboxPolicy' | 'permissionProfile' | 'workspaceRoots'>> &
   Pick<ThreadSettings, 'limits'>;
 
 /** The sandbox settings that a request can give. Null and absent are the same. */
