@@ -66,6 +66,11 @@ describe('skill_approval', () => {
     expect(completed(server)).toHaveLength(RUNS.length + OTHERS.length);
   });
 
+  test('counts for a skill that is switched off too: whoever switches it off, its files are those of a skill', async () => {
+    const server = await serverWith(`${granular(true)}\n[[skills.config]]\nname = "mine"\nenabled = false\n`);
+    expect((await asked(server, ['sh link/go.sh', 'sh own.sh'], accept)).length).toBe(1);
+  });
+
   test.each([false, null])('if it is %s, such a command is like others', async (kind) => {
     const server = await serverWith(granular(kind));
     expect(await asked(server, [RUNS[0] ?? '', ...OTHERS], accept)).toEqual([]);

@@ -29,6 +29,8 @@ interface FolderInstructions {
   agentsMd: AgentsMd;
   /** Those that the user has not switched off. */
   skills: Skill[];
+  /** The absolute paths of the folders of all skills, and of those in which skills are left out. */
+  skillFolders: string[];
   /** The folders in which skills are left out, and why. */
   leftOutSkills: SkillError[];
   /** Absolute paths of links that lead out of the project. They are not followed. */
@@ -76,9 +78,9 @@ export class Instructions {
     return this.#folder.leftOutSkills;
   }
 
-  /** The absolute paths of the folders of the skills that the model knows. */
-  get skillFolders(): string[] {
-    return this.#folder.skills.map(({ path }) => dirname(path));
+  /** The absolute paths of the folders with files of skills, also of those that are switched off, or left out because there are too many. */
+  get skillFolders(): readonly string[] {
+    return this.#folder.skillFolders;
   }
 
   /** The absolute paths of the instruction files that are in the prompt. */
@@ -195,6 +197,7 @@ async function readFolder({ config, extraRoots }: InstructionsDeps, cwd: string)
   return {
     agentsMd,
     skills: skills.filter(({ enabled }) => enabled),
+    skillFolders: [...skills.map(({ path }) => dirname(path)), ...leftOut.map(({ path }) => path)],
     leftOutSkills: leftOut,
     leftOut: await linksOut(cwd, fallbackFileNames),
   };
