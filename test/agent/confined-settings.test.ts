@@ -1,9 +1,12 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type ConfiguredSettings, confined } from '../../src/agent/settings/confined-settings.ts';
 import { permissionProfile } from '../../src/policy/permissions/permission-profile.ts';
+import type { SandboxPolicy } from '../../src/protocol/generated/types.ts';
 import type { ThreadSettings } from '../../src/store/thread-store.ts';
 import { commandSettings } from '../../src/tools/command/command-settings.ts';
 import { load } from '../config/load.ts';
+import { allowedBy, FOLDERS, sandboxPolicies } from '../policy/sandbox-policies.ts';
 
 const PROFILES = `[permissions.open]
 extends = ":workspace"
@@ -111,3 +114,20 @@ test.each(PROFILES_ALL.flatMap((agents) => PROFILES_ALL.map((owners) => [agents,
     }
   },
 );
+
+test('for any two sandboxes and folders, an agent reads, writes and connects to nothing that its thread may not', async () => {
+  const [agent, owner] = await Promise.all([withProfile('offline'), withProfile('offline')]);
+  const folder = fc.constantFrom(...FOLDERS);
+  fc.assert(
+    fc.property(sandboxPolicies, sandboxPolicies, folder, (agents, owners, cwd) => {
+      const of = (sandboxPolicy: SandboxPolicy, place: string) => ({ sandboxPolicy, permissionProfile: null, cwd: place });
+      const limit = { ...owner, settings: { ...owner.settings, ...of(owners, '/project') } };
+      const { sandboxPolicy, cwd: works } = confined({ ...agent, settings: { ...agent.settings, ...of(agents, cwd) } }, limit);
+      const [now, may] = [allowedBy(sandboxPolicy, works), allowedBy(owners, '/project')];
+      expect(may.written).toEqual(expect.arrayContaining(now.written));
+      expect(may.read).toEqual(expect.arrayContaining(now.read));
+      expect([now.network && !may.network, may.isConfined && !now.isConfined]).toEqual([false, false]);
+    }),
+    { numRuns: 2_000 },
+  );
+});

@@ -3,7 +3,8 @@ import { isReadable, isWritable } from '../../src/policy/permissions/is-writable
 import { sandboxBounds } from '../../src/policy/permissions/sandbox-bounds.ts';
 import type { ReadOnlyAccess, SandboxPolicy } from '../../src/protocol/generated/types.ts';
 
-const FOLDERS = ['/project', '/project/a', '/project/a/b', '/other', '/other/c', '/tmp/x', '/temp'];
+/** The folders that the policies name. */
+export const FOLDERS = ['/project', '/project/a', '/project/a/b', '/other', '/other/c', '/tmp/x', '/temp'];
 const PATHS = [...FOLDERS, '/tmp', '/', '/usr/bin/x', '/otherwise'].map((folder) => `${folder}/file`);
 /** The workspace is `/project`. */
 const folders = { cwd: '/project', workspaceRoots: [], tempDir: '/temp', home: '/home/heddle' };
@@ -32,8 +33,8 @@ export const sandboxPolicies: fc.Arbitrary<SandboxPolicy> = fc.oneof(
 );
 
 /** The paths that can be written, those that can be read, and whether the network can be used. */
-export function allowedBy(of: SandboxPolicy) {
-  const bounds = sandboxBounds(of, folders);
+export function allowedBy(of: SandboxPolicy, cwd = folders.cwd) {
+  const bounds = sandboxBounds(of, { ...folders, cwd });
   const network =
     of.type === 'dangerFullAccess' ? true : of.type === 'externalSandbox' ? of.networkAccess === 'enabled' : of.networkAccess === true;
   return {
