@@ -31,6 +31,8 @@ export interface Confinement {
   env: Readonly<Record<string, string>>;
   /** Files to pass to the process, from file descriptor 3 on. `release` closes them. */
   files: readonly number[];
+  /** Folders in the writable roots that the command cannot change, though nothing in its bounds says so. */
+  closed?: readonly string[];
   /**
    * Call it after the process has ended, or if it was not started. Removes the files and guards of the sandbox. `moreFollow`: similar
    * commands may follow soon, so it keeps for a moment what they need, or until `Sandbox.tidy`.

@@ -216,6 +216,7 @@ function start(options: ConfineOptions, { built, binds }: { built: BuiltView; bi
       ? { argv: [...closing.before, ...withFiles(own, argv, lease?.info)], files: [] }
       : { argv: [...closing.before, ...argv], files }),
     env: kept,
+    closed: built.closed,
     async release(moreFollow) {
       for (const file of own) closeSync(file);
       lease?.release();

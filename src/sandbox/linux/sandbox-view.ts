@@ -34,6 +34,8 @@ export interface BuiltView {
   unsure: readonly string[];
   /** For each path of the bounds that is left out, the link in it that is not followed. */
   notFollowed: ReadonlyMap<string, string>;
+  /** Folders that are read-only as a whole, because protecting the links in them needs too many mounts. */
+  closed: readonly string[];
   /** Ends the command's view, and releases the guards and walks that it uses. `moreFollow` is that of `Confinement.release`. */
   release(moreFollow?: boolean): Promise<void>;
 }
@@ -90,6 +92,7 @@ export async function sandboxView(named: SandboxBounds, deps: ViewDeps): Promise
     view,
     unsure: needed,
     notFollowed,
+    closed: places.closed,
     async release(moreFollow) {
       end();
       release();
@@ -114,7 +117,9 @@ async function applyProtections({ bounds, roots, nested, places, serverPlaces, u
   }
   // These paths are real, and commands cannot put links in them.
   for (const path of serverPlaces) if (places.kindOf(path) === 'write') places.protect(path);
-  for (const { path, reason } of nested) {
+  // In one order, so that the same folders are read-only as a whole for every command.
+  const inOrder = [...nested].sort((one, other) => (one.path < other.path ? -1 : 1));
+  for (const { path, reason } of inOrder) {
     await loop.worked(PROTECT_WORK + path.length);
     if (isStillThere(reason)) places.protect(path);
   }

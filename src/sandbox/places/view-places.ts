@@ -17,7 +17,10 @@ export const PATH_BYTES_MAX = 4000;
 /** The work of making or releasing a guard, in the units of `EventLoopYield`. */
 export const GUARD_WORK = 250;
 const NAME_BYTES_MAX = 255;
+/** Each entry of a frozen folder is a mount. bubblewrap takes time for each, and reads its list of mounts again, so the time is quadratic. */
 const FROZEN_ENTRIES_MAX = 500;
+/** The same for all folders below roots together: half a second. */
+const FROZEN_ENTRIES_ALL = 1000;
 
 /** The places of a view while it is built, and the guards that it uses. Paths are real, unless a method says otherwise. */
 export class ViewPlaces {
@@ -25,9 +28,12 @@ export class ViewPlaces {
   /** Symbolic links to create: their targets by path. */
   readonly links = new Map<string, string>();
   readonly guards: string[] = [];
+  /** The folders below roots that are read-only as a whole, because they have a protected link and too many entries. */
+  readonly closed: string[] = [];
   /** Paths that are writable roots themselves. */
   readonly #named = new Set<string>();
   readonly #guardedPlaces: GuardedPlaces;
+  #entriesLeft = FROZEN_ENTRIES_ALL;
 
   constructor(guardedPlaces: GuardedPlaces) {
     this.#guardedPlaces = guardedPlaces;
@@ -125,9 +131,19 @@ export class ViewPlaces {
     this.set(path, 'read');
   }
 
-  /** Makes a folder read-only but its entries writable: no entry can be created, removed or renamed. */
+  /**
+   * Makes a folder read-only but its entries writable: no entry can be created, removed or renamed. A folder with too many entries becomes
+   * read-only as a whole. Throws a `ProcessStartError` if that is a root.
+   */
   freeze(folder: string): void {
     const { entries, cut } = listFolderSync(folder, FROZEN_ENTRIES_MAX);
+    const isRoot = this.#named.has(folder);
+    if (!isRoot && (cut || entries.length > this.#entriesLeft)) {
+      this.closed.push(folder);
+      this.set(folder, 'read');
+      return;
+    }
+    if (!isRoot) this.#entriesLeft -= entries.length;
     if (cut) {
       throw new ProcessStartError(
         `${folder} contains a protected symbolic link and more than ${FROZEN_ENTRIES_MAX} entries, so the link cannot be protected`,

@@ -1,5 +1,6 @@
 import { systemErrorCode } from '../../base/system-error-code.ts';
 import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
+import { closedFolders } from '../closed-folders.ts';
 import type { Confinement } from '../sandbox.ts';
 import { sandboxEnvironment } from '../sandbox-environment.ts';
 import { findProgram } from './find-program.ts';
@@ -12,7 +13,7 @@ import { ProcessStartError, SandboxUnavailableError, SERVER_ENDING } from './pro
 import type { ProcessesDeps } from './processes-deps.ts';
 import { startError } from './spawn-child.ts';
 import { startPiped } from './start-piped.ts';
-import type { Launch, StartedProcess } from './started-process.ts';
+import type { Launch, ProgramEnd, StartedProcess } from './started-process.ts';
 import { Terminals } from './terminals.ts';
 import { waitingProcesses } from './waiting-processes.ts';
 import { watchMemory } from './watch-memory.ts';
@@ -84,7 +85,11 @@ export class ProcessKeeper implements Processes {
       const { started, confinement } = await launched;
       start.leader = started.pid;
       start.hurry = () => started.output.hurry();
-      return this.#follow(start, started, () => this.#release(confinement, spec));
+      const tell = (end: ProgramEnd) => {
+        const note = end.exitCode === 0 ? null : closedFolders(confinement?.closed ?? []);
+        if (note !== null) onOutput(spec.terminal === null && spec.joinsOutput !== true ? 'stderr' : 'stdout', Buffer.from(note));
+      };
+      return this.#follow(start, started, { tell, release: () => this.#release(confinement, spec) });
     } catch (error) {
       this.#starts.delete(start);
       throw systemErrorCode(error) === null ? error : startError(error);
@@ -170,11 +175,16 @@ export class ProcessKeeper implements Processes {
     return this.#table;
   }
 
-  #follow(start: Start, started: StartedProcess, release: () => Promise<void>): RunningProcess {
+  #follow(
+    start: Start,
+    started: StartedProcess,
+    { tell, release }: { tell: (end: ProgramEnd) => void; release: () => Promise<void> },
+  ): RunningProcess {
     const ended = started.exited.then(async (end) => {
       start.leader = null;
       start.ended = true;
       const allRead = await started.finish();
+      tell(end);
       await release();
       return { ...end, allRead };
     });
