@@ -22,6 +22,7 @@ ${exampleServer()}`;
 
 const REASON = /EMFILE|too many open files|no file descriptors|limit of watches/i;
 const LIMIT_AFTERWARDS = 4_096;
+const CHANGE_LIMITS = 'prlimit';
 
 /** Lets the server open only so many files more. */
 function leave(spare: number, { pid }: HeddleProcess): void {
@@ -32,7 +33,7 @@ function leave(spare: number, { pid }: HeddleProcess): void {
 }
 
 function limitTo(files: number, pid: number): void {
-  execFileSync('prlimit', ['--pid', `${pid}`, `--nofile=${files}:`]);
+  execFileSync(CHANGE_LIMITS, ['--pid', `${pid}`, `--nofile=${files}:`]);
 }
 
 /** What the server does for clients with files, sockets, processes and threads: the text of each result, or the reason of the error. */

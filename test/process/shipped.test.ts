@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { writeFiles } from '../config/temp-folder.ts';
 import { exampleServer } from '../mcp/mcp-thread.ts';
-import { environment, type HeddleProcess, place, startHeddle } from './support.ts';
+import { environment, type HeddleProcess, type Place, place, startHeddle } from './support.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const BUILD_FOLDER = '/build/';
@@ -54,6 +54,15 @@ function layOutImage(target: string): void {
       else cpSync(source, join(target, to, statSync(source).isDirectory() ? '' : basename(source)), { recursive: true });
     }
   }
+  for (const path of removedInBuild()) rmSync(join(target, path), { recursive: true });
+}
+
+/** What the build stage removes of this tree before it is copied. Of packages, it removes only sources. */
+function removedInBuild(): string[] {
+  const [, words = ''] = /rm -rf (node_modules\/.*)$/m.exec(readFileSync(join(root, 'Dockerfile'), 'utf8')) ?? [];
+  const paths = words.split(' ').filter((path) => !path.startsWith('node_modules/'));
+  expect(paths).toContain('dist/lib');
+  return paths;
 }
 
 /** The files of this tree that a path of the build stage names. Its last part may have a `*`. */
@@ -95,6 +104,12 @@ async function itemsOfTurn(heddle: HeddleProcess, threadId: string, text: string
   return (await heddle.request('thread/read', { threadId, includeTurns: true })).thread.turns.at(-1)?.items ?? [];
 }
 
+/** Runs a command of what is shipped, without input. */
+function run(name: string, where: Place, ...args: string[]) {
+  const options = { cwd: where.work, env: environment(where), encoding: 'utf8', input: '' } as const;
+  return spawnSync(process.execPath, [join(folder, name, 'bin', 'heddle.js'), ...args], options);
+}
+
 describe.each(['image', 'package'])('the files of the %s', { timeout: MS_MAX }, (name) => {
   test('serve a whole session', async () => {
     const where = place({ 'config.toml': CONFIG });
@@ -113,15 +128,30 @@ describe.each(['image', 'package'])('the files of the %s', { timeout: MS_MAX }, 
     const fetched = await itemsOfTurn(heddle, thread.id, `${command(`${process.execPath} fetch.cjs`)}\nsay Done.`);
     expect(fetched).toContainEqual(expect.objectContaining({ type: 'commandExecution', aggregatedOutput: 'status 403\n' }));
     expect(await heddle.finish()).toMatchObject({ code: 0 });
+    for (const command of ['check', 'vacuum', 'backup'])
+      expect(run(name, where, 'store', command, ...(command === 'backup' ? ['threads.backup'] : []))).toMatchObject({
+        status: 0,
+        stderr: '',
+      });
+    expect(existsSync(join(where.work, 'threads.backup'))).toBe(true);
+  });
+
+  test('have all that the other commands need', () => {
+    const where = place({ 'config.toml': CONFIG });
+    writeFiles(where.work, { 'script.yaml': '- Hello.\n' });
+    for (const generator of ['generate-ts', 'generate-json-schema']) {
+      expect(run(name, where, generator, '--out', generator)).toMatchObject({ status: 0, stderr: '' });
+      expect(readdirSync(join(where.work, generator)).length).toBeGreaterThan(0);
+    }
+    expect(run(name, where, '--model-script', 'script.yaml')).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('1 response not used'),
+    });
   });
 
   test('have all that heddle doctor checks', () => {
     const where = place({ 'config.toml': CONFIG });
-    const { status, stdout, stderr } = spawnSync(process.execPath, [join(folder, name, 'bin', 'heddle.js'), 'doctor'], {
-      cwd: where.work,
-      env: environment(where),
-      encoding: 'utf8',
-    });
+    const { status, stdout, stderr } = run(name, where, 'doctor');
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     expect(stdout).toContain(where.home);
   });
