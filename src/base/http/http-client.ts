@@ -2,6 +2,7 @@ import type { Agent, AgentOptions, ClientRequest, RequestOptions } from 'node:ht
 import type { LookupFunction } from 'node:net';
 import { urlToHttpOptions } from 'node:url';
 import type { Clock } from '../clock.ts';
+import { Once } from '../loading/once.ts';
 import { HttpExchange, type HttpRequest, type Send } from './http-exchange.ts';
 import { type HttpProxy, proxyAddress, proxyHeaders } from './proxy-for.ts';
 import { type TrustDeps, trustedContext } from './trusted-context.ts';
@@ -25,7 +26,7 @@ type Request = (options: RequestOptions) => ClientRequest;
  */
 export class HttpClient {
   readonly #deps: HttpClientDeps;
-  readonly #senders = new Map<string, Promise<Send>>();
+  readonly #senders = new Map<string, Once<Send>>();
 
   constructor(deps: HttpClientDeps) {
     this.#deps = deps;
@@ -35,9 +36,9 @@ export class HttpClient {
   async ask(httpRequest: HttpRequest, signal: AbortSignal): Promise<HttpExchange> {
     const { url, proxy } = httpRequest;
     const key = `${url.protocol} ${proxy?.url.href ?? ''}`;
-    const sender = this.#senders.get(key) ?? this.#createSender(url.protocol === 'https:', proxy);
+    const sender = this.#senders.get(key) ?? new Once(() => this.#createSender(url.protocol === 'https:', proxy));
     this.#senders.set(key, sender);
-    return new HttpExchange(httpRequest, { send: await sender, clock: this.#deps.clock, signal });
+    return new HttpExchange(httpRequest, { send: await sender.get(), clock: this.#deps.clock, signal });
   }
 
   async #createSender(isTls: boolean, proxy: HttpProxy | null): Promise<Send> {

@@ -1,6 +1,7 @@
 import type { SecureContext } from 'node:tls';
 import type { Env } from '../env.ts';
 import { readRegularFile } from '../files/read-regular-file.ts';
+import { isOwnFailure } from '../paths/stat-of.ts';
 
 /** Larger than every system's file of certificate authorities. */
 const FILE_BYTES_MAX = 16 * 1024 * 1024;
@@ -20,7 +21,8 @@ export function isUntrusted(code: string): boolean {
 
 /**
  * Returns the TLS settings with which the certificate authorities in the file that SSL_CERT_FILE names are trusted, beside those of
- * Node and of NODE_EXTRA_CA_CERTS. Returns null if there is no such file: then Node's own settings apply.
+ * Node and of NODE_EXTRA_CA_CERTS. Returns null if there is no such file: then Node's own settings apply. Rejects with the system's error
+ * if this process has no means to read it, such as file descriptors.
  */
 export async function trustedContext({ env, log }: TrustDeps): Promise<SecureContext | null> {
   const file = await certificates('SSL_CERT_FILE', { env, log });
@@ -45,6 +47,7 @@ async function certificates(variable: string, { env, log }: TrustDeps): Promise<
     if (content !== null) return content.bytes.toString();
     log.warn({ path }, `there is no file at the path in ${variable}; it is not used`);
   } catch (error) {
+    if (isOwnFailure(error)) throw error;
     log.warn({ err: error, path }, `the file that ${variable} names cannot be read; it is not used`);
   }
   return null;

@@ -7,6 +7,11 @@ import { hasErrorCode } from '../system-error-code.ts';
 /** The server, and not the path, is the reason for these errors. The path may be there. */
 const OWN_FAILURES = ['EMFILE', 'ENFILE', 'ENOMEM'];
 
+/** Whether an error is about this process, such as too many open files, so that what it looked for may be there. */
+export function isOwnFailure(error: unknown): boolean {
+  return hasErrorCode(error, OWN_FAILURES);
+}
+
 /** Returns the stats of a file; of a link, those of the link itself. Returns null if this user can see nothing at the path. */
 export function statOf(path: string): Stats | null {
   return unlessUnseen(() => lstatSync(path, { throwIfNoEntry: false })) ?? null;
@@ -39,5 +44,5 @@ export function absentPath(path: string | Buffer): Error {
 
 function isAboutPath(error: unknown): boolean {
   if (hasErrorCode(error, ['ERR_INVALID_ARG_VALUE'])) return true;
-  return error instanceof Error && 'syscall' in error && !hasErrorCode(error, OWN_FAILURES);
+  return error instanceof Error && 'syscall' in error && !isOwnFailure(error);
 }

@@ -5,7 +5,7 @@ import { type FolderEntries, listFolder } from '../../base/files/list-folder.ts'
 import { isFolder } from '../../base/paths/is-folder.ts';
 import { isBelow } from '../../base/paths/is-within.ts';
 import { realPathOrSame } from '../../base/paths/real-path.ts';
-import { statOf } from '../../base/paths/stat-of.ts';
+import { isOwnFailure, statOf } from '../../base/paths/stat-of.ts';
 import type { SkillPlace } from './skill-places.ts';
 
 const SKILL_FILE = 'SKILL.md';
@@ -103,7 +103,9 @@ function isVisibleFolder(folder: string, entry: Dirent): boolean {
 async function entriesOf(folder: string, entriesMax: number): Promise<FolderEntries> {
   try {
     return await listFolder(folder, entriesMax);
-  } catch {
+  } catch (error) {
+    // Skills that are there must be known: their files may need approval.
+    if (isOwnFailure(error)) throw error;
     // Missing, not a folder, or not readable: no skills here.
     return { entries: [], cut: false };
   }

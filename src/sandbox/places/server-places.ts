@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { textOf } from '../../base/files/text-of.ts';
 import { isObject } from '../../base/json-value.ts';
 import { realPathOrSame } from '../../base/paths/real-path.ts';
+import { isOwnFailure } from '../../base/paths/stat-of.ts';
 
 /** The files that the server was started from. */
 export interface Installation {
@@ -59,7 +60,9 @@ function readManifest(path: string): Record<string, unknown> {
   try {
     const content: unknown = JSON.parse(textOf(path, MANIFEST_BYTES_MAX) ?? 'null');
     return isObject(content) ? content : {};
-  } catch {
+  } catch (error) {
+    // All packages must be known, or none of them would be protected.
+    if (isOwnFailure(error)) throw error;
     // An optional package need not be installed. A damaged one does not run.
     return {};
   }
