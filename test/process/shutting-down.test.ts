@@ -111,7 +111,7 @@ test.each(SEEDS)(
     await read;
     heddle.signal('SIGTERM');
     requests.ofAll('during', cut);
-    for (let round = 0; round < 40 && !heddle.hasEnded; round++) {
+    for (let round = 0; round < 4 && !heddle.hasEnded; round++) {
       requests.ofAll('during');
       await setImmediate();
     }

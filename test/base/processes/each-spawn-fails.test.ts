@@ -105,7 +105,7 @@ async function answer(asked: Promise<{ error?: { message: string } }>): Promise<
 }
 
 // An `error` event that nobody hears is an uncaught exception, which fails the test run.
-test('whichever start of a program fails, and with whatever error, every use ends, and the others work', { timeout: 60_000 }, async () => {
+test('whichever start of a program fails, and with whatever error, every use ends, and the others work', { timeout: 180_000 }, async () => {
   fault.index = -1;
   const { started, ends: all } = await useAll();
   expect(all).toEqual({
