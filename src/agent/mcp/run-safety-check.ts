@@ -59,7 +59,9 @@ function readAnswer(text: string): CheckAnswer {
   const { decision, reason } = readVerdict(text, ANSWER_SCHEMA, ['decision']) ?? {};
   const verdict = DECISIONS.find((each) => each === decision);
   if (verdict === undefined)
-    return failed('its answer is not one JSON object with `decision`, which is "ok", "ask" or "block", and `reason`, which is a text');
+    return failed(
+      'it answered with no JSON object whose `decision` is "ok", "ask" or "block" and whose `reason` is a text, and nothing else',
+    );
   return { verdict, reason: typeof reason === 'string' && reason.trim() !== '' ? cutText(reason, REASON_CHARS_MAX) : null };
 }
 

@@ -1,20 +1,20 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { saidByUsers } from '../../../src/agent/guardian/said-in.ts';
 import { transcript } from '../../../src/agent/guardian/transcript.ts';
 import { EventLoopYield } from '../../../src/base/event-loop-yield.ts';
 import { messageText } from '../../../src/model/message-text.ts';
 import type { ModelRequest } from '../../../src/model/model.ts';
 import type { ResponseItem } from '../../../src/protocol/generated/types.ts';
 import { decisionMask } from '../../../src/secrets/decision-mask.ts';
-import { jsonRedactor } from '../../../src/secrets/json-redactor.ts';
 import type { AuthoredItem } from '../../../src/store/model-items.ts';
 import { functionCall, message, response } from '../../support/test-model.ts';
 import { THREAD } from '../../tools/command-server.ts';
 import { ACTION_SET, type ReviewCase } from './action-set.ts';
 import { assesses, DENY, GUARDED_CONFIG, guarded } from './guardian-server.ts';
 
-const MASKS = { data: (text: string) => text, code: (text: string) => text };
+const MASK = (text: string) => text;
 /** Patches outside of the project are reviewed, and the temporary folder of the test counts as outside. */
 const PATCH_CONFIG = `${GUARDED_CONFIG.replace('"danger-full-access"', '"workspace-write"').replace('"untrusted"', '"on-request"')}
 [sandbox_workspace_write]
@@ -24,9 +24,9 @@ exclude_tmpdir_env_var = true
 const REQUEST_CHARS_MAX = 150_000;
 
 /** The transcript of a history whose authors nobody has noted. */
-function transcriptOf(history: readonly ResponseItem[], charsMax = 100_000, masks = MASKS): Promise<string> {
+function transcriptOf(history: readonly ResponseItem[], charsMax = 100_000, mask = MASK): Promise<string> {
   const read = history.map((item) => ({ item, author: null }));
-  return transcript(read, { masks, charsMax, goal: null, known: new WeakMap(), breaks: new EventLoopYield() });
+  return transcript(read, { mask, charsMax, goal: null, known: new WeakMap(), breaks: new EventLoopYield() });
 }
 
 interface Line {
@@ -143,7 +143,7 @@ test("the user's answer stands with the question of the agent, and a flood of ou
   );
   const history: AuthoredItem[] = [{ item: call, author: null }, { item: answered, author: 'user' }, ...flood];
   const shown = await transcript(history, {
-    masks: MASKS,
+    mask: MASK,
     charsMax: 100_000,
     goal: null,
     known: new WeakMap(),
@@ -155,18 +155,71 @@ test("the user's answer stands with the question of the agent, and a flood of ou
   ]);
 });
 
+describe('answers of the user', () => {
+  const ask = (id: string, question: string, name = 'request_user_input'): AuthoredItem => ({
+    item: { type: 'function_call', call_id: id, name, arguments: JSON.stringify({ questions: [{ id: 'q', question }] }) },
+    author: null,
+  });
+  const said = (id: string, words = 'Yes'): AuthoredItem => ({
+    item: { type: 'function_call_output', call_id: id, output: JSON.stringify({ answers: { q: { answers: [words] } } }) },
+    author: 'user',
+  });
+  const typed = (words: string): AuthoredItem => ({
+    item: { type: 'message', role: 'user', content: [{ type: 'input_text', text: words }] },
+    author: 'user',
+  });
+  const linesOf = async (history: AuthoredItem[], charsMax = 100_000) =>
+    (await transcript(history, { mask: MASK, charsMax, goal: null, known: new WeakMap(), breaks: new EventLoopYield() }))
+      .split('\n')
+      .map((line) => JSON.parse(line) as Line & { askedByAgent?: string });
+
+  test.each<[string, AuthoredItem[]]>([
+    ['without its question', [said('a')]],
+    ['to a question of another id', [ask('b', 'Push?'), said('a')]],
+    ['to the call of another tool', [ask('a', 'Push?', 'exec_command'), said('a')]],
+    ['to one of two calls of an id', [ask('a', 'Tea?'), ask('a', 'Push?'), said('a')]],
+    ['to a question that was answered before', [ask('a', 'Tea?'), said('a', 'No'), said('a')].slice(0, 3)],
+  ])('an answer %s is not the words of the user', async (_, history) => {
+    expect((await linesOf(history)).at(-1)?.from).toBe('tool');
+  });
+
+  test('ids that are used again are no problem', async () => {
+    const lines = await linesOf([ask('a', 'Tea?'), said('a', 'No'), ask('a', 'Push?'), said('a', 'Yes')]);
+    expect(lines.filter(({ from }) => from === 'user').map(({ askedByAgent }) => askedByAgent)).toEqual([
+      expect.stringContaining('Tea?'),
+      expect.stringContaining('Push?'),
+    ]);
+  });
+
+  test('questions of the agent, their answers and approvals cannot displace what the user typed', async () => {
+    const asked = Array.from({ length: 100 }, (_, n) => [ask(`a${n}`, 'x'.repeat(3_900)), said(`a${n}`, 'y'.repeat(5_000))]).flat();
+    const approvals = Array.from({ length: 100 }, (): AuthoredItem => ({ ...typed('z'.repeat(7_000)), author: 'approval' }));
+    const lines = await linesOf([typed('Never push.'), ...asked, ...approvals, ...asked]);
+    expect(lines.filter(({ from, askedByAgent }) => from === 'user' && askedByAgent === undefined)).toEqual([
+      { from: 'user', text: 'Never push.' },
+    ]);
+  });
+
+  test('the guardian of an agent reads the answers in the threads above with their questions, as words of the parent', async () => {
+    const above = saidByUsers([typed('Go.'), ask('a', 'Push?'), said('a'), ask('b', 'Tea?'), { ...said('b'), author: null }]);
+    expect((await linesOf(above)).map(({ from, askedByAgent }) => [from, askedByAgent !== undefined])).toEqual([
+      ['user', false],
+      ['parent', false],
+      ['user', true],
+    ]);
+  });
+});
+
 test('no part of a secret is left where a long text loses its middle', async () => {
   const lines = Array.from({ length: 50 }, (_, index) => `KEYLINE${String(index).padStart(2, '0')}${'A'.repeat(55)}`);
   const key = ['-----BEGIN RSA PRIVATE KEY-----', ...lines, '-----END RSA PRIVATE KEY-----'].join('\n');
   const token = `eyJhbGciOiJIUzI1NiJ9.eyJ${'B'.repeat(1_500)}.SIGNATURE_OF_THE_TOKEN_0123456789`;
-  const code = (text: string) => decisionMask({})(text).value;
-  const data = jsonRedactor({});
-  const masks = { code, data: (text: string) => String(data(text)) };
+  const mask = (text: string) => decisionMask({})(text).value;
   // So that the cut, and the end of what is read beside it, lie in every part of a secret.
   for (let tail = 0; tail < 6_000; tail += 101) {
     for (const secret of [key, token]) {
       const output = `${'x '.repeat(5_000)}${secret}\n${'y '.repeat(tail / 2)}`;
-      const shown = await transcriptOf([{ type: 'function_call_output', call_id: 'x', output }], 100_000, masks);
+      const shown = await transcriptOf([{ type: 'function_call_output', call_id: 'x', output }], 100_000, mask);
       expect([tail, shown.match(/KEYLINE\d+|SIGNATURE/g)]).toEqual([tail, null]);
     }
   }
@@ -174,9 +227,10 @@ test('no part of a secret is left where a long text loses its middle', async () 
 
 test('a list of words and the arguments of a call are masked in the transcript, too', async () => {
   const args = JSON.stringify({ command: ['mycli', '--token', 'sk-live0123456789abcdefghij', 'deploy'] });
-  const shown = await transcriptOf([{ type: 'function_call', call_id: 'x', name: 'shell', arguments: args }], 100_000, {
-    ...MASKS,
-    code: (text) => decisionMask({})(text).value,
-  });
+  const shown = await transcriptOf(
+    [{ type: 'function_call', call_id: 'x', name: 'shell', arguments: args }],
+    100_000,
+    (text) => decisionMask({})(text).value,
+  );
   expect(JSON.parse(JSON.parse(shown).text)).toEqual({ command: ['mycli', '--token', '[hidden]', 'deploy'] });
 });
