@@ -9,7 +9,7 @@ import type { TurnError } from '../../../src/protocol/generated/types.ts';
 import { answer, question } from '../../support/asking.ts';
 import { text } from '../../support/test-client.ts';
 import { functionCall, message, messageBegun, response, type ScriptedResponse } from '../../support/test-model.ts';
-import { done, runs, told } from '../../tools/command-server.ts';
+import { done, FREE_CONFIG, runs, told } from '../../tools/command-server.ts';
 import { ended, hookServer, THREAD } from './hook-server.ts';
 
 /** Stands for a field of the event. */
@@ -120,6 +120,8 @@ describe('a check by a model that fails counts as no', () => {
     /** The answers of the thread's model before the check. */
     turns: ScriptedResponse[];
     ends: string;
+    /** Whether the user would be asked about the call. */
+    isAsked?: true;
     /** Whether what the check is about has not happened. */
     isShut(server: Awaited<ReturnType<typeof hookServer>>, asked: number): boolean;
   }
@@ -128,6 +130,7 @@ describe('a check by a model that fails counts as no', () => {
     SessionStart: { turns: [], ends: 'completed', isShut: isNotAsked },
     UserPromptSubmit: { turns: [], ends: 'completed', isShut: isNotAsked },
     PreModelRequest: { turns: [], ends: 'failed', isShut: isNotAsked },
+    PermissionRequest: { turns: [runs('touch made')], ends: 'completed', isShut: ({ cwd }) => !existsSync(join(cwd, 'made')), isAsked: true },
     PreToolUse: { turns: [runs('touch made')], ends: 'completed', isShut: ({ cwd }) => !existsSync(join(cwd, 'made')) },
     PostToolUse: { turns: [runs('echo the-output')], ends: 'completed', isShut: (server) => !told(server).includes('the-output') },
   };
@@ -152,11 +155,12 @@ describe('a check by a model that fails counts as no', () => {
   const TABLE = Object.keys(GATES).flatMap((event) => Object.keys(ANSWERS).map((name) => [event, name] as const));
 
   test.each(TABLE)('%s: %s', async (event, name) => {
-    const { turns, ends, isShut } = GATES[event] as Gate;
+    const { turns, ends, isShut, isAsked } = GATES[event] as Gate;
+    const config = isAsked ? { config: FREE_CONFIG.replace('"never"', '"untrusted"') } : {};
     const failure = ANSWERS[name] as ScriptedResponse;
     // An error is no answer: the provider has sent the request again already.
     const asked = name === 'an error' ? [failure] : [failure, failure];
-    const server = await hookServer({ [event]: [{ type: 'prompt', prompt: 'Fine?' }] }, [...turns, ...asked, done]);
+    const server = await hookServer({ [event]: [{ type: 'prompt', prompt: 'Fine?' }] }, [...turns, ...asked, done], config);
     const { status } = await server.client.turn(THREAD, 'go');
     expect([status, isShut(server, asked.length)]).toEqual([ends, true]);
     expect(ended(server)[0]?.status).toBe(event === 'SessionStart' ? 'stopped' : 'blocked');
