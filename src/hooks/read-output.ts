@@ -43,7 +43,7 @@ function isJson(text: string): boolean {
 }
 
 /** A hook that refuses. Without a reason, the events that can still prevent something refuse all the same. */
-export function refused(event: HookEvent, reason: string): HookResult {
+function refused(event: HookEvent, reason: string): HookResult {
   if (reason === '' && event.needsReason) return failedHook(`${event.label} hook gave no reason, so it has no effect`);
   const text = reason === '' ? `A ${event.label} hook refused this without giving a reason.` : reason;
   return { status: 'blocked', entries: [entry('feedback', text)], effect: { refuse: text } };

@@ -7,7 +7,7 @@ import { OrderedPrompt } from '../prompt/ordered-prompt.ts';
 const READ_BYTES = 1024 * 1024;
 
 /** Whether the user has said or approved this. */
-export function isUsers(read: AuthoredItem): boolean {
+function isUsers(read: AuthoredItem): boolean {
   const author = authorOf(read);
   return author === 'user' || author === 'approval';
 }

@@ -130,7 +130,12 @@ describe('a check by a model that fails counts as no', () => {
     SessionStart: { turns: [], ends: 'completed', isShut: isNotAsked },
     UserPromptSubmit: { turns: [], ends: 'completed', isShut: isNotAsked },
     PreModelRequest: { turns: [], ends: 'failed', isShut: isNotAsked },
-    PermissionRequest: { turns: [runs('touch made')], ends: 'completed', isShut: ({ cwd }) => !existsSync(join(cwd, 'made')), isAsked: true },
+    PermissionRequest: {
+      turns: [runs('touch made')],
+      ends: 'completed',
+      isShut: ({ cwd }) => !existsSync(join(cwd, 'made')),
+      isAsked: true,
+    },
     PreToolUse: { turns: [runs('touch made')], ends: 'completed', isShut: ({ cwd }) => !existsSync(join(cwd, 'made')) },
     PostToolUse: { turns: [runs('echo the-output')], ends: 'completed', isShut: (server) => !told(server).includes('the-output') },
   };
