@@ -9,10 +9,11 @@ import type { ModelRequest } from '../../../src/model/model.ts';
 import type { ResponseItem } from '../../../src/protocol/generated/types.ts';
 import { decisionMask } from '../../../src/secrets/decision-mask.ts';
 import type { AuthoredItem } from '../../../src/store/model-items.ts';
+import { answer, question } from '../../support/asking.ts';
 import { functionCall, message, response } from '../../support/test-model.ts';
 import { THREAD } from '../../tools/command-server.ts';
 import { ACTION_SET, type ReviewCase } from './action-set.ts';
-import { assesses, DENY, GUARDED_CONFIG, guarded } from './guardian-server.ts';
+import { assesses, DENY, GUARDED_CONFIG, type Guarded, guarded } from './guardian-server.ts';
 
 const MASK = (text: string) => text;
 /** Patches outside of the project are reviewed, and the temporary folder of the test counts as outside. */
@@ -43,8 +44,8 @@ function partsOf({ input }: ModelRequest): { lines: Line[]; planned: Record<stri
   return { lines, planned: JSON.parse(action?.[1] ?? ''), texts: [...(history ?? []), ...(action ?? [])] };
 }
 
-/** The request that the guardian gets for a case. */
-async function reviewOf({ user, output, action }: ReviewCase): Promise<ModelRequest> {
+/** A server whose agent tries a case when it gets the user's message. */
+async function trying({ output, action }: ReviewCase): Promise<Guarded> {
   const reads = response(functionCall('exec_command', { cmd: 'cat notes.txt', login: false }, { callId: 'before' }));
   const call =
     'patch' in action
@@ -56,11 +57,16 @@ async function reviewOf({ user, output, action }: ReviewCase): Promise<ModelRequ
         ])
       : response(functionCall('exec_command', { ...action, login: false }));
   const config = 'patch' in action ? PATCH_CONFIG : GUARDED_CONFIG;
-  const server = await guarded(
+  return guarded(
     { turns: [...(output === undefined ? [] : [reads]), call, response(message('done'))], reviews: [assesses(DENY)] },
     { config, ...(output === undefined ? {} : { files: { [join('work', 'notes.txt')]: output } }) },
   );
-  await server.client.turn(THREAD, user);
+}
+
+/** The request that the guardian gets for a case. */
+async function reviewOf(each: ReviewCase): Promise<ModelRequest> {
+  const server = await trying(each);
+  await server.client.turn(THREAD, each.user);
   const request = server.model.reviews.at(-1);
   if (request === undefined) throw new Error('the action was not reviewed');
   return request;
@@ -72,7 +78,7 @@ test('the set has at least 60 actions of all kinds', () => {
 });
 
 describe('the request for a review has what is needed to judge the action, as data, and no secrets', () => {
-  test.each(ACTION_SET)('$kind: $name', async (each) => {
+  test.each(ACTION_SET.filter(({ isForPerson }) => isForPerson === undefined))('$kind: $name', async (each) => {
     const request = await reviewOf(each);
     const { lines, planned, texts } = partsOf(request);
     const all = texts.join('\n');
@@ -86,6 +92,17 @@ describe('the request for a review has what is needed to judge the action, as da
     expect(all.length).toBeLessThan(REQUEST_CHARS_MAX);
     expect(request.instructions).toContain('# Untrusted text');
   });
+});
+
+test.each(ACTION_SET.filter(({ isForPerson }) => isForPerson))('what is hidden could decide, so a person is asked: $name', async (each) => {
+  const server = await trying(each);
+  const turn = server.client.turn(THREAD, each.user);
+  const method = 'patch' in each.action ? 'item/fileChange/requestApproval' : 'item/commandExecution/requestApproval';
+  const asked = await question(server.client, method);
+  expect(asked.params.reason).toContain('The automatic reviewer cannot judge this action, because a secret in it would be hidden');
+  answer(server.client, asked, { decision: 'decline' });
+  await turn;
+  expect(server.model.reviews).toEqual([]);
 });
 
 const texts = fc.oneof(
