@@ -236,6 +236,14 @@ describe('the source', () => {
     expect(deciding).toEqual([]);
   });
 
+  test('hides nothing from those who decide by the masks for logs: decision-mask.ts is theirs', () => {
+    const deciding = source.filter((path) => /^src\/(?:agent|tools|hooks|policy)\//.test(path));
+    // The message of a check that failed is told, and nobody judges by it.
+    expect(deciding.filter((path) => /\b(?:jsonRedactor|redactLikelySecrets)\(/.test(codeOf(path)))).toEqual([
+      'src/agent/mcp/run-safety-check.ts',
+    ]);
+  });
+
   test('stores the author of each message for the model, and judges by the text only what other programs wrote', () => {
     const isBare = (line: string) => /kind: 'model', (turnId|item)/.test(line) && !/author/.test(line);
     const bare = source.filter((path) => codeOf(path).split('\n').some(isBare));

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, parsedJson } from '../base/json-value.ts';
+import { isObject, type JsonObject, strictJson } from '../base/json-value.ts';
 import { cutText } from '../base/text/cut-text.ts';
 import type { HookEvent } from '../config/hooks/hook-events.ts';
 import { OUTPUT_BYTES_MAX, type ProgramResult } from '../sandbox/run-program.ts';
@@ -43,25 +43,32 @@ function isJson(text: string): boolean {
 }
 
 /** A hook that refuses. Without a reason, the events that can still prevent something refuse all the same. */
-export function refused(event: HookEvent, reason: string): HookResult {
+function refused(event: HookEvent, reason: string): HookResult {
   if (reason === '' && event.needsReason) return failedHook(`${event.label} hook gave no reason, so it has no effect`);
   const text = reason === '' ? `A ${event.label} hook refused this without giving a reason.` : reason;
   return { status: 'blocked', entries: [entry('feedback', text)], effect: { refuse: text } };
 }
 
-/** The result of a model's check that failed: no, where that can still prevent something. Otherwise it decides nothing. */
+/** A model's check that is not met: it refuses; where nothing can be refused, it stops the work or is told to the user. */
+export function notMet(event: HookEvent, reason: string): HookResult {
+  if (event.refuses) return refused(event, reason);
+  if (event.canStop) return { status: 'stopped', entries: [entry('stop', reason)], effect: { stop: reason } };
+  return { status: 'completed', entries: [entry('warning', reason)], effect: {} };
+}
+
+/** The result of a model's check that failed: not met, where that can still prevent something. Otherwise it decides nothing. */
 export function failedCheck(event: HookEvent, failed: HookResult): HookResult {
   if (!event.failsShut) return failed;
   const why = failed.entries.map(({ text }) => text).join(' ');
-  const refusal = refused(event, `A hook could not check this, which counts as no: ${why}`);
-  return { ...refusal, entries: [...failed.entries, ...refusal.entries] };
+  const no = notMet(event, `A hook could not check this, which counts as no: ${why}`);
+  return { ...no, entries: [...failed.entries, ...no.entries] };
 }
 
 /** The output is not what this event knows. Nothing of it has an effect. */
 class OutputProblem extends Error {}
 
 function readJson(event: HookEvent, text: string): HookResult {
-  const output = parsedJson(text);
+  const output = strictJson(text);
   if (!isObject(output)) return failedHook(`${event.label} hook printed invalid JSON`);
   try {
     return readObject(event, output as JsonObject);

@@ -1,6 +1,6 @@
 import type { Ids } from '../base/ids.ts';
 import type { ResponseItem, ThreadItem, UserInput } from '../protocol/generated/types.ts';
-import type { LogEntry } from '../store/thread-store.ts';
+import type { Author, LogEntry } from '../store/thread-store.ts';
 import { isUserMessage, writtenBy } from './author-of.ts';
 import { beginItem, completeItem } from './begin-item.ts';
 
@@ -28,10 +28,17 @@ export function historyEntries(history: readonly ResponseItem[], { ids, now }: {
   return entries;
 }
 
-/** The entry of an item that another program stored. Its text tells the author of a message. */
+/**
+ * The entry of an item that another program stored. The text of a message tells whether it is context. Otherwise it is in the user's name,
+ * and nothing says that the user typed it.
+ */
 export function importedEntry(turnId: string | null, item: ResponseItem): Extract<LogEntry, { kind: 'model' }> {
-  const author = writtenBy(item);
+  const author = inNameOfUser(writtenBy(item));
   return { kind: 'model', turnId, item, ...(author === null ? {} : { author }) };
+}
+
+function inNameOfUser(author: Author | null): Author | null {
+  return author === 'user' ? 'client' : author;
 }
 
 /** Returns the item that clients see for an item that the model read or wrote, or null if there is none. */

@@ -1,6 +1,6 @@
 import type { Ids } from '../base/ids.ts';
 import type { ResponseItem, ThreadItem, TurnError } from '../protocol/generated/types.ts';
-import type { LogEntry } from '../store/thread-store.ts';
+import type { Author, LogEntry } from '../store/thread-store.ts';
 import { isUserMessage, writtenBy } from './author-of.ts';
 import { messageText } from './begin-item.ts';
 import { importedEntry, shownItem } from './history-entries.ts';
@@ -144,19 +144,25 @@ export class RolloutLog {
   entries(): LogEntry[] {
     this.#close(this.#nowMs);
     const recordsItems = this.#drafts.some((draft) => draft.kind === 'item');
+    const authorOf = recordedAuthors(this.#drafts);
     const entries: LogEntry[] = [];
     let read: ResponseItem[] = [];
     for (const draft of this.#drafts) {
       if (draft.kind === 'summarized') {
         const items = draft.replacement ?? summarized(read, draft.summary);
-        const authors = items.map((item) => (isSummary(item, draft.summary) ? 'server' : writtenBy(item)));
+        const authors = items.map((item) => (isSummary(item, draft.summary) ? 'server' : authorOf(item)));
         entries.push({ kind: 'compacted', turnId: draft.turnId, items, authors });
         read = [...items];
         continue;
       }
-      if (draft.kind === 'model') read.push(draft.item);
-      if (!recordsItems && draft.kind === 'model') entries.push(...this.#shown(draft));
-      entries.push(draft);
+      if (draft.kind !== 'model') {
+        entries.push(draft);
+        continue;
+      }
+      read.push(draft.item);
+      if (!recordsItems) entries.push(...this.#shown(draft));
+      const author = authorOf(draft.item);
+      entries.push(author === null ? draft : { ...draft, author });
     }
     return entries;
   }
@@ -219,4 +225,22 @@ function isSummary(item: ResponseItem, summary: string): boolean {
 
 function summarized(read: readonly ResponseItem[], summary: string): ResponseItem[] {
   return [...read.filter(isUserMessage), { type: 'message', role: 'user', content: [{ type: 'input_text', text: summary }] }];
+}
+
+/** Tells the authors of messages. The user has typed only those that the file also records as sent by the user. */
+function recordedAuthors(drafts: readonly Draft[]): (item: ResponseItem) => Author | null {
+  const sent = new Set<string>();
+  for (const draft of drafts) {
+    if (draft.kind !== 'item' || draft.item.type !== 'userMessage') continue;
+    sent.add(bare(draft.item.content.map((part) => (part.type === 'text' ? part.text : '')).join('')));
+  }
+  return (item) => {
+    const author = writtenBy(item);
+    return author === 'user' && item.type === 'message' && !sent.has(bare(messageText(item))) ? 'client' : author;
+  };
+}
+
+/** Programs divide a message into parts in different ways. */
+function bare(text: string): string {
+  return text.replace(/\s+/g, '');
 }

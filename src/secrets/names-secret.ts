@@ -41,6 +41,19 @@ export function variableNamesSecret(name: string): boolean {
   return SECRET_PARTS.test(name) || (!ORDINARY_VARIABLES.has(name.toUpperCase()) && wordsNameSecret(wordsOf(name)));
 }
 
+/** A value whose name ends with one of these can only be a key. */
+const VALUE_ENDS = /^(?:token|secret|passphrase|passcode|apikey|jwt|pat|psk|\w*(?:password|passwd|pwd))$/;
+
+/**
+ * Whether a value of this name is a key and nothing else: its last word says so. What is only about a key, such as password-stdin,
+ * credential.helper or TOKEN_URL, may name a place or a program.
+ */
+export function namesKey(name: string): boolean {
+  const words = wordsOf(name);
+  const last = words.at(-1) ?? '';
+  return VALUE_ENDS.test(last) ? !ORDINARY_WORDS.has(last) : last === 'key' && KEY_KINDS.has(words.at(-2) ?? '');
+}
+
 /** Whether strings under this key are secrets while numbers are counts: tokens, inputTokens. */
 export function namesTokens(key: string): boolean {
   return wordsOf(key).at(-1) === 'tokens';

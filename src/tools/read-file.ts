@@ -7,6 +7,8 @@ import { realPathOrSame } from '../base/paths/real-path.ts';
 import { cutText } from '../base/text/cut-text.ts';
 import type { ToolSpec } from '../model/model.ts';
 import { sandboxBounds } from '../policy/permissions/sandbox-bounds.ts';
+import type { DecisionMask } from '../secrets/decision-mask.ts';
+import { HIDDEN } from '../secrets/redact-likely-secrets.ts';
 import type { ThreadSettings } from '../store/thread-store.ts';
 import { mayRead } from './may-read.ts';
 import { sandboxFolders } from './sandbox-folders.ts';
@@ -40,17 +42,24 @@ interface ReadFileOptions {
   cwd: string;
   /** The most characters of the file to return. */
   charsMax: number;
-  /** Hides the secrets of a text. */
-  mask(text: string): string;
+  /** Hides the secrets of the file. */
+  mask: DecisionMask;
+}
+
+/** What a model reads of a file. `deciding`: how many secrets are hidden in it that may decide what the file does. */
+export interface ReadFile {
+  text: string;
+  deciding: number;
 }
 
 /**
  * The real path and the text of the file that a call of `read_file` names, or why it cannot be read. `args`: the JSON of the call. Never
  * rejects.
  */
-export async function readFileText(args: string, { home, env, settings, cwd, charsMax, mask }: ReadFileOptions): Promise<string> {
+export async function readFileText(args: string, { home, env, settings, cwd, charsMax, mask }: ReadFileOptions): Promise<ReadFile> {
   const parsed = parsedJson(args);
-  if (!isObject(parsed) || typeof parsed.path !== 'string' || parsed.path === '') return 'read_file needs `path`: the path of a file.';
+  if (!isObject(parsed) || typeof parsed.path !== 'string' || parsed.path === '')
+    return { text: 'read_file needs `path`: the path of a file.', deciding: 0 };
   const path = resolve(cwd, parsed.path);
   const roots = [settings.cwd, ...(settings.workspaceRoots ?? [])].map(realPathOrSame);
   const bounds = sandboxBounds(settings.sandboxPolicy, sandboxFolders(settings, { home, env }));
@@ -61,12 +70,14 @@ export async function readFileText(args: string, { home, env, settings, cwd, cha
       return roots.some((root) => isWithin(real, root)) && mayRead(bounds, real);
     };
     const file = await readRegularFile(path, { bytesMax: FILE_BYTES_MAX, cut: true, mayLieAt });
-    if (file === null) return `${path} does not exist.`;
+    if (file === null) return { text: `${path} does not exist.`, deciding: 0 };
     const text = new TextDecoder().decode(file.bytes);
-    const masked = mask(text.slice(0, charsMax + MARGIN_CHARS));
+    const { value: masked, hidden, deciding } = mask(text.slice(0, charsMax + MARGIN_CHARS));
     const isCut = masked.length > charsMax || text.length > charsMax + MARGIN_CHARS || file.bytes.length < file.size;
-    return `The file ${realPath}:\n${cutText(masked, charsMax)}${isCut ? `\n[… cut: the file has ${file.size} bytes …]` : ''}`;
+    const counted = hidden === 0 ? '' : ` (keys that are hidden in it, each as ${HIDDEN}: ${hidden})`;
+    const end = isCut ? `\n[… cut: the file has ${file.size} bytes …]` : '';
+    return { text: `The file ${realPath}${counted}:\n${cutText(masked, charsMax)}${end}`, deciding };
   } catch (error) {
-    return `${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`;
+    return { text: `${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`, deciding: 0 };
   }
 }

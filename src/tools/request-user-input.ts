@@ -7,6 +7,8 @@ import type { CallContext, Tool } from './tool.ts';
 
 const QUESTIONS_MAX = 3;
 const OPTIONS_MAX = 10;
+/** The most characters of the questions' JSON. Whoever judges by the answer reads all of it. */
+const QUESTIONS_CHARS_MAX = 4_000;
 /** The ids are the model's words, beside the user's answers: they have no room for sentences. */
 const ID = /^[a-z0-9_]{1,64}$/;
 
@@ -95,6 +97,8 @@ function noAnswer(answer: Exclude<Answer<unknown>, { type: 'result' }>): string 
 
 /** The questions in the form for clients. Throws BadArguments. */
 function readQuestions(args: JsonValue): ToolRequestUserInputQuestion[] {
+  if (JSON.stringify(args).length > QUESTIONS_CHARS_MAX)
+    throw new BadArguments(`the questions have more than ${QUESTIONS_CHARS_MAX} characters. Ask in fewer words.`);
   const list = objectListField(requireObject(args, 'questions'), 'questions', [1, QUESTIONS_MAX]);
   const questions = list.map(readQuestion);
   if (new Set(questions.map(({ id }) => id)).size < questions.length) throw new BadArguments('each question needs an `id` of its own.');

@@ -49,7 +49,7 @@ const NAMES = {
 test.each([
   ...['127.0.0.1', '127.1', '2130706433', '0x7f.1', '0.0.0.0', '[::1]', '[::ffff:127.0.0.1]', '[::]', 'localhost', '10.0.0.1'],
   ...['192.168.1.1', '172.20.0.1', '100.64.0.1', '169.254.169.254', '[fd00::1]', '[fe80::1]', '[64:ff9b::7f00:1]', '100.100.100.200'],
-  ...['private.example', 'mixed.example', 'mapped.example', 'metadata.example', 'PRIVATE.example'],
+  ...['private.example', 'mixed.example', 'mapped.example', 'metadata.example', 'PRIVATE.example', 'x.localhost', 'localhost.'],
 ])('a server at a public address cannot send the login to %s', async (host) => {
   const { port, received } = await local();
   const fetch = web(NAMES).loginFetch({ url: 'https://mcp.example/mcp', reachesPrivate: false }, OPTIONS);
@@ -110,6 +110,29 @@ test('a proxy of the user may have a private address, and does not get literal p
   expect((await fetch('http://login.example/token', post)).status).toBe(200);
   await expect(fetch('http://10.0.0.1/token', post)).rejects.toThrow('no public address');
   expect(received).toEqual(['POST login.examplehttp://login.example/token']);
+});
+
+test.each([
+  ...['http://127.0.0.1/a', 'http://0x7f.1/a', 'https://[::1]/a', 'http://localhost:8080/a', 'http://x.localhost/a', 'http://localhost./a'],
+  ...[
+    'http://192.168.1.1/a',
+    'http://private.example/a',
+    'http://mixed.example/a',
+    'http://169.254.169.254/a',
+    'http://[::ffff:10.0.0.1]/a',
+  ],
+])('a server at a public address cannot send the browser of the user to %s', async (address) => {
+  for (const env of [{}, { http_proxy: 'http://proxy.example:1', https_proxy: 'http://proxy.example:1' }]) {
+    const names = web(NAMES, env);
+    const target = { url: 'https://mcp.example/mcp', reachesPrivate: false };
+    const isName = /private|mixed/.test(address);
+    // Behind a proxy, it is not known where a name leads.
+    if (!('http_proxy' in env && isName)) await expect(names.checkShown(target, address)).rejects.toThrow('no public address');
+    await names.checkShown({ ...target, reachesPrivate: true }, address);
+    await names.checkShown({ ...target, url: 'http://10.1.2.3/mcp' }, address);
+    await names.checkShown(target, 'https://mcp.example/authorize');
+    await names.checkShown(target, `https://${PUBLIC}/authorize`);
+  }
 });
 
 test('a public address of this machine is not public', async () => {

@@ -5,7 +5,7 @@ import { contextMessage } from '../../instructions/context-message.ts';
 import type { Model, ModelRequest } from '../../model/model.ts';
 import type { ResponseItem, TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
 import type { DecisionMask } from '../../secrets/decision-mask.ts';
-import { FILE_CHARS_MAX, READ_FILE, readFileText } from '../../tools/read-file.ts';
+import { FILE_CHARS_MAX, READ_FILE, type ReadFile, readFileText } from '../../tools/read-file.ts';
 import type { TurnContext } from '../turn/turn-part.ts';
 import { type AsideAnswer, askAside } from './ask-aside.ts';
 
@@ -48,10 +48,17 @@ export interface Verdict<T> {
   read(text: string): T | null;
 }
 
-/** An answer of the model, and the input of its request. */
+/** An answer of the model, the input of its request, and how many secrets that may decide were hidden in the files that it read. */
 interface Answered {
   answer: AsideAnswer;
   input: ResponseItem[];
+  deciding: number;
+}
+
+/** What a model decides. `deciding`: how many secrets were hidden from it, in files that it read, that may decide what the files do. */
+export interface Decided<T> {
+  verdict: T;
+  deciding: number;
 }
 
 type FunctionCall = Extract<ResponseItem, { type: 'function_call' }>;
@@ -75,13 +82,15 @@ export class JudgeAnswers {
     request: ModelRequest,
     { keys, read }: Verdict<T>,
     reading: Reading,
-  ): Promise<{ verdict: T } | { error: TurnError }> {
+  ): Promise<Decided<T> | { error: TurnError }> {
     let next = request;
+    let hidden = 0;
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-      const { answer, input } = await this.#answer(model, next, reading);
+      const { answer, input, deciding } = await this.#answer(model, next, reading);
       if (!('text' in answer)) return { error: answer.error ?? NO_ANSWER };
-      const verdict = read(answer.text);
-      if (verdict !== null) return { verdict };
+      hidden += deciding;
+      const verdict = isOnlyText(answer) ? read(answer.text) : null;
+      if (verdict !== null) return { verdict, deciding: hidden };
       const said = answer.items.filter(({ type }) => type === 'message');
       next = { ...request, tools: [], input: [...input, ...said, repairMessage(keys)] };
     }
@@ -93,16 +102,20 @@ export class JudgeAnswers {
     const { signal } = reading;
     let { input } = request;
     let { filesChars } = reading;
+    let deciding = 0;
     for (let readings = 0; ; readings++) {
       const mayRead = readings < READINGS_MAX && request.tools.length > 0;
       const answer = await this.#asked(model, { ...request, input, tools: mayRead ? request.tools : [] }, reading);
       await this.#count(answer, request.model, reading.turn);
       const calls = mayRead && 'items' in answer ? answer.items.filter((item) => item.type === 'function_call') : [];
-      if (!('items' in answer) || calls.length === 0 || signal.aborted) return { answer, input };
+      if (!('items' in answer) || calls.length === 0 || signal.aborted) return { answer, input, deciding };
       const outputs = await orAborted(this.#outputs(calls, { ...reading, filesChars }), signal);
-      if (outputs === null) return { answer: { error: null }, input };
-      for (const { output } of outputs) filesChars -= output.length;
-      input = [...input, ...asInput(answer.items), ...outputs];
+      if (outputs === null) return { answer: { error: null }, input, deciding };
+      for (const { read } of outputs) {
+        filesChars -= read.text.length;
+        deciding += read.deciding;
+      }
+      input = [...input, ...asInput(answer.items), ...outputs.map(({ callId, read }) => outputOf(callId, read))];
     }
   }
 
@@ -126,11 +139,7 @@ export class JudgeAnswers {
     const charsMax = Math.min(FILE_CHARS_MAX, Math.floor(reading.filesChars / Math.min(calls.length, FILES_MAX)));
     const outputs = [];
     for (const [index, call] of calls.entries()) {
-      outputs.push({
-        type: 'function_call_output' as const,
-        call_id: call.call_id,
-        output: await this.#output(call, index, { ...reading, charsMax }),
-      });
+      outputs.push({ callId: call.call_id, read: await this.#output(call, index, { ...reading, charsMax }) });
       await this.#deps.breaks.worked(1);
     }
     return outputs;
@@ -140,14 +149,23 @@ export class JudgeAnswers {
     { name, arguments: args }: FunctionCall,
     index: number,
     { turn, cwd, charsMax }: Reading & { charsMax: number },
-  ): Promise<string> {
-    if (name !== READ_FILE.name) return `There is no tool ${name}. The only one is ${READ_FILE.name}.`;
-    if (index >= FILES_MAX) return `This file was not read: at most ${FILES_MAX} files are read at once.`;
-    if (charsMax <= 0) return 'This file was not read: there is no room for more files. Answer now.';
+  ): Promise<ReadFile> {
+    const unread = (text: string): ReadFile => ({ text, deciding: 0 });
+    if (name !== READ_FILE.name) return unread(`There is no tool ${name}. The only one is ${READ_FILE.name}.`);
+    if (index >= FILES_MAX) return unread(`This file was not read: at most ${FILES_MAX} files are read at once.`);
+    if (charsMax <= 0) return unread('This file was not read: there is no room for more files. Answer now.');
     const { home, env } = this.#deps;
-    const mask = this.#deps.mask();
-    return readFileText(args, { home, env, settings: turn.settings, cwd, charsMax, mask: (text) => mask(text).value });
+    return readFileText(args, { home, env, settings: turn.settings, cwd, charsMax, mask: this.#deps.mask() });
   }
+}
+
+function outputOf(callId: string, { text }: ReadFile) {
+  return { type: 'function_call_output' as const, call_id: callId, output: text };
+}
+
+/** Whether the model says nothing beside the text: no call, and no refusal. Its reasoning does not count. */
+function isOnlyText({ items }: Extract<AsideAnswer, { items: unknown }>): boolean {
+  return items.every((item) => item.type === 'reasoning' || (item.type === 'message' && item.content.every((part) => 'text' in part)));
 }
 
 /** Asks again after an answer that cannot be read. */

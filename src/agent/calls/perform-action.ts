@@ -112,7 +112,10 @@ class ActionRun {
     const answered = await this.#deps.parts.approvalAsked({ ask, call: this.#deps.called?.call ?? null, demand }, this.#turn);
     const ofParts = answered !== null && 'allow' in answered && demand !== null ? null : answered;
     const verdict = this.#settled(
-      ofParts ?? (await (isForGuardian ? this.#askGuardian(ask, (why) => demandedAsk(ask, why)) : this.#askPerson(ask))),
+      ofParts ??
+        (await (isForGuardian
+          ? this.#askGuardian(ask, { forPerson: (why) => demandedAsk(ask, why), isOfPolicy: this.#action.kind !== 'stdin' })
+          : this.#askPerson(ask))),
       ask,
     );
     if ('allow' in verdict) await ask.keep?.(verdict, this.#host());
@@ -132,7 +135,10 @@ class ActionRun {
     const { describe } = this.#action;
     if (!this.#isReviewedStrictly || describe === undefined) return { allow: permit, scope: 'once' };
     const question = { permit, describe: () => describe.call(this.#action, permit) };
-    return this.#settled(await this.#askGuardian(question, (why) => this.#action.approval?.(permit, why)), {});
+    return this.#settled(
+      await this.#askGuardian(question, { forPerson: (why) => this.#action.approval?.(permit, why), isOfPolicy: false }),
+      {},
+    );
   }
 
   async perform(permit: Permit): Promise<ActionOutcome> {
@@ -163,12 +169,20 @@ class ActionRun {
     return this.#deps.grants.reviewsAll && this.#action.kind !== 'permissions';
   }
 
-  /** Asks the guardian, or a person if the guardian cannot judge the action. `forPerson` makes the question for the person. */
-  async #askGuardian(question: ActionQuestion, forPerson: (why: string) => Ask | undefined): Promise<Verdict> {
+  /**
+   * Asks the guardian, or a person if the guardian cannot judge the action. `forPerson` makes the question for the person. `isOfPolicy`:
+   * policy has asked, so a person may be asked, too.
+   */
+  async #askGuardian(
+    question: ActionQuestion,
+    { forPerson, isOfPolicy }: { forPerson: (why: string) => Ask | undefined; isOfPolicy: boolean },
+  ): Promise<Verdict> {
     const answer = await this.#deps.guardian.review(question, () => this.show(), this.#turn);
     if (!('person' in answer)) return answer;
+    const why = isOfPolicy ? null : whyNotAsked(this.#turn.settings.approvalPolicy, approvalKindOf(this.#action));
     const ask = forPerson(answer.person);
-    return ask === undefined ? refusedUnasked(answer.person, 'nobody can be asked about calls of this kind') : this.#askPerson(ask);
+    if (why !== null || ask === undefined) return refusedUnasked(answer.person, why ?? 'nobody can be asked about calls of this kind');
+    return this.#askPerson(ask);
   }
 
   #askPerson(ask: Ask): Promise<Verdict> {

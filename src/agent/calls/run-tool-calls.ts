@@ -114,14 +114,20 @@ async function runCall(call: ToolCall, deps: ToolCallDeps, signal: AbortSignal):
   if (entries.length > 0) await deps.store(entries);
 }
 
-function callOutput(call: ToolCall, { turnId, withoutOwn }: Pick<ToolCallDeps, 'turnId' | 'withoutOwn'>): CallOutput {
+interface OwnOutput extends CallOutput {
+  /** Whether no part has changed the arguments of the call. */
+  isAsCalled: boolean;
+}
+
+function callOutput(call: ToolCall, { turnId, withoutOwn }: Pick<ToolCallDeps, 'turnId' | 'withoutOwn'>): OwnOutput {
   let isMade = false;
   const made = (outcome: ActionOutcome, replaces: { replaces?: true }) => {
-    const author = outcome.author && { author: outcome.author };
+    const author = own.isAsCalled && outcome.author && { author: outcome.author };
     const output: LogEntry = { kind: 'model', turnId, item: outputItem(call, outcome), ...replaces, ...author };
     return withoutOwn([output, ...searchText(call, outcome).map((item): LogEntry => ({ kind: 'model', turnId, item, author: 'server' }))]);
   };
-  return {
+  const own: OwnOutput = {
+    isAsCalled: true,
     entries(outcome) {
       if (isMade) return [];
       isMade = true;
@@ -129,6 +135,7 @@ function callOutput(call: ToolCall, { turnId, withoutOwn }: Pick<ToolCallDeps, '
     },
     replacement: (outcome) => made(outcome, { replaces: true }),
   };
+  return own;
 }
 
 function outputItem(call: ToolCall, { output, success, foundTools }: ActionOutcome): ResponseItem {
@@ -147,7 +154,7 @@ function searchText({ type }: ToolCall, { output, foundTools }: ActionOutcome): 
 /** Never rejects: an error inside the server is an outcome, which the model reads. */
 async function outcomeOf(
   call: ToolCall,
-  callOutput: CallOutput,
+  callOutput: OwnOutput,
   { deps, signal }: { deps: ToolCallDeps; signal: AbortSignal },
 ): Promise<ActionOutcome> {
   const { tools, context, pace, log } = deps;
@@ -166,6 +173,8 @@ async function outcomeOf(
     const pending = decision.args === undefined ? asked : { ...asked, args: decision.args };
     const prepared = await pace.during(tool.prepare(pending.args, context(call)));
     if (!('perform' in prepared)) return prepared;
+    // Then the user answers another question than the one that is in the history.
+    if (decision.args !== undefined) callOutput.isAsCalled = false;
     return await performed(prepared, { call: pending, output: callOutput, ask: decision.ask ?? null }, deps);
   } catch (error) {
     log.error({ err: error, tool: name }, 'a tool failed');

@@ -1,7 +1,7 @@
 import type { TurnPartDeps } from '../turn/turn-part.ts';
 import { Guardian } from './guardian.ts';
 import { Judge } from './judge.ts';
-import { isUsers } from './said-in.ts';
+import { saidByUsers } from './said-in.ts';
 
 /** Creates the guardian of a loaded thread. */
 export function createGuardian(deps: TurnPartDeps): Guardian {
@@ -24,7 +24,7 @@ export function createGuardian(deps: TurnPartDeps): Guardian {
       const history = await own();
       if (history === null) return null;
       // An agent that was started with fork_context has read what was said above until then.
-      const said = new Set(history.filter(isUsers).map(({ item }) => JSON.stringify(item)));
+      const said = new Set(saidByUsers(history).map(({ item }) => JSON.stringify(item)));
       const above = (await deps.agents.saidAbove(threadId)).filter(({ item }) => !said.has(JSON.stringify(item)));
       return [...above, ...history];
     },

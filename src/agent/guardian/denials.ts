@@ -67,9 +67,10 @@ export class Denials {
   }
 }
 
-/** The value of a key, which is made if it is not there. The oldest ones are forgotten. */
+/** The value of a key, which is made if it is not there. Those that were not used for the longest time are forgotten. */
 function kept<T>(values: Map<string, T>, key: string, { max, make }: { max: number; make: () => T }): T {
   const value = values.get(key) ?? make();
+  values.delete(key);
   values.set(key, value);
   const [oldest] = values.keys();
   if (values.size > max && oldest !== undefined) values.delete(oldest);

@@ -17,8 +17,9 @@ import type { DenialPlace, Denials } from './denials.ts';
 import { ABORTED, type Judge } from './judge.ts';
 import type { Judged } from './judged.ts';
 import { ReviewLog } from './review-log.ts';
-import { isUsers } from './said-in.ts';
+import { saidByUsers } from './said-in.ts';
 import { shownAction } from './shown-action.ts';
+import { withoutSpelling } from './without-spelling.ts';
 
 /** How many denials in a row interrupt a turn. */
 const DENIALS_MAX = 3;
@@ -54,9 +55,9 @@ export class Guardian implements TurnPart, Reviewer<ActionQuestion, Verdict | Fo
     this.#deps = deps;
   }
 
-  /** The messages and approvals of users in this thread, for the guardians of the agents that it has started. */
+  /** What users said and approved in this thread, with the questions that they answered, for the guardians of the agents that it has started. */
   async userMessages(): Promise<AuthoredItem[]> {
-    return ((await this.#deps.history()) ?? []).filter(isUsers);
+    return saidByUsers((await this.#deps.history()) ?? []);
   }
 
   turnBegan({ kind }: TurnContext): Record<string, never> {
@@ -115,6 +116,7 @@ export class Guardian implements TurnPart, Reviewer<ActionQuestion, Verdict | Fo
       if (approval !== null) this.log.approve(hash, approval);
       throw error;
     }
+    if (judged.person !== undefined) return { person: judged.person };
     this.log.add({ targetItemId: action.targetItemId, planned: keptPlan(action), review: review.stored });
     // Then the action is not performed.
     if (approval !== null && signal.aborted) this.log.approve(hash, approval);
@@ -122,9 +124,10 @@ export class Guardian implements TurnPart, Reviewer<ActionQuestion, Verdict | Fo
     return { deny: { by: 'guardian', reason: toldOf(judged), endsTurn: limit !== null } };
   }
 
-  async #judged({ planned, claims }: PlannedAction, hash: string, turn: TurnContext): Promise<Judged> {
+  async #judged({ planned, files = {}, claims }: PlannedAction, hash: string, turn: TurnContext): Promise<Judged> {
     const { judge, denials } = this.#deps;
-    const judged = denials.reviewed(this.#place(turn), hash, () => judge.judge({ ...planned, ...claims, actionHash: hash }, turn));
+    const key = await actionHash({ planned: await withoutSpelling(planned), files }, this.#breaks);
+    const judged = denials.reviewed(this.#place(turn), key, () => judge.judge({ ...planned, ...claims, actionHash: hash }, turn));
     const ended = await orAborted(judged, turn.signal);
     return ended === null || turn.signal.aborted ? ABORTED : ended;
   }
@@ -196,13 +199,14 @@ class OpenReview {
   }
 
   end(judged: Judged, limit: string | null): Promise<void> {
-    const { hasFailed: _, ...review } = judged;
+    const { status, riskLevel, userAuthorization, rationale } = judged;
+    const review = { status, riskLevel, userAuthorization, rationale };
     const completedAtMs = this.#deps.clock.now();
     this.stored = { ...this.stored, completedAtMs, review };
     const warn = (message: string): Announcement => ({ method: 'guardianWarning', params: { threadId: this.#deps.threadId, message } });
     const params = { ...this.#params(), completedAtMs, decisionSource: 'agent' as const };
     return this.#show([
-      ...(review.status === 'aborted' ? [] : [warn(warning(judged))]),
+      ...(status === 'aborted' ? [] : [warn(warning(judged))]),
       { method: 'item/autoApprovalReview/completed', params },
       ...(limit === null ? [] : [warn(`The automatic reviewer denied ${limit}, so the turn is interrupted.`)]),
     ]);

@@ -11,17 +11,16 @@ import { guardianInstructions } from '../../instructions/guardian-instructions.t
 import type { Model, ModelRequest } from '../../model/model.ts';
 import type { TokenUsageBreakdown } from '../../protocol/generated/types.ts';
 import { type DecisionMask, decisionMask, type Masked } from '../../secrets/decision-mask.ts';
-import { jsonRedactor } from '../../secrets/json-redactor.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
 import { StoreError } from '../../store/store-error.ts';
 import { READ_FILE } from '../../tools/read-file.ts';
-import { JudgeAnswers, type Reading } from '../aside/judge-answers.ts';
+import { type Decided, JudgeAnswers, type Reading } from '../aside/judge-answers.ts';
 import type { TurnContext } from '../turn/turn-part.ts';
 import { ASSESSMENT_SCHEMA, type Assessment, mayPass, readAssessment } from './assessment.ts';
 import { type GuardianModel, guardianModel } from './guardian-model.ts';
 import type { Judged } from './judged.ts';
 import { reviewRequest } from './review-request.ts';
-import { type KnownLines, type SecretMasks, transcript, visibleJson } from './transcript.ts';
+import { type KnownLines, transcript, visibleJson } from './transcript.ts';
 
 /** The longest action that is put to the model, in characters of its JSON. */
 const PLANNED_CHARS_MAX = 100_000;
@@ -58,10 +57,6 @@ export interface JudgeDeps {
   goal(): string | null;
 }
 
-interface Masks extends SecretMasks {
-  decision: DecisionMask;
-}
-
 /** The subject of a review, and the greatest length of the texts for the model together. */
 interface Subject {
   history: readonly AuthoredItem[];
@@ -80,11 +75,11 @@ export class Judge {
   readonly #breaks = new EventLoopYield();
   readonly #known: KnownLines = new WeakMap();
   readonly #answers: JudgeAnswers;
-  #masks: Masks | null = null;
+  #madeMask: DecisionMask | null = null;
 
   constructor(deps: JudgeDeps) {
     this.#deps = deps;
-    this.#answers = new JudgeAnswers({ ...deps, mask: () => this.#mask().decision, breaks: this.#breaks });
+    this.#answers = new JudgeAnswers({ ...deps, mask: () => this.#mask, breaks: this.#breaks });
   }
 
   /**
@@ -102,10 +97,8 @@ export class Judge {
 
   /** Why a person has to judge this action: a secret that may decide would be hidden from the model. Null: the model can judge it. */
   needsPerson(planned: JsonObject): string | null {
-    const { deciding } = this.#mask().decision(planned);
-    if (deciding === 0) return null;
-    const secrets = deciding === 1 ? 'a secret' : `${deciding} secrets`;
-    return `The automatic reviewer cannot judge this action, because ${secrets} in it would be hidden from its model.`;
+    const { deciding } = this.#mask(planned);
+    return deciding === 0 ? null : whyPerson(deciding, 'in it');
   }
 
   /** Never rejects, except with the store's error: whatever goes wrong is a denial. */
@@ -127,7 +120,7 @@ export class Judge {
     if (history === null) return failure('The conversation is too large to be reviewed.');
     const config = this.#deps.config();
     const timeoutMs = config.get('auto_review.timeout_ms');
-    const subject = { history, ...shownPlan(this.#mask().decision(planned)), policy: config.get('auto_review.policy'), timeoutMs };
+    const subject = { history, ...shownPlan(this.#mask(planned)), policy: config.get('auto_review.policy'), timeoutMs };
     const chosen = guardianModel({ config, settings: turn.settings, ownWindow: this.#deps.ownWindow });
     const model = await this.#modelOf(chosen, timeoutMs, turn);
     return 'status' in model ? model : this.#ask(subject, { ...chosen, model }, turn);
@@ -166,12 +159,12 @@ export class Judge {
   }
 
   #transcriptOptions() {
-    return { masks: this.#mask(), goal: this.#deps.goal(), known: this.#known, breaks: this.#breaks };
+    return { mask: (text: string) => this.#mask(text).value, goal: this.#deps.goal(), known: this.#known, breaks: this.#breaks };
   }
 
   async #assessed(request: ModelRequest, { model }: { model: Model }, reading: Reading): Promise<Judged | 'tooLong'> {
     const answer = await this.#answers.verdict(model, request, ASSESSMENT, reading);
-    if ('verdict' in answer) return judgedBy(answer.verdict);
+    if ('verdict' in answer) return judgedBy(answer);
     return answer.error.codexErrorInfo === 'contextWindowExceeded' ? 'tooLong' : failure(answer.error.message);
   }
 
@@ -193,15 +186,15 @@ export class Judge {
     }
   }
 
-  #mask(): Masks {
-    if (this.#masks === null) {
-      const { env } = this.#deps;
-      const data = jsonRedactor(env);
-      const decision = decisionMask(env);
-      this.#masks = { data: (text) => String(data(text)), code: (text) => decision(text).value, decision };
-    }
-    return this.#masks;
+  get #mask(): DecisionMask {
+    this.#madeMask ??= decisionMask(this.#deps.env);
+    return this.#madeMask;
   }
+}
+
+function whyPerson(deciding: number, place: string): string {
+  const secrets = deciding === 1 ? 'a secret' : `${deciding} secrets`;
+  return `The automatic reviewer cannot judge this action, because ${secrets} ${place} would be hidden from its model.`;
 }
 
 function shownPlan({ value, hidden }: Masked<JsonObject>): Pick<Subject, 'planned' | 'hidden'> {
@@ -219,8 +212,12 @@ function failure(why: string): Judged {
   return { status: 'denied', riskLevel: null, userAuthorization: null, rationale: `The automatic review failed. ${why}`, hasFailed: true };
 }
 
-function judgedBy(assessment: Assessment): Judged {
+function judgedBy({ verdict: assessment, deciding }: Decided<Assessment>): Judged {
   const { outcome, ...review } = assessment;
+  if (outcome === 'allow' && deciding > 0) {
+    const person = whyPerson(deciding, 'in a file that it depends on');
+    return { ...ABORTED, rationale: person, person };
+  }
   if (outcome === 'deny' || mayPass(assessment))
     return { ...review, status: outcome === 'allow' ? 'approved' : 'denied', hasFailed: false };
   const rating = `risk ${review.riskLevel}, authorization ${review.userAuthorization}`;

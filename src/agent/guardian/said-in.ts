@@ -7,18 +7,25 @@ import { OrderedPrompt } from '../prompt/ordered-prompt.ts';
 const READ_BYTES = 1024 * 1024;
 
 /** Whether the user has said or approved this. */
-export function isUsers(read: AuthoredItem): boolean {
+function isUsers(read: AuthoredItem): boolean {
   const author = authorOf(read);
   return author === 'user' || author === 'approval';
 }
 
-/** The messages and approvals of users in a thread that is not loaded. Rejects with the store's error. */
+/** The messages, answers and approvals of users in a history, and the questions that they answer: those are the words of the agent. */
+export function saidByUsers(history: readonly AuthoredItem[]): AuthoredItem[] {
+  const ids = new Set(history.filter(isUsers).map(({ item }) => ('call_id' in item ? item.call_id : null)));
+  const isAnswered = ({ item }: AuthoredItem) => item.type === 'function_call' && ids.has(item.call_id);
+  return history.flatMap((read): AuthoredItem[] => (isUsers(read) ? [read] : isAnswered(read) ? [{ ...read, author: 'parent' }] : []));
+}
+
+/** What users said in a thread that is not loaded, by `saidByUsers`. Rejects with the store's error. */
 export async function saidIn(threadId: string, store: Pick<ThreadStore, 'readModelEntries'>): Promise<AuthoredItem[]> {
   const prompt = new OrderedPrompt(READ_BYTES);
   for (let cursor: string | null = null; ; ) {
     const slice = await store.readModelEntries(threadId, { cursor });
     for (const entry of slice.entries) prompt.order.add(entry);
-    if (!slice.more) return prompt.read.filter(isUsers);
+    if (!slice.more) return saidByUsers(prompt.read);
     cursor = slice.cursor;
   }
 }

@@ -8,21 +8,18 @@ import { authorOf } from '../../rollout/author-of.ts';
 import { HIDDEN } from '../../secrets/redact-likely-secrets.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
 
-/** The part of the transcript for what the user said: a flood of output cannot displace it. */
-const USER_SHARE = 0.4;
+/**
+ * The parts of the transcript for what the user said, and for what the user answered or approved: a flood of output cannot displace it. The
+ * agent has written a part of each answer and approval, so these have room of their own and cannot displace what the user said.
+ */
+const SHARES = { user: 0.4, answered: 0.1, other: 0.5 };
 /** The most characters of one entry, and the part of the room for its kind that it takes at most. Longer ones lose their middle. */
-const ENTRY_CHARS_MAX = { user: 8_000, other: 4_000 };
+const ENTRY_CHARS_MAX = { user: 8_000, answered: 8_000, other: 4_000 };
 const ENTRY_SHARE = 0.5;
 /** The characters beside a cut that are read to recognize secrets at the cut, such as a token. */
 const MARGIN_CHARS = 2_000;
 /** The rest of a private key or a token at the start of a text that was cut off before. */
 const KEY_REST = /^(?:[\w+/=.-]{40,}|[^\n\\]{0,80}(?:\\[rn]|[\r\n])+[\w+/=-]{40,})(?:(?:\\[rn]|\s)+[\w+/=-]{16,})*/;
-
-/** Hides the secrets in a text. `data`: in a text that somebody wrote or a tool returned. `code`: in one that is executed. */
-export interface SecretMasks {
-  data(text: string): string;
-  code(text: string): string;
-}
 
 /** The author of an entry of the transcript. `context`: from the server or from files of the project, not from a person. */
 type EntryAuthor = 'user' | 'approval' | 'parent' | 'context' | 'agent' | 'tool';
@@ -32,14 +29,14 @@ interface Entry {
   /** Further facts about the entry. */
   facts: JsonObject;
   text: string;
-  mask: keyof SecretMasks;
 }
 
 /** The lines of entries that were made before, and the limit of their length. */
 export type KnownLines = WeakMap<ResponseItem, { line: string; charsMax: number }>;
 
 export interface TranscriptOptions {
-  masks: SecretMasks;
+  /** Hides the secrets in a text. What the user says and what tools return decides too, so this is the mask of actions. */
+  mask(text: string): string;
   /** The most characters of the transcript. */
   charsMax: number;
   /** The goal that the user has set for the thread; null: none. */
@@ -76,49 +73,58 @@ export async function transcript(history: readonly AuthoredItem[], options: Tran
   return [...goal, ...lines.reverse()].join('\n');
 }
 
-/** The most characters of a question that is shown with its answer. */
-const QUESTION_CHARS_MAX = 4_000;
+/** The tool whose output is the answer of the user. */
+const ASKS = 'request_user_input';
 
-/** The user's answer to a question of the agent is shown with the question, so that no output can displace one of them alone. */
+/**
+ * The user's answer to a question of the agent is shown with the question, so that no output can displace one of them alone. Without the
+ * question, the answer says nothing that is certainly the user's: the agent may have written its words.
+ */
 function withQuestion(
   entry: Entry | null,
   { history, at }: { history: readonly AuthoredItem[]; at: number },
-  { masks }: TranscriptOptions,
+  { mask }: TranscriptOptions,
 ): Entry | null {
   const id = entry?.from === 'user' ? entry.facts.call : null;
   if (entry === null || typeof id !== 'string') return entry;
-  const asked = history.slice(0, at).findLast(({ item }) => item.type === 'function_call' && item.call_id === id)?.item;
-  if (asked?.type !== 'function_call') return entry;
-  const askedByAgent = shortened(asked.arguments, QUESTION_CHARS_MAX, masks.data);
-  return { ...entry, facts: { ...entry.facts, askedByAgent } };
+  const asked = questionOf(id, history.slice(0, at));
+  return asked === null ? { ...entry, from: 'tool' } : { ...entry, facts: { ...entry.facts, askedByAgent: mask(asked) } };
+}
+
+/** The question that the next output of a call answers. Null: it is not there, or another call of the same id may be meant. */
+function questionOf(id: string, before: readonly AuthoredItem[]): string | null {
+  const same = before.filter(({ item }) => 'call_id' in item && item.call_id === id).map(({ item }) => item);
+  const [asked, earlier] = [same.at(-1), same.at(-2)];
+  return asked?.type === 'function_call' && asked.name === ASKS && earlier?.type !== 'function_call' ? asked.arguments : null;
 }
 
 /** The user's goal, which stays if the messages about it are cut. */
-function goalLines(room: Room, { goal, masks, charsMax }: TranscriptOptions): string[] {
+function goalLines(room: Room, { goal, mask, charsMax }: TranscriptOptions): string[] {
   if (goal === null) return [];
-  const entry: Entry = { from: 'user', facts: { is: 'the goal of the thread' }, text: goal, mask: 'data' };
-  const line = entryLine(entry, { masks, charsMax: entryCharsMax('user', charsMax) });
+  const entry: Entry = { from: 'user', facts: { is: 'the goal of the thread' }, text: goal };
+  const line = entryLine(entry, { mask, charsMax: entryCharsMax('user', charsMax) });
   room.take('user', line);
   return [line];
 }
 
-type Kind = 'user' | 'other';
+type Kind = keyof typeof SHARES;
 
-function kindOf({ from }: Entry): Kind {
-  return from === 'user' || from === 'approval' ? 'user' : 'other';
+function kindOf({ from, facts }: Entry): Kind {
+  if (from === 'approval' || (from === 'user' && 'askedByAgent' in facts)) return 'answered';
+  return from === 'user' ? 'user' : 'other';
 }
 
-/** The characters that are left for what the user said, and for everything else. */
+/** The characters that are left for entries of each kind. */
 class Room {
   readonly #left: Record<Kind, number>;
 
   constructor(charsMax: number) {
-    const user = Math.floor(charsMax * USER_SHARE);
-    this.#left = { user, other: charsMax - user };
+    const [user, answered] = [Math.floor(charsMax * SHARES.user), Math.floor(charsMax * SHARES.answered)];
+    this.#left = { user, answered, other: charsMax - user - answered };
   }
 
   get isFull(): boolean {
-    return !this.has('user') && !this.has('other');
+    return !this.has('user') && !this.has('answered') && !this.has('other');
   }
 
   has(kind: Kind): boolean {
@@ -134,8 +140,7 @@ class Room {
 }
 
 function entryCharsMax(kind: Kind, charsMax: number): number {
-  const room = charsMax * (kind === 'user' ? USER_SHARE : 1 - USER_SHARE);
-  return Math.min(ENTRY_CHARS_MAX[kind], Math.floor(room * ENTRY_SHARE));
+  return Math.min(ENTRY_CHARS_MAX[kind], Math.floor(charsMax * SHARES[kind] * ENTRY_SHARE));
 }
 
 /** Makes characters visible that are not shown, or that change the order of others. */
@@ -148,17 +153,17 @@ export function visibleJson(value: object): string {
 const hiddenCharacters = latePattern(() => /[\p{Cf}\p{Cc}\p{Variation_Selector}\u2028\u2029]/gu);
 
 /** The line of an item. Makes it once: hiding secrets takes time, and each review has most of the lines of the one before. */
-function knownLine(item: ResponseItem, entry: Entry, { masks, charsMax: transcriptMax, known }: TranscriptOptions): string {
+function knownLine(item: ResponseItem, entry: Entry, { mask, charsMax: transcriptMax, known }: TranscriptOptions): string {
   const charsMax = entryCharsMax(kindOf(entry), transcriptMax);
   const before = known.get(item);
   if (before?.charsMax === charsMax) return before.line;
-  const line = entryLine(entry, { masks, charsMax });
+  const line = entryLine(entry, { mask, charsMax });
   known.set(item, { line, charsMax });
   return line;
 }
 
-function entryLine({ from, facts, text, mask }: Entry, { masks, charsMax }: Pick<TranscriptOptions, 'masks' | 'charsMax'>): string {
-  return visibleJson({ from, ...facts, text: shortened(text, charsMax, masks[mask]) });
+function entryLine({ from, facts, text }: Entry, { mask, charsMax }: Pick<TranscriptOptions, 'mask' | 'charsMax'>): string {
+  return visibleJson({ from, ...facts, text: shortened(text, charsMax, mask) });
 }
 
 /** The text without secrets, and without its middle if it is too long. */
@@ -189,7 +194,7 @@ function entryOf(read: AuthoredItem): Entry | null {
     case 'message':
       return messageEntry(item, messageAuthor(read));
     case 'function_call':
-      return call(item.name, item.call_id, item.arguments);
+      return { ...call(item.name, item.call_id, item.arguments), from: read.author === 'parent' ? 'parent' : 'agent' };
     case 'custom_tool_call':
       return call(item.name, item.call_id, item.input);
     case 'local_shell_call':
@@ -198,10 +203,10 @@ function entryOf(read: AuthoredItem): Entry | null {
     case 'custom_tool_call_output': {
       // The user's answer to a question of the agent is the output of the call that asked it.
       const from = authorOf(read) === 'user' ? 'user' : 'tool';
-      return { from, facts: { call: item.call_id ?? null }, text: outputText(item.output), mask: 'data' };
+      return { from, facts: { call: item.call_id ?? null }, text: outputText(item.output) };
     }
     case 'web_search_call':
-      return { from: 'agent', facts: { tool: 'web_search' }, text: isObject(item.action) ? JSON.stringify(item.action) : '', mask: 'data' };
+      return { from: 'agent', facts: { tool: 'web_search' }, text: isObject(item.action) ? JSON.stringify(item.action) : '' };
     default:
       return null;
   }
@@ -210,7 +215,7 @@ function entryOf(read: AuthoredItem): Entry | null {
 function messageEntry(item: Extract<ResponseItem, { type: 'message' }>, from: EntryAuthor | null): Entry | null {
   const text = messageText(item);
   if (from === null || (from === 'agent' && text === '')) return null;
-  return { from, facts: {}, text, mask: 'data' };
+  return { from, facts: {}, text };
 }
 
 /** Null: the message says nothing about what the user wants, such as the instructions of the model. */
@@ -223,5 +228,5 @@ function messageAuthor(read: AuthoredItem): EntryAuthor | null {
 }
 
 function call(tool: string, id: string | null, text: string): Entry {
-  return { from: 'agent', facts: { tool, call: id }, text, mask: 'code' };
+  return { from: 'agent', facts: { tool, call: id }, text };
 }

@@ -3,7 +3,7 @@ import type { JsonText } from '../../base/json-text.ts';
 import type { HookHandler } from '../../config/hooks/hook-definition.ts';
 import type { HookEvent } from '../../config/hooks/hook-events.ts';
 import { entry, failedHook, type HookResult } from '../../hooks/hook-result.ts';
-import { refused } from '../../hooks/read-output.ts';
+import { notMet } from '../../hooks/read-output.ts';
 import { contextMessage } from '../../instructions/context-message.ts';
 import { HOOK_ANSWER_SCHEMA, HOOK_INSTRUCTIONS } from '../../instructions/hook-instructions.ts';
 import { decisionMask } from '../../secrets/decision-mask.ts';
@@ -68,7 +68,9 @@ export class ModelHooks {
     };
     const reading = { turn, signal, cwd: settings.cwd, filesChars: FILES_CHARS_MAX };
     const answer = await this.#answers.verdict(model, request, CONDITION, reading);
-    return 'verdict' in answer ? judged(event, answer.verdict) : failedHook(answer.error.message);
+    if ('error' in answer) return failedHook(answer.error.message);
+    const { verdict, deciding } = answer;
+    return verdict.ok && deciding > 0 ? unseen(event) : judged(event, verdict);
   }
 }
 
@@ -88,11 +90,14 @@ const CONDITION = {
   read: (text: string) => readVerdict(text, HOOK_ANSWER_SCHEMA, ['ok']) as Condition | null,
 };
 
-/** A condition that is not met refuses; where nothing can be refused, it stops the work or is told to the user. */
-function judged(event: HookEvent, { ok, reason: given }: Condition): HookResult {
-  if (ok) return { status: 'completed', entries: [], effect: {} };
-  const reason = given?.trim() || 'The condition of a hook is not met.';
-  if (event.refuses) return refused(event, reason);
-  if (event.canStop) return { status: 'stopped', entries: [entry('stop', reason)], effect: { stop: reason } };
-  return { status: 'completed', entries: [entry('warning', reason)], effect: {} };
+const UNSEEN = 'A hook could not check this: a secret that may decide is hidden in a file that its model has read.';
+
+/** The model did not see what may decide: the user decides about a call, and everything else counts as not checked. */
+function unseen(event: HookEvent): HookResult {
+  if (event.name !== 'preToolUse') return failedHook(UNSEEN);
+  return { status: 'completed', entries: [entry('warning', UNSEEN)], effect: { ask: UNSEEN } };
+}
+
+function judged(event: HookEvent, { ok, reason }: Condition): HookResult {
+  return ok ? { status: 'completed', entries: [], effect: {} } : notMet(event, reason?.trim() || 'The condition of a hook is not met.');
 }

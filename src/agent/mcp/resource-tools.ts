@@ -32,6 +32,8 @@ type ResourceRequest = Extract<McpRequest, { op: 'listResources' | 'listResource
 
 interface Reader {
   servers: ThreadServers;
+  /** The server that the call names, as it was when the call was judged; null: it names none, or there was none of this name. */
+  named: ThreadServer | null;
   /** Asks one server. Rejects with an McpError. */
   ask(server: ThreadServer, request: ResourceRequest): Promise<JsonValue>;
 }
@@ -89,6 +91,7 @@ function prepare(
   const read: ReadArguments = { server: text('server'), cursor: text('cursor'), uri: text('uri') };
   const missing = tool.required.filter((key) => text(key) === null);
   if (missing.length > 0) return failed(`${tool.name} needs ${missing.map((key) => `\`${key}\``).join(' and ')}, as non-empty strings.`);
+  const named = read.server === null ? null : servers.find(read.server);
   const item = begun(context.itemId, { server: read.server ?? ALL_SERVERS, tool: tool.name, args: given });
   const perform = async (_permit: unknown, _shown: unknown, host: ActionHost): Promise<ActionOutcome> => {
     const startedMs = deps.clock.monotonic();
@@ -102,7 +105,7 @@ function prepare(
       return cut.value;
     };
     try {
-      const text = JSON.stringify(await tool.read(read, { servers, ask }));
+      const text = JSON.stringify(await tool.read(read, { servers, named, ask }));
       isCut ||= text.length > charsMax;
       const output = isCut ? `${cutText(text, charsMax)}\n[… The rest was left out: it is too long.]` : text;
       const result = { content: [{ type: 'text', text: output }], structuredContent: null, _meta: null };
@@ -114,7 +117,8 @@ function prepare(
     }
   };
   return {
-    ...(tool.name === 'read_mcp_resource' ? judgedAsCall(read, given, { context, servers, deps }) : RUNS),
+    // The model writes the URI, or the cursor. Nothing is sent to a server that does not exist.
+    ...(named === null || (read.uri ?? read.cursor) === null ? RUNS : judgedAsCall(tool, given, { context, used: named, deps })),
     item,
     perform,
     refused(denial) {
@@ -126,26 +130,14 @@ function prepare(
 
 const RUNS = { kind: 'other', judge: () => ({ run: UNCONFINED }) } as const;
 
-/** What a read is for policy, the safety check, the guardian and the user: a call of a tool that only reads. */
-const READ_TOOL: McpTool = {
-  name: 'read_mcp_resource',
-  title: null,
-  description: 'Reads a resource of the server',
-  inputSchema: {},
-  raw: {},
-  annotations: { readOnlyHint: true },
-};
-
-/** The model names the resource, so reading it is judged like a call of a tool of that server. */
+/** What a read is for policy, the safety check, the guardian and the user: a call of a tool of the server that only reads. */
 function judgedAsCall(
-  { server }: ReadArguments,
+  { name, description }: ResourceTool,
   args: JsonObject,
-  { context, servers, deps }: { context: CallContext; servers: ThreadServers; deps: TurnPartDeps },
+  { context, used, deps }: { context: CallContext; used: ThreadServer; deps: TurnPartDeps },
 ): Pick<Action, 'kind' | 'judge' | 'approval' | 'describe' | 'isShownFirst'> {
-  const used = servers.find(server ?? '');
-  // Nothing is read of a server that does not exist.
-  if (used === null) return RUNS;
-  const call = new McpCallAction({ used, tool: READ_TOOL, context, settings: deps.configuration().mcp.settings, deps }, args);
+  const tool: McpTool = { name, title: null, description, inputSchema: {}, raw: {}, annotations: { readOnlyHint: true } };
+  const call = new McpCallAction({ used, tool, context, settings: deps.configuration().mcp.settings, deps }, args);
   return {
     kind: call.kind,
     isShownFirst: call.isShownFirst,
@@ -178,11 +170,11 @@ function begun(
 
 async function list(
   { server, cursor }: ReadArguments,
-  { servers, ask }: Reader,
+  { servers, named: used, ask }: Reader,
   { op, key }: { op: 'listResources' | 'listResourceTemplates'; key: 'resources' | 'resourceTemplates' },
 ): Promise<JsonValue> {
   if (server !== null) {
-    const page = await ask(require(servers, server), { op, cursor });
+    const page = await ask(required(used, { name: server, servers }), { op, cursor });
     const { nextCursor } = isObject(page) ? page : {};
     return { server, [key]: named(page, key, server), ...(typeof nextCursor === 'string' ? { nextCursor } : {}) };
   }
@@ -208,15 +200,13 @@ function named(page: JsonValue, key: string, server: string): JsonObject[] {
   return entries.filter(isObject).map((entry) => ({ server, ...(entry as JsonObject) }));
 }
 
-async function readResource({ server, uri }: ReadArguments, { servers, ask }: Reader): Promise<JsonValue> {
-  const found = require(servers, server ?? '');
-  const result = await ask(found, { op: 'readResource', uri: uri ?? '', meta: null });
+async function readResource({ server, uri }: ReadArguments, { servers, named: used, ask }: Reader): Promise<JsonValue> {
+  const result = await ask(required(used, { name: server ?? '', servers }), { op: 'readResource', uri: uri ?? '', meta: null });
   const contents = isObject(result) && Array.isArray(result.contents) ? (result.contents as JsonValue[]) : [];
   return { server, uri, contents };
 }
 
-function require(servers: ThreadServers, name: string): ThreadServer {
-  const found = servers.find(name);
+function required(found: ThreadServer | null, { name, servers }: { name: string; servers: ThreadServers }): ThreadServer {
   if (found !== null) return found;
   const names = servers.all.map(({ config }) => config.name);
   throw new McpError('other', `unknown MCP server '${name}'. The servers are: ${names.join(', ') || 'none'}.`);

@@ -1,12 +1,13 @@
 import type { Clock } from '../../base/clock.ts';
 import { setVariables } from '../../base/env.ts';
-import { isObject, type JsonObject, strictJson } from '../../base/json-value.ts';
+import type { JsonObject } from '../../base/json-value.ts';
 import { cutText } from '../../base/text/cut-text.ts';
 import type { McpSettings } from '../../config/mcp/mcp-settings.ts';
 import type { Processes } from '../../sandbox/processes/processes.ts';
 import { outOfTime, runProgram, STOPPED_EARLY } from '../../sandbox/run-program.ts';
 import { redact } from '../../secrets/redact.ts';
 import { redactLikelySecrets } from '../../secrets/redact-likely-secrets.ts';
+import { readVerdict, type VerdictSchema } from '../aside/read-verdict.ts';
 import { type PostDeps, postJson } from './post-json.ts';
 
 /** The answer of a check. The reason is for the person, the guardian or the model. */
@@ -46,12 +47,22 @@ function failed(why: string, secrets: readonly string[] = []): CheckAnswer {
   return { verdict: 'ask', reason: cutText(reason, REASON_CHARS_MAX) };
 }
 
+const DECISIONS = ['ok', 'ask', 'block'] as const;
+const ANSWER_SCHEMA: VerdictSchema = {
+  type: 'object',
+  properties: { decision: { type: 'string', enum: [...DECISIONS] }, reason: { type: ['string', 'null'] } },
+  required: ['decision', 'reason'],
+  additionalProperties: false,
+};
+
 function readAnswer(text: string): CheckAnswer {
-  const answer = strictJson(text.trim());
-  const { decision, reason } = isObject(answer) ? answer : {};
-  if (decision !== 'ok' && decision !== 'ask' && decision !== 'block')
-    return failed('it answered with no JSON object whose `decision` is "ok", "ask" or "block"');
-  return { verdict: decision, reason: typeof reason === 'string' && reason.trim() !== '' ? cutText(reason, REASON_CHARS_MAX) : null };
+  const { decision, reason } = readVerdict(text, ANSWER_SCHEMA, ['decision']) ?? {};
+  const verdict = DECISIONS.find((each) => each === decision);
+  if (verdict === undefined)
+    return failed(
+      'it answered with no JSON object whose `decision` is "ok", "ask" or "block" and whose `reason` is a text, and nothing else',
+    );
+  return { verdict, reason: typeof reason === 'string' && reason.trim() !== '' ? cutText(reason, REASON_CHARS_MAX) : null };
 }
 
 /** Returns what the command prints. Rejects if it fails. */

@@ -36,23 +36,37 @@ export function additionalContext(context: Record<string, AdditionalContextEntry
   );
 }
 
-/**
- * The message for the model; null if the input has nothing for it. Local images whose real paths satisfy `mayLieAt` are read now and
- * stored in the message.
- */
-export async function userMessage(input: readonly UserInput[], mayLieAt: (real: string) => boolean): Promise<ResponseItem | null> {
+/** The input for the model. */
+interface UserMessage {
+  /** What the user typed and attached; null: nothing of it is for the model. */
+  message: ResponseItem | null;
+  /** What the server says about attached files. Their names are not the user's words. */
+  notes: ResponseItem[];
+}
+
+/** Makes the messages for the model. Local images whose real paths satisfy `mayLieAt` are read now and stored in the message. */
+export async function userMessage(input: readonly UserInput[], mayLieAt: (real: string) => boolean): Promise<UserMessage> {
   let imageBytesLeft = IMAGES_BYTES_MAX;
   const content: ContentItem[] = [];
+  const notes: string[] = [];
   for (const part of input) {
+    if (part.type === 'localAudio') notes.push(`[The user attached the audio file ${JSON.stringify(part.path)}.]`);
     if (part.type !== 'localImage') {
       content.push(...contentOf(part));
       continue;
     }
     const image = await localImage(part, { bytesMax: Math.min(IMAGE_BYTES_MAX, imageBytesLeft), mayLieAt });
+    if ('problem' in image) {
+      notes.push(`[The image ${JSON.stringify(part.path)} could not be read: ${image.problem}.]`);
+      continue;
+    }
     imageBytesLeft -= image.bytes;
     content.push(image.content);
   }
-  return content.length === 0 ? null : { type: 'message', role: 'user', content };
+  return {
+    message: content.length === 0 ? null : { type: 'message', role: 'user', content },
+    notes: notes.length === 0 ? [] : [contextMessage('user', notes)],
+  };
 }
 
 function contentOf(part: Exclude<UserInput, { type: 'localImage' }>): ContentItem[] {
@@ -67,9 +81,8 @@ function contentOf(part: Exclude<UserInput, { type: 'localImage' }>): ContentIte
       return 'url' in part && typeof part.url === 'string'
         ? [{ type: 'input_audio', audio_url: part.url }]
         : [{ type: 'input_audio', file_id: String(part.fileId) }];
+    // Notes and skills are messages of their own, and mentions refer to them.
     case 'localAudio':
-      return [{ type: 'input_text', text: `[The user attached the audio file ${part.path}.]` }];
-    // Skills and mentions refer to other parts of the prompt.
     case 'skill':
     case 'mention':
       return [];
@@ -82,23 +95,19 @@ function detailOf(detail: ImageDetail | null | undefined): { detail?: ImageDetai
   return detail ? { detail } : {};
 }
 
-/** An image as a data URL, and its size in bytes. If it cannot be read, a text says why, and the turn goes on. */
+/** An image as a data URL, and its size in bytes, or why it cannot be read: the turn goes on then. */
 async function localImage(
   { path, detail }: LocalImage,
   limits: { bytesMax: number; mayLieAt(real: string): boolean },
-): Promise<{ content: ContentItem; bytes: number }> {
+): Promise<{ content: ContentItem; bytes: number } | { problem: string }> {
   try {
     const file = await readRegularFile(path, limits);
-    if (file === null) return missing(path, 'the file does not exist');
+    if (file === null) return { problem: 'the file does not exist' };
     const type = imageType(file.bytes);
-    if (type === null) return missing(path, 'it is not a PNG, JPEG, GIF, WebP or BMP file');
+    if (type === null) return { problem: 'it is not a PNG, JPEG, GIF, WebP or BMP file' };
     const image_url = `data:${type};base64,${await encodeBase64(file.bytes)}`;
     return { content: { type: 'input_image', image_url, ...detailOf(detail) }, bytes: file.size };
   } catch (error) {
-    return missing(path, error instanceof Error ? error.message : String(error));
+    return { problem: error instanceof Error ? error.message : String(error) };
   }
-}
-
-function missing(path: string, why: string): { content: ContentItem; bytes: number } {
-  return { content: { type: 'input_text', text: `[The image ${path} could not be read: ${why}.]` }, bytes: 0 };
 }

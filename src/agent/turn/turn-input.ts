@@ -44,10 +44,11 @@ export async function turnInput(
   // Files that a model names must be ones that the commands of this thread could read.
   const bounds = author === 'parent' ? sandboxBounds(settings.sandboxPolicy, sandboxFolders(settings, { home, env })) : null;
   const mayLieAt = (real: string) => mayRead(bounds, real);
-  const message = await userMessage(params.input, mayLieAt);
+  const { message, notes } = await userMessage(params.input, mayLieAt);
   const model = [
     ...context,
     ...authored(author, message === null ? [] : [message]),
+    ...authored('server', notes),
     ...authored('server', await instructions.skillsNamedIn(params.input, settings.cwd, mayLieAt)),
   ];
   if (params.input.length === 0 && model.length === 0) return null;

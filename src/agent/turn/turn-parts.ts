@@ -180,7 +180,7 @@ export class TurnParts {
     let changed = outcome;
     const results = await this.#guard.each(turn, 'a part failed after a call', async (part) => {
       const result = (await part.afterCall?.(call, changed, turn)) ?? {};
-      if (result.output !== undefined) changed = { ...withoutFound(changed), output: result.output };
+      if (result.output !== undefined) changed = { ...replaced(changed), output: result.output };
       return result;
     });
     return { outcome: changed, tell: results.flatMap(({ tell = [] }) => tell) };
@@ -277,7 +277,7 @@ export class TurnParts {
   }
 }
 
-/** The outcome of a call whose output is replaced: the model does not read the tools that a search has found either. */
-function withoutFound({ foundTools: _, ...outcome }: ActionOutcome): ActionOutcome {
+/** The outcome of a call whose output is replaced: it is not the user's, and the model does not read the tools that a search has found. */
+function replaced({ foundTools: _, author: __, ...outcome }: ActionOutcome): ActionOutcome {
   return outcome;
 }

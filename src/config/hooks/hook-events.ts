@@ -12,8 +12,8 @@ export interface HookEvent {
   /** Whether a refusal without a reason has no effect: there is nothing left to prevent. */
   needsReason: boolean;
   /**
-   * Whether a model's check that fails refuses, because something would be done or read unchecked. Not where the work goes on after a refusal:
-   * there it ends.
+   * Whether a model's check that fails counts as not met, because something would be done or read unchecked. Not where the work goes on after a
+   * refusal: there it ends.
    */
   failsShut: boolean;
   /** Whether `continue: false` ends the work. False: it is an error. */
@@ -52,12 +52,19 @@ export const HOOK_EVENTS: readonly HookEvent[] = [
   event('preToolUse', { matches: 'tool', refuses: true, failsShut: true, givesContext: true }),
   event('permissionRequest', { matches: 'tool', refuses: true, failsShut: true }),
   event('postToolUse', { matches: 'tool', refuses: true, needsReason: true, failsShut: true, canStop: true, givesContext: true }),
-  event('preCompact', { matches: 'trigger', canStop: true }),
-  event('postCompact', { matches: 'trigger', canStop: true }),
-  event('sessionStart', { matches: 'source', canStop: true, givesContext: true, plainText: 'context', scope: 'thread' }),
+  event('preCompact', { matches: 'trigger', failsShut: true, canStop: true }),
+  event('postCompact', { matches: 'trigger', failsShut: true, canStop: true }),
+  event('sessionStart', { matches: 'source', failsShut: true, canStop: true, givesContext: true, plainText: 'context', scope: 'thread' }),
   event('sessionEnd', { matches: 'reason', scope: 'thread', timeoutSecDefault: SHORT_SEC }),
   event('userPromptSubmit', { refuses: true, failsShut: true, canStop: true, givesContext: true, plainText: 'context' }),
-  event('subagentStart', { matches: 'agentType', canStop: true, givesContext: true, plainText: 'context', scope: 'thread' }),
+  event('subagentStart', {
+    matches: 'agentType',
+    failsShut: true,
+    canStop: true,
+    givesContext: true,
+    plainText: 'context',
+    scope: 'thread',
+  }),
   event('subagentStop', { matches: 'agentType', refuses: true, needsReason: true, canStop: true, plainText: 'invalid' }),
   event('stop', { refuses: true, needsReason: true, canStop: true, plainText: 'invalid' }),
   event('interrupt', { timeoutSecDefault: SHORT_SEC }),

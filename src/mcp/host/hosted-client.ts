@@ -218,10 +218,8 @@ export class HostedClient {
 
   /** Connects with a login of the user, who is sent to the authorization server if the server asks for a login. */
   async #loggedIn(server: HttpServer, login: LoginRequest): Promise<Client> {
-    const user = new UserLogin(new URL(server.url), login, {
-      credentials: this.#credentials(),
-      fetch: this.#loginFetch({ url: server.url, reachesPrivate: login.reachesPrivate }),
-    });
+    const target = { url: server.url, reachesPrivate: login.reachesPrivate };
+    const user = new UserLogin(new URL(server.url), login, { credentials: this.#credentials(target), fetch: this.#loginFetch(target) });
     // The server has asked for more scopes.
     if (login.neededScopes.length > 0) await user.complete();
     const client = await this.#connectBy(this.#httpTransport(server, user), { versionNegotiation: { mode: 'auto' } });
@@ -230,11 +228,14 @@ export class HostedClient {
     return client;
   }
 
-  #credentials(): CredentialsAccess {
+  #credentials(target: LoginTarget): CredentialsAccess {
     return {
       read: async () => (await this.#ask({ kind: 'credentials' })) as unknown as StoredCredentials,
       store: async (change) => void (await this.#ask({ kind: 'storeCredentials', change })),
-      authorize: async (address) => String(await this.#ask({ kind: 'authorize', url: address })),
+      authorize: async (address) => {
+        await this.#deps.web.checkShown(target, address);
+        return String(await this.#ask({ kind: 'authorize', url: address }));
+      },
     };
   }
 

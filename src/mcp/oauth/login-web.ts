@@ -45,11 +45,21 @@ export class LoginWeb {
     return async (address, init) => {
       const url = new URL(address);
       if (reachesPrivate || !(await this.#isPublic(new URL(server)))) return free(url, init);
-      const host = hostOf(url);
-      if (isIP(host) !== 0 && !isPublic(host)) throw new TypeError(refusal(host, host));
+      refusePrivate(hostOf(url));
       // A proxy resolves the name itself.
       return proxyFor(url, this.web.env) === null ? checked(url, init) : free(url, init);
     };
+  }
+
+  /**
+   * Rejects if the user's browser must not be sent to an address that the server names. The browser resolves the name again, so this holds for
+   * the moment.
+   */
+  async checkShown({ url: server, reachesPrivate }: LoginTarget, address: string): Promise<void> {
+    if (reachesPrivate || !(await this.#isPublic(new URL(server)))) return;
+    const url = new URL(address);
+    refusePrivate(hostOf(url));
+    if (isIP(hostOf(url)) === 0 && proxyFor(url, this.web.env) === null) await this.#publicOnly(hostOf(url));
   }
 
   /** Whether a server is reached at a public address. If that is not known, it counts as public. */
@@ -84,6 +94,11 @@ function refusal(host: string, address: string): string {
     `the server names ${place} for its login, which is no public address, although it is reached at a public one itself. ` +
     'If that is right, set `oauth.allow_private_addresses = true` for this server in config.toml'
   );
+}
+
+/** Throws a TypeError for a private address, and for a name of this machine, which browsers do not resolve. */
+function refusePrivate(host: string): void {
+  if (isIP(host) === 0 ? /(?:^|\.)localhost\.?$/.test(host) : !isPublic(host)) throw new TypeError(refusal(host, host));
 }
 
 function hostOf({ hostname }: URL): string {

@@ -4,8 +4,8 @@ import { forbidden } from '../../policy/command/judge-command.ts';
 import { parseCommand } from '../../policy/command/parse-command.ts';
 import { commandRules } from '../../policy/rules/parse-rules.ts';
 import { strictRule } from '../../policy/rules/strict-rule.ts';
-import { type Action, type ActionHost, type ActionOutcome, type Ask, failed, UNCONFINED } from '../action.ts';
-import { refusalText } from '../denial.ts';
+import { type Action, type ActionHost, type ActionOutcome, type Ask, decisionVerdict, failed, UNCONFINED } from '../action.ts';
+import { refusalText, unanswered } from '../denial.ts';
 import type { CallContext } from '../tool.ts';
 import { writeArguments } from './call/exec-arguments.ts';
 import type { CommandDeps } from './command-deps.ts';
@@ -31,7 +31,7 @@ export async function prepareStdin(args: JsonValue, context: CallContext, deps: 
       if (refusal !== null) return { refuse: refusal };
       const isReviewed = grants.reviewsAll || (approvalsReviewer !== 'user' && session.wasAskedAbout);
       const writes = session.end === null && !isHarmless(request.chars);
-      return isReviewed && writes ? { ask: stdinAsk(session, request) } : { run: UNCONFINED };
+      return isReviewed && writes ? { ask: stdinAsk(session, request, { context, deps }) } : { run: UNCONFINED };
     },
     perform: (_permit, _shown, host) => writeAndWait(session, request, { context, deps, host }),
     refused: (denial) => failed(refusalText(denial, 'The user declined this input, so it was not written.')),
@@ -69,8 +69,15 @@ function isHarmless(chars: string): boolean {
   return chars === '' || chars === INTERRUPT;
 }
 
-/** The question for the guardian whether input may be written to a command. It ends with the command. */
-function stdinAsk({ text, cwd, shown, gone }: CommandSession, { chars }: StdinRequest): Ask {
+/**
+ * The question whether input may be written to a command. It ends with the command. It is for the guardian, and for a person only if the
+ * guardian cannot judge the input: a person who decides has allowed the command together with its input.
+ */
+function stdinAsk(
+  { text, cwd, shown, gone }: CommandSession,
+  { chars }: StdinRequest,
+  { context, deps }: { context: CallContext; deps: CommandDeps },
+): Ask {
   return {
     permit: UNCONFINED,
     signal: gone,
@@ -83,8 +90,24 @@ function stdinAsk({ text, cwd, shown, gone }: CommandSession, { chars }: StdinRe
       },
       item: shown.open,
     }),
-    // A person has allowed the command together with its input.
-    askPerson: async () => ({ allow: UNCONFINED, scope: 'once' }),
+    async askPerson(ask) {
+      const { threadId, turnId, callId } = context;
+      const answer = await ask({
+        method: 'item/commandExecution/requestApproval',
+        params: {
+          ...{ threadId, turnId, itemId: shown.itemId, approvalId: callId, environmentId: 'local', kind: 'writeStdin', command: text, cwd },
+          startedAtMs: deps.clock.now(),
+          reason: `The command runs already. The agent wants to write this to it: ${JSON.stringify(chars)}.`,
+          ...{ additionalPermissions: null, commandActions: null, networkApprovalContext: null },
+          ...{ proposedExecpolicyAmendment: null, proposedNetworkPolicyAmendments: null },
+          availableDecisions: ['accept', 'decline', 'cancel'],
+        },
+      });
+      if (answer.type !== 'result') return unanswered(answer);
+      const { decision } = answer.result;
+      // A rule is not offered, and would not be about the input.
+      return decisionVerdict(typeof decision === 'string' ? decision : 'decline', UNCONFINED);
+    },
   };
 }
 

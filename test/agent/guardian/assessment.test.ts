@@ -33,6 +33,15 @@ const WRONG = Object.keys(ASSESSMENT_SCHEMA.properties).flatMap((key) =>
   [null, 5, true, {}, [], ...(key === 'rationale' ? [] : ['', 'other', 'Low'])].map((value) => ({ [key]: value })),
 );
 
+test.each(ANSWERS)('%j needs its rating to allow, and only then', (answer) => {
+  for (const key of ['risk_level', 'user_authorization']) {
+    const read = readAssessment(JSON.stringify({ ...answer, [key]: undefined }));
+    expect(read === null).toBe(answer.outcome === 'allow');
+  }
+  expect(readAssessment(JSON.stringify({ ...answer, rationale: undefined }))).toMatchObject({ outcome: answer.outcome, rationale: null });
+  expect(readAssessment(JSON.stringify({ ...answer, rationale: '\ud800' }))).toBeNull();
+});
+
 test.each([...WRONG, { outcome: undefined }, { more: 1 }])('an answer with %j cannot be read', (change) => {
   for (const answer of ANSWERS) expect(readAssessment(JSON.stringify({ ...answer, ...change }))).toBeNull();
 });

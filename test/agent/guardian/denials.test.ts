@@ -1,6 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { Denials } from '../../../src/agent/guardian/denials.ts';
 import type { Judged } from '../../../src/agent/guardian/judged.ts';
+import { withoutSpelling } from '../../../src/agent/guardian/without-spelling.ts';
 import { message, response } from '../../support/test-model.ts';
 import { completed, THREAD } from '../../tools/command-server.ts';
 import { ALLOW, assesses, DENY, guarded, reviewsCompleted, runsAs } from './guardian-server.ts';
@@ -66,6 +68,42 @@ describe('an action that was denied', () => {
     expect(completed(server).map(({ status }) => status)).toEqual(['declined', 'declined', 'completed', 'completed']);
   });
 
+  /** Spellings of one command, and commands that are others. */
+  const SAME = ['touch  a', "touch 'a'", 'touch "a"', ' touch a ', 'touch a;', 't"ou"ch a'];
+  const OTHERS = ['touch b', 'touch a b', "touch 'a '", 'touch $A', 'B=1 touch a', 'touch a > b', 'sudo touch a'];
+
+  test.each([...SAME.map((cmd) => [cmd, true] as const), ...OTHERS.map((cmd) => [cmd, false] as const)])(
+    'in another spelling, %j: %j',
+    async (cmd, isSame) => {
+      const planned = (line: string, more: object = {}) => ({
+        tool: 'exec_command',
+        command: ['bash', '-c', line],
+        cwd: '/w',
+        tty: false,
+        ...more,
+      });
+      const [before, now] = [await withoutSpelling(planned('touch a')), await withoutSpelling(planned(cmd))];
+      expect([cmd, isDeepStrictEqual(now, before)]).toEqual([cmd, isSame]);
+      expect(await withoutSpelling(planned('touch a', { tty: true }))).toEqual(before);
+      expect(await withoutSpelling(planned('touch a', { command: ['sh', '-lc', 'touch a'] }))).toEqual(before);
+      expect(await withoutSpelling(planned('touch a', { cwd: '/v' }))).not.toEqual(before);
+    },
+  );
+
+  test('a line whose commands are not certain is compared without its white space', async () => {
+    const of = async (line: string) => withoutSpelling({ tool: 'exec_command', command: ['bash', '-c', line] });
+    expect(await of('for x in a;  do touch $x;\n done')).toEqual(await of('for x in a; do touch $x; done'));
+    expect(await of('for x in a; do touch $x; done')).not.toEqual(await of('for x in b; do touch $x; done'));
+  });
+
+  test('is denied at once in another spelling', async () => {
+    const attempts = ['touch a', "touch  'a'", 'touch a ;'].map((cmd, index) => response(runsAs(`s${index}`, cmd)));
+    const server = await guarded({ turns: [...attempts, ends], reviews: [assesses(DENY), assesses(ALLOW)] });
+    await server.client.turn(THREAD, 'go');
+    expect(server.model.reviews).toHaveLength(1);
+    expect(completed(server).map(({ status }) => status)).toEqual(['declined', 'declined', 'declined']);
+  });
+
   test('is reviewed again after a review that failed', async () => {
     const attempts = ['a', 'b'].map((id) => response(runsAs(id, 'touch a')));
     const server = await guarded({ turns: [...attempts, ends], reviews: [assesses('?'), assesses('?'), assesses(ALLOW)] });
@@ -99,6 +137,31 @@ describe('too many denials in all', () => {
     expect(server.client.notifications('guardianWarning').map((each) => each.message)).toContainEqual(
       expect.stringContaining('denied 30 actions in this session'),
     );
+  });
+
+  test('a session that is in use is not forgotten, whatever others begin', () => {
+    const denials = new Denials();
+    for (let n = 0; n < 29; n++) denials.count({ ...PLACE, rootTurnId: `t${n}` });
+    for (let n = 0; n < 20_000; n++) {
+      denials.count({ sessionId: `other${n}`, rootTurnId: 't' });
+      if (n % 5_000 === 0) expect(denials.count({ ...PLACE, rootTurnId: `u${n}` })).toMatch(/actions in this session/);
+    }
+  });
+
+  test('the count goes on after a compaction and a resume, and a fork has a count of its own', async () => {
+    const turns = [...attempts(6), ends, response(message('the summary')), ...attempts(20, 50), ends];
+    const denials = Array.from({ length: 80 }, (_, n) => assesses(n % 2 === 0 ? DENY : ALLOW));
+    const server = await guarded({ turns, reviews: denials });
+    await server.client.turn(THREAD, 'go');
+    await server.client.request('thread/compact/start', { threadId: THREAD });
+    const first = server.client.notifications('turn/started')[0]?.turn.id;
+    const { turn } = await server.client.waitFor('turn/started', (params) => params.turn.id !== first);
+    await server.client.turnCompleted(turn.id);
+    await server.client.request('thread/resume', { threadId: THREAD });
+    expect((await server.client.turn(THREAD, 'go on')).status).toBe('interrupted');
+    expect(reviewsCompleted(server).filter(({ review }) => review.status === 'denied')).toHaveLength(3 + 10);
+    const { thread } = await server.client.request('thread/fork', { threadId: THREAD });
+    expect(thread.sessionId).not.toBe(server.client.notifications('thread/started')[0]?.thread.sessionId);
   });
 
   test('a limit of its own for each turn and each session', () => {

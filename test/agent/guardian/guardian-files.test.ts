@@ -21,7 +21,7 @@ test('the guardian can read files of the workspace before it answers, without th
   );
   await server.client.turn(THREAD, 'go');
   expect(outputs(server)).toEqual([
-    `The file ${join(server.cwd, 'deploy.sh')}:\nAPI_KEY=[hidden]\nrsync -a . host:/srv\n`,
+    `The file ${join(server.cwd, 'deploy.sh')} (keys that are hidden in it, each as [hidden]: 1):\nAPI_KEY=[hidden]\nrsync -a . host:/srv\n`,
     `${join(server.cwd, 'none.sh')} does not exist.`,
   ]);
   expect(reviewsCompleted(server)).toMatchObject([{ review: { status: 'approved' } }]);
@@ -71,7 +71,14 @@ test('a private key that the end of what is shown cuts off is hidden', async () 
     { turns: [response(runsAs('c1', 'sh run.sh')), ends], reviews: [reads('run.sh', 'key.pem'), assesses(ALLOW)] },
     { files: { 'work/run.sh': `${'#'.repeat(15_000)}\n${key}`, 'work/key.pem': `${'#'.repeat(15_000)}\n${key}\n${'#'.repeat(30_000)}` } },
   );
-  await server.client.turn(THREAD, 'go');
+  const turn = server.client.turn(THREAD, 'go');
+  // A line of a private key may be a command.
+  const asked = await question(server.client, 'item/commandExecution/requestApproval');
+  expect(asked.params.reason).toContain('because 2 secrets in a file that it depends on would be hidden from its model');
+  answer(server.client, asked, { decision: 'decline' });
+  await turn;
+  expect(reviewsCompleted(server)).toMatchObject([{ review: { status: 'aborted' } }]);
+  expect(server.client.notifications('guardianWarning')).toEqual([]);
   const [script, cut] = outputs(server);
   expect(`${script}${cut}`).not.toContain('KEYLINE');
   expect(script).toContain('[hidden]');
@@ -81,7 +88,7 @@ test('a private key that the end of what is shown cuts off is hidden', async () 
 test('an action whose deciding part would be hidden goes to a person, with the reason, and one with a hidden value does not', async () => {
   const token = 'sk-live0123456789abcdefghij';
   const server = await guarded({
-    turns: [response(runsAs('c1', `touch ${token}`)), response(runsAs('c2', `touch a --token ${token}`)), ends],
+    turns: [response(runsAs('c1', `touch ${token}`)), response(runsAs('c2', `API_TOKEN=${token} touch a`)), ends],
     reviews: [assesses(ALLOW)],
   });
   const turn = server.client.turn(THREAD, 'go');

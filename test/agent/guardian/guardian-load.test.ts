@@ -58,7 +58,7 @@ test('other work goes on while the transcript of a long history is made, and eac
       index % 2 === 0 ? asked('z'.repeat(2_000)) : { type: 'function_call_output', call_id: `c${index}`, output: 'y'.repeat(2_000) },
   );
   const history = items.map((item) => ({ item, author: null }));
-  const options = { masks: { data: mask, code: mask }, charsMax: 100_000, goal: null, known: new WeakMap(), breaks: new EventLoopYield() };
+  const options = { mask, charsMax: 100_000, goal: null, known: new WeakMap(), breaks: new EventLoopYield() };
   expect(await roundsDuring(transcript(history, options))).toBeGreaterThan(10);
   expect(masked).toBeLessThan(60);
   const before = masked;

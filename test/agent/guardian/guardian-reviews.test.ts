@@ -77,6 +77,8 @@ describe('a review that does not succeed is a denial', () => {
     'an empty response': response(),
     'a text': assesses('Fine, go ahead.'),
     'a quoted answer': assesses(`The file says ${JSON.stringify(ALLOW)}, so I allow it.`),
+    'no rating': assesses('{"outcome":"allow"}'),
+    'half a rating': assesses('{"risk_level":"low","outcome":"allow","rationale":"Fine."}'),
     'two outcomes': assesses('{"outcome":"deny","outcome":"allow"}'),
     'two outcomes, one with an escape': assesses('{"outcome":"deny","out\\u0063ome":"allow"}'),
     'two risks': assesses('{"risk_level":"critical","outcome":"allow","risk_level":"low"}'),
@@ -116,12 +118,12 @@ describe('a review that does not succeed is a denial', () => {
     [{ risk_level: 'critical', user_authorization: 'high' }],
     [{ risk_level: 'high', user_authorization: 'medium' }],
     [{ risk_level: 'medium', user_authorization: 'low' }],
-    [{ risk_level: 'medium' }],
+    [{ risk_level: 'medium', user_authorization: 'unknown' }],
   ])('an answer that allows what its own rating denies: %j', async (rating) => {
     const server = await guarded({ turns: [touches, ends], reviews: [assesses({ ...rating, outcome: 'allow', rationale: 'Fine.' })] });
     await server.client.turn(THREAD, 'go');
     expect(completed(server)).toMatchObject([{ status: 'declined', exitCode: null }]);
-    const { risk_level: riskLevel, user_authorization: userAuthorization = 'unknown' } = rating as Partial<typeof ALLOW>;
+    const { risk_level: riskLevel, user_authorization: userAuthorization } = rating;
     const rationale = expect.stringMatching(/^The policy denies an action with this rating.*Fine\.$/);
     expect(reviewsCompleted(server)).toMatchObject([{ review: { status: 'denied', riskLevel, userAuthorization, rationale } }]);
   });

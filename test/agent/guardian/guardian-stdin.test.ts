@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { answer, question } from '../../support/asking.ts';
 import { message, response } from '../../support/test-model.ts';
 import { completed, runs, says, THREAD, writes } from '../../tools/command-server.ts';
 import { ALLOW, assesses, DENY, GUARDED_CONFIG, type Guarded, guarded, reviewsCompleted, toldOf } from './guardian-server.ts';
@@ -49,4 +50,26 @@ test.each([
   await turnOf(server, ['up']);
   expect(server.model.reviews).toEqual([]);
   expect(completed(server)).toMatchObject([{ status: 'completed', exitCode: 0 }]);
+});
+
+test.each(['accept', 'decline'] as const)('input that the guardian cannot judge is put to a person: %s', async (decision) => {
+  const key = 'sk-live0123456789abcdefghij';
+  const server = await guarded({ turns: [echoes, write(`rm ${key}\n`, 'c2'), write('end\n', 'c3'), ends], reviews: [assesses(ALLOW)] });
+  const turn = server.client.turn(THREAD, 'go');
+  await says(server, 'up');
+  await server.clock.timerOf(WAIT_MS);
+  server.clock.advance(WAIT_MS);
+  const asked = await question(server.client, 'item/commandExecution/requestApproval');
+  expect(asked.params).toMatchObject({ kind: 'writeStdin', itemId: 'call_1', reason: expect.stringContaining(`"rm ${key}\\n"`) });
+  expect(asked.params.reason).toContain('The automatic reviewer cannot judge this action, because a secret in it would be hidden');
+  answer(server.client, asked, { decision });
+  if (decision === 'accept') {
+    await says(server, `got rm ${key}`);
+    await server.clock.timerOf(WAIT_MS);
+    server.clock.advance(WAIT_MS);
+  }
+  await turn;
+  expect(completed(server)[0]?.aggregatedOutput?.includes(key)).toBe(decision === 'accept');
+  // Of the command, and of the last input.
+  expect(server.model.reviews).toHaveLength(2);
 });

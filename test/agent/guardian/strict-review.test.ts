@@ -3,7 +3,7 @@ import { answer, question } from '../../support/asking.ts';
 import { text } from '../../support/test-client.ts';
 import { functionCall, message, response, type ScriptedResponse } from '../../support/test-model.ts';
 import { completed, says, THREAD, writes } from '../../tools/command-server.ts';
-import { ALLOW, assesses, DENY, GUARDED_CONFIG, type Guarded, guarded, reviewsCompleted, runsAs } from './guardian-server.ts';
+import { ALLOW, assesses, DENY, GUARDED_CONFIG, type Guarded, guarded, reviewsCompleted, runsAs, toldOf } from './guardian-server.ts';
 
 const ends = response(message('done'));
 const asksForMore = response(functionCall('request_permissions', { permissions: { network: { enabled: true } } }, { callId: 'p1' }));
@@ -52,4 +52,17 @@ test('input for a command that needed no approval is reviewed, too', async () =>
     ['approved', null],
     ['denied', 'two\n'],
   ]);
+});
+
+test('what the guardian cannot judge is refused if the policy allows no question to a person', async () => {
+  const granular = '{ granular = { sandbox_approval = false, rules = true, mcp_elicitations = true, request_permissions = true } }';
+  const { server, turnId } = await strict(
+    [response(runsAs('c1', 'touch sk-live0123456789abcdefghij')), ends],
+    [assesses(ALLOW)],
+    CONFIG.replace('"untrusted"', granular),
+  );
+  await server.client.turnCompleted(turnId);
+  expect(completed(server)).toMatchObject([{ id: 'c1', status: 'declined' }]);
+  expect(toldOf(server.model, 'c1')).toMatch(/does not allow questions about commands and patches.*The automatic reviewer cannot judge/);
+  expect(server.model.reviews).toEqual([]);
 });

@@ -6,9 +6,10 @@ import { HOOK_EVENTS, hookEvent } from '../../../src/config/hooks/hook-events.ts
 import { failedHook } from '../../../src/hooks/hook-result.ts';
 import { failedCheck } from '../../../src/hooks/read-output.ts';
 import type { TurnError } from '../../../src/protocol/generated/types.ts';
+import { answer, question } from '../../support/asking.ts';
 import { text } from '../../support/test-client.ts';
 import { functionCall, message, messageBegun, response, type ScriptedResponse } from '../../support/test-model.ts';
-import { done, runs, told } from '../../tools/command-server.ts';
+import { done, FREE_CONFIG, runs, told } from '../../tools/command-server.ts';
 import { ended, hookServer, THREAD } from './hook-server.ts';
 
 /** Stands for a field of the event. */
@@ -107,11 +108,67 @@ describe('a check by a model that fails counts as no', () => {
     expect(ended(server)).toMatchObject([{ status: 'blocked', entries: [{ kind: 'error' }, { kind: 'feedback' }] }]);
   });
 
-  test.each(HOOK_EVENTS.filter(({ refuses }) => refuses))('$name', ({ label, name, failsShut }) => {
-    const result = failedCheck(hookEvent(name), failedHook('no model today'));
-    expect(result.effect.refuse, label).toEqual(failsShut ? expect.stringContaining('no model today') : undefined);
-    // Only there does a refusal make the work go on.
-    expect(failsShut).toBe(name !== 'stop' && name !== 'subagentStop');
+  test.each(HOOK_EVENTS)('$name', ({ label, name, refuses, canStop, failsShut }) => {
+    const { effect } = failedCheck(hookEvent(name), failedHook('no model today'));
+    const why = expect.stringContaining('no model today');
+    expect(effect, label).toEqual(!failsShut ? {} : refuses ? { refuse: why } : { stop: why });
+    // Only at the end of a turn does a refusal make the work go on.
+    expect(failsShut).toBe((refuses || canStop) && name !== 'stop' && name !== 'subagentStop');
+  });
+
+  interface Gate {
+    /** The answers of the thread's model before the check. */
+    turns: ScriptedResponse[];
+    ends: string;
+    /** Whether the user would be asked about the call. */
+    isAsked?: true;
+    /** Whether what the check is about has not happened. */
+    isShut(server: Awaited<ReturnType<typeof hookServer>>, asked: number): boolean;
+  }
+  const isNotAsked: Gate['isShut'] = ({ model }, asked) => model.requests.length === asked;
+  const GATES: Record<string, Gate> = {
+    SessionStart: { turns: [], ends: 'completed', isShut: isNotAsked },
+    UserPromptSubmit: { turns: [], ends: 'completed', isShut: isNotAsked },
+    PreModelRequest: { turns: [], ends: 'failed', isShut: isNotAsked },
+    PermissionRequest: {
+      turns: [runs('touch made')],
+      ends: 'completed',
+      isShut: ({ cwd }) => !existsSync(join(cwd, 'made')),
+      isAsked: true,
+    },
+    PreToolUse: { turns: [runs('touch made')], ends: 'completed', isShut: ({ cwd }) => !existsSync(join(cwd, 'made')) },
+    PostToolUse: { turns: [runs('echo the-output')], ends: 'completed', isShut: (server) => !told(server).includes('the-output') },
+  };
+  const ANSWERS: Record<string, ScriptedResponse> = {
+    'the string true': says('{"ok": "true", "reason": null}'),
+    'half of a character': says('{"ok": true, "reason": "\\ud800"}'),
+    'too long': says(JSON.stringify({ ok: true, reason: 'x'.repeat(200_000) })),
+    'nested too deep': says('['.repeat(50_000)),
+    'a call beside the answer': response(message('{"ok": true, "reason": null}'), functionCall('exec_command', { cmd: 'touch made' })),
+    'a refusal beside the answer': response([
+      {
+        type: 'itemCompleted',
+        item: {
+          type: 'message',
+          role: 'assistant',
+          content: [{ type: 'output_text', text: '{"ok": true, "reason": null}' }, { type: 'refusal', refusal: 'No.' } as never],
+        },
+      },
+    ]),
+    'an error': fails('no model today', { responseTooManyFailedAttempts: { httpStatusCode: 429 } }),
+  };
+  const TABLE = Object.keys(GATES).flatMap((event) => Object.keys(ANSWERS).map((name) => [event, name] as const));
+
+  test.each(TABLE)('%s: %s', async (event, name) => {
+    const { turns, ends, isShut, isAsked } = GATES[event] as Gate;
+    const config = isAsked ? { config: FREE_CONFIG.replace('"never"', '"untrusted"') } : {};
+    const failure = ANSWERS[name] as ScriptedResponse;
+    // An error is no answer: the provider has sent the request again already.
+    const asked = name === 'an error' ? [failure] : [failure, failure];
+    const server = await hookServer({ [event]: [{ type: 'prompt', prompt: 'Fine?' }] }, [...turns, ...asked, done], config);
+    const { status } = await server.client.turn(THREAD, 'go');
+    expect([status, isShut(server, asked.length)]).toEqual([ends, true]);
+    expect(ended(server)[0]?.status).toBe(event === 'SessionStart' ? 'stopped' : 'blocked');
   });
 
   test('a model that hangs until the time limit of the hook', async () => {
@@ -184,4 +241,19 @@ describe('a tool of an MCP server', () => {
       ['failed', 'the call of the tool look failed: the server has crashed'],
     ]);
   });
+});
+
+test('an agent that reads a file in which a secret is hidden that may decide: the user is asked', async () => {
+  const key = 'sk-live0123456789abcdefghij';
+  const hook = { PreToolUse: [{ type: 'agent', prompt: 'The file allows it.' }] };
+  const turns = [runs('touch made'), response(functionCall('read_file', { path: 'run.sh' }, { callId: 'r' })), answers(true, null), done];
+  const config = 'sandbox_mode = "danger-full-access"\napproval_policy = "on-request"\n';
+  const server = await hookServer(hook, turns, { files: { 'work/run.sh': `rm -rf ${key}\n` }, config });
+  const turn = server.client.turn(THREAD, 'go');
+  const asked = await question(server.client, 'item/commandExecution/requestApproval');
+  expect(asked.params.reason).toContain('a secret that may decide is hidden in a file');
+  answer(server.client, asked, { decision: 'decline' });
+  await turn;
+  expect(JSON.stringify(server.model.request(3).input)).toContain('(keys that are hidden in it, each as [hidden]: 1)');
+  expect(existsSync(join(server.cwd, 'made'))).toBe(false);
 });

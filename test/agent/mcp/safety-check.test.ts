@@ -63,6 +63,21 @@ test('the check is asked about the read of a resource, too', async () => {
   expect(textOf(server)).toContain('Not this one.');
 });
 
+test('the list that a cursor continues is judged like a read: the model writes the cursor', async () => {
+  const lists = [{ server: 'ex', cursor: 'anything' }, { server: 'ex' }].map((args, index) =>
+    functionCall('list_mcp_resources', args, { callId: `l${index}` }),
+  );
+  const check = checkedBy(
+    `say(call.tool === 'list_mcp_resources' && call.arguments.cursor === 'anything' ? 'block' : 'ok', 'No cursors.')`,
+  );
+  const server = await mcpThread(lists, { config: config(check) });
+  await runTurn(server);
+  expect(mcpItems(server).map(({ status, error }) => [status, error?.message])).toEqual([
+    ['failed', 'A safety check blocked this call. No cursors.'],
+    ['completed', undefined],
+  ]);
+});
+
 test('where each call of a server is asked about, reads of its resources are, too', async () => {
   const read = functionCall('read_mcp_resource', { server: 'ex', uri: 'example://one' });
   const server = await mcpThread([read], { config: withServers(exampleServer('ex', 'default_tools_approval_mode = "prompt"')) });
@@ -161,9 +176,27 @@ test('ask: for a call of an agent, the person is asked at the client of its pare
   await until(server, 'the end of the agent', () => server.client.notifications('turn/completed').length === 2);
 });
 
-test.each([
+test.each<[string, string, string]>([
   ['fails', checkedBy('process.exit(4)'), 'it ended with exit code 4'],
-  ['says nothing that can be read', checkedBy(`process.stdout.write('fine')`), 'it answered with no JSON object'],
+  ...[
+    'fine',
+    '',
+    'ok: {"decision":"ok"}',
+    '{"decision":"ok"} {"decision":"ok"}',
+    '{"decision":"block","decision":"ok"}',
+    '{"decision":"block","d\\u0065cision":"ok"}',
+    '{"decision":"ok","reason":5}',
+    '{"decision":"ok","but":"no"}',
+    '{"decision":true}',
+    '[{"decision":"ok"}]',
+  ].map(
+    (text) =>
+      [`prints ${text}`, checkedBy(`process.stdout.write(${JSON.stringify(text)})`), 'it answered with no JSON object'] as [
+        string,
+        string,
+        string,
+      ],
+  ),
   ['prints without end', checkedBy(`for (;;) fs.writeSync(1, 'x'.repeat(65536))`), 'it printed more than 64 MiB'],
   ['cannot be started', '[mcp_safety_check]\ncommand = "/no/such/check"\n', '/no/such/check'],
   ['is misconfigured', '[mcp_safety_check]\ncomand = "x"\n', 'not a key of mcp_safety_check'],

@@ -88,7 +88,7 @@ describe('thread/approveGuardianDeniedAction', () => {
 test('thread/guardianReview returns the last review, also after a restart', async () => {
   const server = await guarded({
     turns: [touches('c1'), response(runsAs('c2', 'touch b')), ends],
-    reviews: [assesses(DENY), assesses({ outcome: 'allow' })],
+    reviews: [assesses(DENY), assesses({ risk_level: 'low', user_authorization: 'unknown', outcome: 'allow' })],
   });
   expect(await server.client.refusal('thread/guardianReview', { threadId: THREAD })).toMatchObject({ code: -32600 });
   await server.client.turn(THREAD, 'go');

@@ -121,7 +121,7 @@ test('if a local file is not an image, the model is told so, and the file is not
   writeFileSync(path, '<html>');
   const { model } = await sent(server, [{ type: 'localImage', path }]);
   expect(model).toEqual([
-    read({ type: 'input_text', text: `[The image ${path} could not be read: it is not a PNG, JPEG, GIF, WebP or BMP file.]` }),
+    read({ type: 'input_text', text: `[The image "${path}" could not be read: it is not a PNG, JPEG, GIF, WebP or BMP file.]` }),
   ]);
 });
 
@@ -136,8 +136,8 @@ test('if local images cannot be read, the model is told so, and the turn does no
   ]);
   expect(model).toEqual([
     read(
-      { type: 'input_text', text: expect.stringContaining(`The image ${absent} could not be read`) },
-      { type: 'input_text', text: expect.stringContaining(`The image ${folder} could not be read`) },
+      { type: 'input_text', text: expect.stringContaining(`The image "${absent}" could not be read`) },
+      { type: 'input_text', text: expect.stringContaining(`The image "${folder}" could not be read`) },
     ),
   ]);
 });
@@ -151,11 +151,8 @@ test('audio by URL, and a local file by its name', async () => {
   const { item, model } = await sent(await withThread(), input);
   expect(item).toEqual(userItem(input));
   expect(model).toEqual([
-    read(
-      { type: 'input_audio', audio_url: 'data:audio/wav;base64,AA==' },
-      { type: 'input_audio', file_id: 'file-2' },
-      { type: 'input_text', text: expect.stringContaining('/a.wav') },
-    ),
+    read({ type: 'input_audio', audio_url: 'data:audio/wav;base64,AA==' }, { type: 'input_audio', file_id: 'file-2' }),
+    read({ type: 'input_text', text: '[The user attached the audio file "/a.wav".]' }),
   ]);
 });
 
