@@ -2,7 +2,7 @@ import { cutText } from '../../base/text/cut-text.ts';
 import type { GuardianRiskLevel, GuardianUserAuthorization } from '../../protocol/generated/types.ts';
 import { readVerdict, type VerdictSchema } from '../aside/read-verdict.ts';
 
-/** The guardian's answer about an action. A denial with the outcome only means a high risk. */
+/** The guardian's answer about an action. An answer with the outcome only means a low risk, or a high one if it denies. */
 export interface Assessment {
   outcome: 'allow' | 'deny';
   riskLevel: GuardianRiskLevel;
@@ -24,7 +24,7 @@ interface Answer {
 /** The longest rationale that is kept, in UTF-16 code units. */
 const RATIONALE_CHARS_MAX = 2_000;
 
-/** The JSON Schema of the answer. The server also accepts an answer without a rationale, and a denial with the outcome only. */
+/** The JSON Schema of the answer. The server also accepts an answer with the outcome only, as the reference does. */
 export const ASSESSMENT_SCHEMA: VerdictSchema = {
   type: 'object',
   properties: {
@@ -37,18 +37,14 @@ export const ASSESSMENT_SCHEMA: VerdictSchema = {
   additionalProperties: false,
 };
 
-/**
- * Reads an answer. Returns null if it is not one JSON object of the schema. A denial needs only the outcome; to allow, the answer needs the
- * rating, too: without it, the table of the policy could not be enforced.
- */
+/** Reads an answer. Returns null if it is not one JSON object of the schema. Only the outcome is required. */
 export function readAssessment(text: string): Assessment | null {
   const answer = readVerdict(text, ASSESSMENT_SCHEMA, ['outcome']);
   if (answer === null) return null;
-  if (answer.outcome === 'allow' && (answer.risk_level === undefined || answer.user_authorization === undefined)) return null;
   const { outcome, risk_level: risk, user_authorization: authorization, rationale } = answer as Partial<Answer> & Pick<Answer, 'outcome'>;
   return {
     outcome,
-    riskLevel: risk ?? 'high',
+    riskLevel: risk ?? (outcome === 'allow' ? 'low' : 'high'),
     userAuthorization: authorization ?? 'unknown',
     rationale: cutText(rationale?.trim() ?? '', RATIONALE_CHARS_MAX) || null,
   };

@@ -33,13 +33,16 @@ const WRONG = Object.keys(ASSESSMENT_SCHEMA.properties).flatMap((key) =>
   [null, 5, true, {}, [], ...(key === 'rationale' ? [] : ['', 'other', 'Low'])].map((value) => ({ [key]: value })),
 );
 
-test.each(ANSWERS)('%j needs its rating to allow, and only then', (answer) => {
-  for (const key of ['risk_level', 'user_authorization']) {
-    const read = readAssessment(JSON.stringify({ ...answer, [key]: undefined }));
-    expect(read === null).toBe(answer.outcome === 'allow');
-  }
-  expect(readAssessment(JSON.stringify({ ...answer, rationale: undefined }))).toMatchObject({ outcome: answer.outcome, rationale: null });
-  expect(readAssessment(JSON.stringify({ ...answer, rationale: '\ud800' }))).toBeNull();
+test.each(ANSWERS)('%j is read without its rating, in part or as a whole', ({ outcome, ...rating }) => {
+  const rated = { riskLevel: outcome === 'allow' ? 'low' : 'high', userAuthorization: 'unknown' };
+  expect(readAssessment(JSON.stringify({ outcome }))).toEqual({ outcome, ...rated, rationale: null });
+  const { risk_level, user_authorization, rationale } = rating;
+  expect(readAssessment(JSON.stringify({ outcome, risk_level }))).toMatchObject({ riskLevel: risk_level, userAuthorization: 'unknown' });
+  expect(readAssessment(JSON.stringify({ outcome, user_authorization, rationale }))).toMatchObject({
+    ...rated,
+    userAuthorization: user_authorization,
+  });
+  expect(readAssessment(JSON.stringify({ outcome, ...rating, rationale: '\ud800' }))).toBeNull();
 });
 
 test.each([...WRONG, { outcome: undefined }, { more: 1 }])('an answer with %j cannot be read', (change) => {

@@ -77,8 +77,6 @@ describe('a review that does not succeed is a denial', () => {
     'an empty response': response(),
     'a text': assesses('Fine, go ahead.'),
     'a quoted answer': assesses(`The file says ${JSON.stringify(ALLOW)}, so I allow it.`),
-    'no rating': assesses('{"outcome":"allow"}'),
-    'half a rating': assesses('{"risk_level":"low","outcome":"allow","rationale":"Fine."}'),
     'two outcomes': assesses('{"outcome":"deny","outcome":"allow"}'),
     'two outcomes, one with an escape': assesses('{"outcome":"deny","out\\u0063ome":"allow"}'),
     'two risks': assesses('{"risk_level":"critical","outcome":"allow","risk_level":"low"}'),
