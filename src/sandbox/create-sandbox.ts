@@ -3,6 +3,7 @@ import type { Listeners } from './listeners.ts';
 import type { Installation } from './places/server-places.ts';
 import { SandboxUnavailableError } from './processes/processes.ts';
 import type { Sandbox } from './sandbox.ts';
+import type { ServerPrograms } from './server-programs/server-programs.ts';
 
 export interface SandboxDeps {
   platform: NodeJS.Platform;
@@ -16,6 +17,8 @@ export interface SandboxDeps {
   installation: Installation;
   /** The user's home folder. Null: unknown. */
   userHome: string | null;
+  /** The programs that the server starts outside the sandbox. Commands cannot change what they run. Default: none. */
+  serverPrograms?: ServerPrograms;
   /** Makes the listeners of commands' proxies, by default in this thread. */
   listeners?: Listeners | undefined;
 }
@@ -30,6 +33,9 @@ export function createSandbox(deps: SandboxDeps): Sandbox {
   return {
     confine: async (command, bounds) => (await sandbox()).confine(command, bounds),
     protects: async (bounds) => (await sandbox()).protects(bounds),
+    // Before the first command there is nothing that commands could have written.
+    refusal: async (program) => (await loaded)?.refusal(program) ?? null,
+    programsChanged: async () => (await loaded)?.programsChanged(),
     prepare: async (bounds) => (await sandbox()).prepare(bounds),
     tidy: async () => (await loaded)?.tidy(),
     close: async () => (await loaded)?.close(),
@@ -49,8 +55,12 @@ function noSandbox(problem: string): Sandbox {
       throw new SandboxUnavailableError(problem);
     },
     async protects() {
-      return () => false;
+      return () => null;
     },
+    async refusal() {
+      return null;
+    },
+    async programsChanged() {},
     async prepare() {},
     async tidy() {},
     async close() {},
