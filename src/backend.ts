@@ -1,6 +1,7 @@
 import { arch } from 'node:os';
 import { ThreadGoals } from './agent/goal/thread-goals.ts';
 import { TurnNotifier } from './agent/notify/turn-notifier.ts';
+import { ThreadPrograms } from './agent/settings/thread-programs.ts';
 import { Threads } from './agent/threads.ts';
 import type { TurnPartKind } from './agent/turn/turn-part.ts';
 import { TURN_PART_LIST } from './agent/turn-part-list.ts';
@@ -43,6 +44,7 @@ import { createSandbox } from './sandbox/create-sandbox.ts';
 import type { Installation } from './sandbox/places/server-places.ts';
 import { createProcesses } from './sandbox/processes/create-processes.ts';
 import type { Processes } from './sandbox/processes/processes.ts';
+import { ServerPrograms } from './sandbox/server-programs/server-programs.ts';
 import { ClientServices } from './server/client-services.ts';
 import type { Clients } from './server/clients.ts';
 import { closeInOrder } from './server/close-in-order.ts';
@@ -209,12 +211,15 @@ export function createBackend(options: AppParts, front: Front): Backend {
 
 /** The parts that all other parts use, beside those of the front. */
 function createBase(options: AppParts, { clock, log, pace }: Front) {
-  const { home, env, storeDir = home } = options;
+  const { home, cwd, env, storeDir = home } = options;
   const { proxies, listeners } = createProxies(options, clock);
-  const sandbox = createSandbox({ ...options, arch: arch(), storeDir, clock, userHome: env.HOME ?? null, listeners });
+  const serverPrograms = new ServerPrograms({ clock, env });
+  const sandbox = createSandbox({ ...options, arch: arch(), storeDir, clock, userHome: env.HOME ?? null, serverPrograms, listeners });
   const processes = pace.processes(createProcesses({ ...options, log, sandbox }));
   const credentials = new CredentialStore(home, clock, (secrets) => options.tap?.hide?.(secrets));
-  return { sandbox, processes, proxies, credentials };
+  const programs = new ThreadPrograms({ sandbox, log, env, cwd });
+  serverPrograms.listBy(() => programs.all());
+  return { sandbox, programs, processes, proxies, credentials };
 }
 
 type Base = Front & ReturnType<typeof createBase>;

@@ -164,6 +164,14 @@ describe('the source', () => {
     expect(source.filter((path) => recursive.test(codeOf(path)))).toEqual([]);
   });
 
+  test('starts programs outside the sandbox for a reason that the sandbox knows: what they run must not have been written by commands', () => {
+    const free = source.filter((path) => /bounds: null\b/.test(codeOf(path)) && !/\bstartedFor\b/.test(codeOf(path)));
+    // A client starts its own process there, and ripgrep belongs to the server.
+    expect(free).toEqual(['src/handlers/process.ts', 'src/search/list-files.ts']);
+    const starting = source.filter((path) => /\bkind: 'configured'(?! \|)/.test(codeOf(path)));
+    expect(starting).toEqual(['src/agent/notify/turn-notifier.ts', 'src/mcp/server-process.ts', 'src/sandbox/run-program.ts']);
+  });
+
   test('reads the files of a project that set anything in config/trust/project-files.ts only: they need the trust of the user', () => {
     const naming = source.filter((path) => /\.codex\b/.test(codeOf(path)));
     // Skills set nothing. sandbox-bounds.ts has the name because commands cannot write there.

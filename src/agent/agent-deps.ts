@@ -18,6 +18,7 @@ import type { CommandProxies } from '../tools/command/network/command-proxies.ts
 import type { ClientChannel } from './client-channel.ts';
 import type { ToolApprovals } from './mcp/tool-approvals.ts';
 import type { TurnNotifier } from './notify/turn-notifier.ts';
+import type { ThreadPrograms } from './settings/thread-programs.ts';
 import type { SharedLimits } from './shared-limits.ts';
 import type { AgentTree } from './sub-agents/agent-tree.ts';
 import type { TurnPartKind } from './turn/turn-part.ts';
@@ -38,6 +39,8 @@ export interface AgentDeps extends SharedLimits {
   proxies: CommandProxies;
   /** The MCP servers that threads share. */
   mcp: McpServers;
+  /** The programs that run outside the sandbox for loaded threads. */
+  programs: ThreadPrograms;
   /** Stores approvals of their tools. */
   toolApprovals: ToolApprovals;
   /** Absolute: the folder of config.toml and the threads. */

@@ -61,6 +61,7 @@ export class LoadedThread {
     const state = new ThreadState(record, configuration, agent.agents.usage);
     const grants = new Grants(pathIdentity);
     const raw = new RawEvents(record.id, agent);
+    agent.programs.add(state);
     this.id = record.id;
     this.#state = state;
     this.#writer = writer;
@@ -300,7 +301,7 @@ export class LoadedThread {
       await this.#outbox.settle();
       this.#history.drop();
       await this.#writer.close();
-    }, cause);
+    }, cause).finally(() => this.#agent.programs.remove(this.#state));
   }
 
   /** Interrupts the running turn, and makes a change before another turn can begin. */

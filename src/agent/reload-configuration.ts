@@ -37,6 +37,7 @@ export async function reloadConfiguration(
   await Promise.all(
     threads.filter(isMeant).map(async (thread) => {
       await reloadThread(thread, deps, { reload, breaks });
+      deps.programs.changed();
       onDone?.(thread);
     }),
   );

@@ -11,7 +11,11 @@ const STDERR_CHARS_MAX = 2_000;
 
 /** Reads how the command of a hook ended: its exit code, and its output as JSON or as plain text. */
 export function readOutput(event: HookEvent, result: ProgramResult): HookResult {
-  if ('failure' in result) return failedHook(`${event.label} hook failed: ${result.failure}`);
+  if ('failure' in result) {
+    const failed = failedHook(`${event.label} hook failed: ${result.failure}`);
+    // Otherwise commands could switch a hook off by changing what it runs.
+    return result.isRefused ? failedCheck(event, failed) : failed;
+  }
   const { exitCode, stdout, stderr, isCut } = result;
   if (exitCode === REFUSES && event.refuses) return refused(event, stderr.trim());
   if (exitCode !== 0) {
@@ -56,7 +60,7 @@ export function notMet(event: HookEvent, reason: string): HookResult {
   return { status: 'completed', entries: [entry('warning', reason)], effect: {} };
 }
 
-/** The result of a model's check that failed: not met, where that can still prevent something. Otherwise it decides nothing. */
+/** The result of a check that failed: no, where that can still prevent something. Otherwise it decides nothing. */
 export function failedCheck(event: HookEvent, failed: HookResult): HookResult {
   if (!event.failsShut) return failed;
   const why = failed.entries.map(({ text }) => text).join(' ');

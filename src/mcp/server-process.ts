@@ -46,6 +46,7 @@ export class ServerProcess {
         cwd,
         env,
         bounds: null,
+        startedFor: { of: `the MCP server ${name}`, kind: 'configured' },
         owner: ['mcp', name],
         input: true,
         terminal: null,

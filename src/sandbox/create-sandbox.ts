@@ -4,6 +4,7 @@ import type { Listeners } from './listeners.ts';
 import type { Installation } from './places/server-places.ts';
 import { SandboxUnavailableError } from './processes/processes.ts';
 import type { Sandbox } from './sandbox.ts';
+import type { ServerPrograms } from './server-programs/server-programs.ts';
 
 export interface SandboxDeps {
   platform: NodeJS.Platform;
@@ -17,6 +18,8 @@ export interface SandboxDeps {
   installation: Installation;
   /** The user's home folder. Null: unknown. */
   userHome: string | null;
+  /** The programs that the server starts outside the sandbox. Commands cannot change what they run. Default: none. */
+  serverPrograms?: ServerPrograms;
   /** Makes the listeners of commands' proxies, by default in this thread. */
   listeners?: Listeners | undefined;
 }
@@ -27,6 +30,9 @@ export function createSandbox(deps: SandboxDeps): Sandbox {
   return {
     confine: async (command, bounds) => (await sandbox.get()).confine(command, bounds),
     protects: async (bounds) => (await sandbox.get()).protects(bounds),
+    // Before the first command there is nothing that commands could have written.
+    refusal: async (program) => (await sandbox.made)?.refusal(program) ?? null,
+    programsChanged: async () => (await sandbox.made)?.programsChanged(),
     prepare: async (bounds) => (await sandbox.get()).prepare(bounds),
     tidy: async () => (await sandbox.made)?.tidy(),
     close: async () => (await sandbox.made)?.close(),
@@ -46,8 +52,12 @@ function noSandbox(problem: string): Sandbox {
       throw new SandboxUnavailableError(problem);
     },
     async protects() {
-      return () => false;
+      return () => null;
     },
+    async refusal() {
+      return null;
+    },
+    async programsChanged() {},
     async prepare() {},
     async tidy() {},
     async close() {},

@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { orAborted } from '../base/or-aborted.ts';
 import { killed } from './processes/killed.ts';
-import { type Processes, ProcessStartError, type RunningProcess } from './processes/processes.ts';
+import { ChangedProgramError, type Processes, ProcessStartError, type RunningProcess } from './processes/processes.ts';
 
 /** The most of each output that is kept. */
 export const OUTPUT_BYTES_MAX = 1024 * 1024;
@@ -20,10 +20,14 @@ export interface Program {
   timeoutSec: number;
   /** Of the process, for the keeper of processes. */
   owner: readonly string[];
+  /** What it is for, such as `the safety check of MCP calls`. */
+  of: string;
 }
 
-/** How a program ended. `isCut`: there was more of stdout. */
-export type ProgramResult = { exitCode: number; stdout: string; stderr: string; isCut: boolean } | { failure: string };
+/**
+ * How a program ended. `isCut`: there was more of stdout. `isRefused`: it was not started, because commands may have written what it runs.
+ */
+export type ProgramResult = { exitCode: number; stdout: string; stderr: string; isCut: boolean } | { failure: string; isRefused: boolean };
 
 interface ProgramDeps {
   processes: Processes;
@@ -35,7 +39,7 @@ interface ProgramDeps {
  * when the signal aborts. Rejects only if the server itself fails.
  */
 export async function runProgram(program: Program, deps: ProgramDeps, signal: AbortSignal): Promise<ProgramResult> {
-  if (signal.aborted) return { failure: STOPPED_EARLY };
+  if (signal.aborted) return { failure: STOPPED_EARLY, isRefused: false };
   const stdout = new KeptOutput();
   const stderr = new KeptOutput();
   const over = new AbortController();
@@ -49,17 +53,20 @@ export async function runProgram(program: Program, deps: ProgramDeps, signal: Ab
     kept.take(bytes);
     if (kept.written > WRITTEN_BYTES_MAX) fail(`it was stopped, because it printed more than ${WRITTEN_BYTES_MAX / 1024 / 1024} MiB`);
   };
-  const { argv, cwd, env, owner, timeoutSec, input } = program;
+  const { argv, cwd, env, owner, of, timeoutSec, input } = program;
+  const startedFor = { of, kind: 'configured' } as const;
   const onAbort = () => fail(STOPPED_EARLY);
   const timer = deps.clock.setTimer(() => fail(outOfTime(timeoutSec)), timeoutSec * 1000);
   signal.addEventListener('abort', onAbort);
   try {
-    const running = await deps.processes.start({ argv, cwd, env, bounds: null, owner, input: true, terminal: null }, onOutput);
+    const running = await deps.processes.start({ argv, cwd, env, bounds: null, startedFor, owner, input: true, terminal: null }, onOutput);
     const exitCode = await ended(running, { input, timeoutSec, over: over.signal, clock: deps.clock });
-    if (failure !== null || exitCode === null) return { failure: failure ?? STOPPED_EARLY };
+    if (failure !== null || exitCode === null) return { failure: failure ?? STOPPED_EARLY, isRefused: false };
     return { exitCode, stdout: stdout.text(), stderr: stderr.text(), isCut: stdout.isCut };
   } catch (error) {
-    if (error instanceof ProcessStartError) return { failure: `it could not be started: ${error.message}` };
+    if (error instanceof ProcessStartError) {
+      return { failure: `it could not be started: ${error.message}`, isRefused: error instanceof ChangedProgramError };
+    }
     throw error;
   } finally {
     timer.clear();

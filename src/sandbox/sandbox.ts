@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { SandboxBounds } from '../policy/permissions/sandbox-bounds.ts';
+import type { ServerProgram } from './server-programs/server-program.ts';
 
 /** A command to run in a sandbox. The working directory and the program exist. */
 export interface ConfinedCommand {
@@ -48,10 +49,17 @@ export interface Sandbox {
    */
   confine(command: ConfinedCommand, bounds: SandboxBounds): Promise<Confinement>;
   /**
-   * Returns whether a real path in the writable roots is protected, so that no command could write it. Rejects with a
-   * `ProcessStartError` if there is too much to protect.
+   * Returns a function that says how a real path in the writable roots is protected, so that no command could write it: a predicate for
+   * the path. Null: it is not. Rejects with a `ProcessStartError` if there is too much to protect.
    */
-  protects(bounds: SandboxBounds): Promise<(path: string) => boolean>;
+  protects(bounds: SandboxBounds): Promise<(path: string) => string | null>;
+  /**
+   * Returns why the server must not start a program outside the sandbox: commands may have written what it runs. Null: it may. Call it
+   * right before the start.
+   */
+  refusal(program: ServerProgram): Promise<string | null>;
+  /** The configuration may name further programs, which commands that run now must not have changed at their next start. */
+  programsChanged(): Promise<void>;
   /** Begins to prepare what commands with these bounds will need and takes longer than starting one. */
   prepare(bounds: SandboxBounds): Promise<void>;
   /** Removes what it keeps in workspaces for commands that may follow. */

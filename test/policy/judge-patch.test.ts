@@ -9,7 +9,7 @@ function file(path: string, others: Partial<TouchedFile> = {}): TouchedFile {
   return { path, real: path, shared: null, ...others };
 }
 
-const isProtected = (path: string) => path === '/ws/include.config';
+const protectedAs = (path: string) => (path === '/ws/include.config' ? 'is protected by the sandbox' : null);
 
 function granular(sandbox_approval: boolean): AskForApproval {
   return {
@@ -18,7 +18,7 @@ function granular(sandbox_approval: boolean): AskForApproval {
 }
 
 async function judged(files: TouchedFile[], approvalPolicy: AskForApproval, { bounded = true, grants = new Grants() } = {}) {
-  const bounds = bounded ? { named: ROOTS, real: ROOTS, isProtected } : null;
+  const bounds = bounded ? { named: ROOTS, real: ROOTS, protectedAs } : null;
   return (await judgePatch({ files, bounds, approvalPolicy, grants })).verdict;
 }
 
@@ -79,7 +79,7 @@ describe.each(OUTCOMES)('under %j', (policy, { inside, outside }) => {
 
 test('in a read-only sandbox every file is outside the writable folders', async () => {
   const bounds = { writableRoots: [], home: '/home/me/.heddle' };
-  const situation = { files: [file('/ws/a')], bounds: { named: bounds, real: bounds, isProtected }, grants: new Grants() };
+  const situation = { files: [file('/ws/a')], bounds: { named: bounds, real: bounds, protectedAs }, grants: new Grants() };
   expect(await judgePatch({ ...situation, approvalPolicy: 'on-request' })).toEqual({
     verdict: 'ask',
     reason: '/ws/a is outside the folders that can be written in the sandbox.',
@@ -92,7 +92,7 @@ test('a home below a writable root is protected; a workspace inside the home is 
     const bounds = { writableRoots, home: '/ws/home' };
     const judgement = await judgePatch({
       files: [file(path)],
-      bounds: { named: bounds, real: bounds, isProtected },
+      bounds: { named: bounds, real: bounds, protectedAs },
       approvalPolicy: 'never',
       grants: new Grants(),
     });

@@ -100,7 +100,9 @@ test('an error of the system during the preparation of a start is reported as a 
   const sandbox = {
     available: async () => ({ name: 'full' }),
     confine: () => Promise.reject(refusal),
-    protects: async () => () => false,
+    protects: async () => () => null,
+    refusal: async () => null,
+    programsChanged: async () => {},
     prepare: async () => {},
     tidy: async () => {},
     close: async () => {},

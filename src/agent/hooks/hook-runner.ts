@@ -4,7 +4,7 @@ import { type JsonText, jsonText } from '../../base/json-text.ts';
 import type { JsonObject } from '../../base/json-value.ts';
 import { orAborted } from '../../base/or-aborted.ts';
 import { Places } from '../../base/places.ts';
-import type { HookDefinition } from '../../config/hooks/hook-definition.ts';
+import { type HookDefinition, hookName } from '../../config/hooks/hook-definition.ts';
 import { type HookEvent, hookEvent, separatedName } from '../../config/hooks/hook-events.ts';
 import { filledIn } from '../../hooks/filled-in.ts';
 import { boundedEffect, failedHook, type HookEffect, type HookResult } from '../../hooks/hook-result.ts';
@@ -177,6 +177,7 @@ export class HookRunner {
       input: input.parts,
       timeoutSec: hook.timeoutSec,
       owner: [threadId, OWNER, String(++this.#started)],
+      of: hookName(hook),
     };
     return runProgram(program, { processes, clock }, signal);
   }

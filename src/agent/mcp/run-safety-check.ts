@@ -79,6 +79,7 @@ async function runCommand(
     input: [Buffer.from(`${JSON.stringify(call)}\n`)],
     timeoutSec: timeoutMs / 1000,
     owner: ['mcp-check'],
+    of: 'the safety check of MCP calls',
   };
   const result = await runProgram(program, { processes, clock }, signal);
   if ('failure' in result) throw new Error(result.failure);

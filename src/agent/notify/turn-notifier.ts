@@ -90,6 +90,7 @@ export class TurnNotifier {
           cwd,
           env: setVariables(env),
           bounds: null,
+          startedFor: { of: '`notify`', kind: 'configured' },
           owner: ['notify', id, turnId],
           input: false,
           terminal: null,

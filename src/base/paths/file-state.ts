@@ -8,6 +8,7 @@ export interface FileState {
   text: string;
   /** When its content or its properties last changed. Programs cannot set this time. */
   changedAtMs: number;
+  isFolder: boolean;
 }
 
 /** Returns the state of the file to which a path leads. Null: nothing is there. */
@@ -15,5 +16,6 @@ export function fileState(path: string): FileState | null {
   const stats = unlessUnseen(() => lstatSync(resolveLinks(path), { bigint: true }));
   if (stats === null) return null;
   const { dev, ino, size, mtimeNs, ctimeNs } = stats;
-  return { text: [dev, ino, size, mtimeNs, ctimeNs].join(':'), changedAtMs: Number(ctimeNs / 1_000_000n) };
+  const text = [dev, ino, size, mtimeNs, ctimeNs].join(':');
+  return { text, changedAtMs: Number(ctimeNs / 1_000_000n), isFolder: stats.isDirectory() };
 }

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../base/json-value.ts';
 import { isWithin } from '../../base/paths/is-within.ts';
 import type { HookEventName, HookSource, HookTrustStatus } from '../../protocol/generated/types.ts';
+import { hookEvent } from './hook-events.ts';
 
 /** The part of a hook that does the work. */
 export type HookHandler =
@@ -69,4 +70,9 @@ export function runs({ isEnabled, trust }: HookDefinition): boolean {
 /** Whether a hook is for work in a folder. `realCwd`: its path without links. */
 export function isFor({ projectFolder }: HookDefinition, realCwd: string): boolean {
   return projectFolder === null || isWithin(realCwd, projectFolder);
+}
+
+/** The name of a hook in errors. */
+export function hookName({ event, sourcePath }: HookDefinition): string {
+  return `a hook for ${hookEvent(event).label} (${sourcePath})`;
 }

@@ -1,7 +1,7 @@
-import { accessSync, constants } from 'node:fs';
+import { constants } from 'node:fs';
 import { basename, isAbsolute, join } from 'node:path';
 import type { Env } from '../../base/env.ts';
-import { isFolder } from '../../base/paths/is-folder.ts';
+import { isFile } from '../../base/paths/is-file.ts';
 import type { Config } from '../config.ts';
 import { valueAt } from '../layers/config-table.ts';
 import { type HookDefinition, runs } from './hook-definition.ts';
@@ -12,7 +12,7 @@ const ASSIGNMENT = /^\s*\w+=(?:[\w./:~-]|\$HOME)*\s/;
 /** Commands that run the one that follows. */
 const BEFORE_OTHERS = new Set(['command', 'env', 'exec', 'nohup', 'time']);
 /** What shells do without a program. */
-const BUILT_IN = new Set(
+export const BUILT_IN = new Set(
   (
     '. : alias autoload bg bind break builtin caller case cd compgen complete continue coproc declare dirs disown echo emulate enable eval ' +
     'exit export false fc fg for function getopts hash help history if integer jobs kill let local logout mapfile noglob popd print printf ' +
@@ -77,13 +77,4 @@ function without(line: string, start: RegExp): string {
 function isMissing(path: string, { projectFolder }: Place, mode: number): boolean {
   if (isAbsolute(path)) return !isFile(path, mode);
   return projectFolder !== null && !path.startsWith('~') && !isFile(join(projectFolder, path), mode);
-}
-
-function isFile(path: string, mode: number): boolean {
-  try {
-    accessSync(path, mode);
-    return !isFolder(path);
-  } catch {
-    return false;
-  }
 }

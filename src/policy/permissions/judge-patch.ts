@@ -26,8 +26,8 @@ export interface TouchedFile {
 export interface PatchBounds {
   named: Pick<SandboxBounds, 'writableRoots' | 'home'>;
   real: Pick<SandboxBounds, 'writableRoots' | 'home'>;
-  /** Whether the sandbox protects a real path in the roots from commands, and so from patches too. */
-  isProtected(real: string): boolean;
+  /** How the sandbox protects a real path in the roots from commands, and so from patches too: a predicate. Null: it does not. */
+  protectedAs(real: string): string | null;
 }
 
 export interface PatchSituation {
@@ -70,7 +70,8 @@ async function firstOutside(files: readonly TouchedFile[], bounds: PatchBounds, 
     if (isReadOnlyInRoot(file.path, bounds.named) || isReadOnlyInRoot(file.real, bounds.real))
       return `${shown} is protected by the sandbox.`;
     if (!isWritable(file.real, bounds.real)) return `${shown} is outside the folders that can be written in the sandbox.`;
-    if (bounds.isProtected(file.real)) return `${shown} is protected by the sandbox.`;
+    const protectedAs = bounds.protectedAs(file.real);
+    if (protectedAs !== null) return `${shown} ${protectedAs}.`;
     if (file.shared !== null)
       return `${file.path} has other hard links, which may be outside the folders that can be written in the sandbox.`;
   }

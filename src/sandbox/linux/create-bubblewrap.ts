@@ -11,12 +11,14 @@ import type { Listeners } from '../listeners.ts';
 import { LocalListeners } from '../local-listeners.ts';
 import { GuardedPlaces } from '../places/guarded-places.ts';
 import { NestedNames } from '../places/nested-names.ts';
+import { PROTECTED, protectedAs } from '../places/protected-as.ts';
 import { type Installation, serverPlaces } from '../places/server-places.ts';
 import { SandboxUnavailableError } from '../processes/processes.ts';
 import { proxyEnvironment } from '../proxy-environment.ts';
 import { requirePlainPaths } from '../require-plain-paths.ts';
 import type { ConfinedCommand, Confinement, Sandbox } from '../sandbox.ts';
 import { sandboxProgram } from '../sandbox-program.ts';
+import { ServerPrograms } from '../server-programs/server-programs.ts';
 import { splitEnvironment } from '../split-environment.ts';
 import { bubblewrapMounts, nearestKind } from './bubblewrap-mounts.ts';
 import { bubblewrapProblem } from './bubblewrap-problem.ts';
@@ -43,6 +45,8 @@ export interface BubblewrapDeps {
   installation: Installation;
   /** The user's home folder. Null: unknown. */
   userHome: string | null;
+  /** The programs that the server starts outside the sandbox. Default: none. */
+  serverPrograms?: ServerPrograms;
   /** The system's folders for everyone's temporary files. */
   sharedFolders?: readonly string[];
   /** Replaces the installed bubblewrap. Null: none is installed. */
@@ -66,6 +70,7 @@ const OPTIONS_CHARS_MAX = 64 * 1024;
 /** Returns the sandbox of Linux: bubblewrap with a seccomp filter. It is checked at first use whether it works. */
 export function createBubblewrap({ sharedFolders = SHARED_FOLDERS, ...deps }: BubblewrapDeps): Sandbox {
   const { arch, home, storeDir, clock, installation, userHome, program, listeners = new LocalListeners(clock) } = deps;
+  const { serverPrograms = new ServerPrograms({ clock, env: {} }) } = deps;
   const filters = new Map<boolean, number>();
   let looked: ViewDeps | null = null;
   let inherited: readonly number[] | null = null;
@@ -78,6 +83,7 @@ export function createBubblewrap({ sharedFolders = SHARED_FOLDERS, ...deps }: Bu
       nestedNames: new NestedNames(clock),
       runningViews: new RunningViews(),
       serverPlaces: [...serverPlaces(installation), ...(storeDir === home ? [] : [storeDir])],
+      serverPrograms,
       sharedFolders: shared,
       userHome,
     };
@@ -122,14 +128,10 @@ export function createBubblewrap({ sharedFolders = SHARED_FOLDERS, ...deps }: Bu
       namespaces.close();
       looked?.guardedPlaces.close();
     },
-    async protects(bounds) {
-      const { view, notFollowed, release } = await sandboxView(bounds, viewDeps());
-      await release();
-      return (path) => {
-        if ([...notFollowed.keys()].some((left) => isWithin(path, resolveLinks(left)))) return true;
-        const kind = nearestKind(path, view.places);
-        return (kind !== undefined && kind !== 'write') || viewDeps().serverPlaces.some((place) => isWithin(path, place));
-      };
+    protects: (bounds) => protection(bounds, viewDeps()),
+    refusal: (program) => serverPrograms.refusal(program, commandsOf(viewDeps())),
+    async programsChanged() {
+      if (looked?.runningViews.isEmpty === false) await serverPrograms.note(commandsOf(looked));
     },
     async confine(command, bounds) {
       const result = await probed.get();
@@ -146,6 +148,28 @@ export function createBubblewrap({ sharedFolders = SHARED_FOLDERS, ...deps }: Bu
         throw error;
       }
     },
+  };
+}
+
+/** See `Sandbox.protects`. */
+async function protection(bounds: SandboxBounds, deps: ViewDeps): Promise<(path: string) => string | null> {
+  const { view, notFollowed, programFiles, release } = await sandboxView(bounds, deps, { isRun: false });
+  await release();
+  const isKept = (path: string) => {
+    const kind = nearestKind(path, view.places);
+    return (kind !== undefined && kind !== 'write') || deps.serverPlaces.some((place) => isWithin(path, place));
+  };
+  return (path) => {
+    if ([...notFollowed.keys()].some((left) => isWithin(path, resolveLinks(left)))) return PROTECTED;
+    return protectedAs(path, { bounds, programFiles }) ?? (isKept(path) ? PROTECTED : null);
+  };
+}
+
+/** What running commands can write, and what only keeps them off. */
+function commandsOf({ runningViews, guardedPlaces }: ViewDeps) {
+  return {
+    canWrite: (paths: readonly string[]) => runningViews.canWrite(paths),
+    isGuard: (path: string) => guardedPlaces.isGuard(path),
   };
 }
 

@@ -48,6 +48,16 @@ export class RunningViews {
     }
   }
 
+  /** Whether no command runs. */
+  get isEmpty(): boolean {
+    return this.#views.size === 0;
+  }
+
+  /** Whether a running command can write one of these real paths. */
+  canWrite(paths: readonly string[]): boolean {
+    return [...this.#views].some(({ mounted }) => paths.some((path) => nearestKind(path, mounted) === 'write'));
+  }
+
   risksOf(mounted: ReadonlyMap<string, MountKind>, roots: readonly string[]): Risks {
     const needless = new Set<string>();
     const needed: string[] = [];

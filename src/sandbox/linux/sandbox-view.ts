@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
-import { followPath } from '../../base/paths/follow-path.ts';
+import { followPath, resolveLinks } from '../../base/paths/follow-path.ts';
 import { isWithin } from '../../base/paths/is-within.ts';
 import { realPath } from '../../base/paths/real-path.ts';
 import { statOf } from '../../base/paths/stat-of.ts';
@@ -11,8 +11,10 @@ import { KERNEL_FOLDERS } from '../places/kernel-folders.ts';
 import type { NestedNames } from '../places/nested-names.ts';
 import { protectHome } from '../places/protect-home.ts';
 import { protectNames } from '../places/protect-names.ts';
+import { protectPrograms } from '../places/protect-programs.ts';
 import { realBounds } from '../places/real-bounds.ts';
 import { ViewPlaces } from '../places/view-places.ts';
+import type { KnownFile, ServerPrograms } from '../server-programs/server-programs.ts';
 import { type MountKind, type MountView, mountedPlaces } from './bubblewrap-mounts.ts';
 import type { RunningViews } from './running-views.ts';
 
@@ -22,6 +24,8 @@ export interface ViewDeps {
   runningViews: RunningViews;
   /** The files and folders that the server itself runs from. */
   serverPlaces: readonly string[];
+  /** The programs that the server starts outside the sandbox. */
+  serverPrograms: ServerPrograms;
   /** The system's folders for everyone's temporary files. Real paths. */
   sharedFolders: readonly string[];
   /** The user's home folder, which `~` means in a git configuration. Null: unknown. */
@@ -36,6 +40,8 @@ export interface BuiltView {
   notFollowed: ReadonlyMap<string, string>;
   /** Folders that are read-only as a whole, because protecting the links in them needs too many mounts. */
   closed: readonly string[];
+  /** The files of the programs that the server starts outside the sandbox. */
+  programFiles: readonly KnownFile[];
   /** Ends the command's view, and releases the guards and walks that it uses. `moreFollow` is that of `Confinement.release`. */
   release(moreFollow?: boolean): Promise<void>;
 }
@@ -54,9 +60,13 @@ const CONTROL_SOCKETS = [
   ...['dbus/system_bus_socket', 'bus', 'systemd/private'],
 ];
 
-/** Builds the view of a command with these bounds, from the current state of the file system. */
-export async function sandboxView(named: SandboxBounds, deps: ViewDeps): Promise<BuiltView> {
-  const { guardedPlaces, nestedNames, runningViews, serverPlaces, sharedFolders, userHome } = deps;
+/**
+ * Builds the view of a command with these bounds, from the current state of the file system. `isRun`: false if only the paths of the view
+ * matter. Then it does not have the files of programs that the server starts: `programFiles` are protected beside it.
+ */
+export async function sandboxView(named: SandboxBounds, deps: ViewDeps, { isRun = true } = {}): Promise<BuiltView> {
+  const { guardedPlaces, nestedNames, runningViews, serverPlaces, serverPrograms, sharedFolders, userHome } = deps;
+  const programFiles = await serverPrograms.files();
   const { bounds, links, notFollowed } = realBounds(named, deps.runningViews.reached);
   const { readable, writableRoots } = bounds;
   const places = new ViewPlaces(guardedPlaces);
@@ -72,6 +82,7 @@ export async function sandboxView(named: SandboxBounds, deps: ViewDeps): Promise
   try {
     places.protectLinks(named.home);
     await applyProtections({ bounds, roots, nested, places, serverPlaces, userHome });
+    if (isRun) await protectFiles(programFiles, { places, bounds, serverPrograms });
   } catch (error) {
     release();
     await places.releaseGuards();
@@ -93,6 +104,7 @@ export async function sandboxView(named: SandboxBounds, deps: ViewDeps): Promise
     unsure: needed,
     notFollowed,
     closed: places.closed,
+    programFiles,
     async release(moreFollow) {
       end();
       release();
@@ -124,6 +136,14 @@ async function applyProtections({ bounds, roots, nested, places, serverPlaces, u
     if (isStillThere(reason)) places.protect(path);
   }
   await protectHome({ home, workspace, everything: readable === 'everything', profileFiles }, places, loop);
+}
+
+async function protectFiles(
+  files: readonly KnownFile[],
+  { places, bounds, serverPrograms }: { places: ViewPlaces; bounds: SandboxBounds; serverPrograms: ServerPrograms },
+): Promise<void> {
+  const open = await protectPrograms(files, { places, unprotected: bounds.unprotected.map(resolveLinks), loop: new EventLoopYield() });
+  for (const { file, isEndOpen } of open) serverPrograms.expose(file, { isEndOpen, isGuard: (path) => places.isGuard(path) });
 }
 
 /** Whether the path exists and no folder in it has become a link, which the mount would follow. */

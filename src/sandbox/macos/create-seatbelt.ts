@@ -1,8 +1,10 @@
 import { systemClock } from '../../base/clock.ts';
+import { resolveLinks } from '../../base/paths/follow-path.ts';
 import { isWithin } from '../../base/paths/is-within.ts';
 import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import type { Listeners } from '../listeners.ts';
 import { LocalListeners } from '../local-listeners.ts';
+import { PROTECTED, protectedAs } from '../places/protected-as.ts';
 import { realBounds } from '../places/real-bounds.ts';
 import { type Installation, serverPlaces } from '../places/server-places.ts';
 import { SandboxUnavailableError } from '../processes/processes.ts';
@@ -10,6 +12,7 @@ import { proxyEnvironment } from '../proxy-environment.ts';
 import { requirePlainPaths } from '../require-plain-paths.ts';
 import type { ConfinedCommand, Confinement, Sandbox } from '../sandbox.ts';
 import { sandboxProgram } from '../sandbox-program.ts';
+import { type KnownFile, ServerPrograms } from '../server-programs/server-programs.ts';
 import { splitEnvironment } from '../split-environment.ts';
 import { listenForCommand } from './listen-for-command.ts';
 import { seatbeltProfile } from './seatbelt-profile.ts';
@@ -18,6 +21,8 @@ const PROBLEM = 'Commands cannot be sandboxed: /usr/bin/sandbox-exec is missing.
 
 export interface SeatbeltDeps {
   installation: Installation;
+  /** The programs that the server starts outside the sandbox. Default: none. */
+  serverPrograms?: ServerPrograms;
   /** Makes the listeners of commands' proxies, by default in this thread. */
   listeners?: Listeners | undefined;
   /** Replaces the program of the system. */
@@ -25,7 +30,8 @@ export interface SeatbeltDeps {
 }
 
 /** Returns the sandbox of macOS. */
-export function createSeatbelt({ installation, listeners, program = sandboxProgram('darwin')?.path }: SeatbeltDeps): Sandbox {
+export function createSeatbelt({ installation, listeners, program = sandboxProgram('darwin')?.path, ...deps }: SeatbeltDeps): Sandbox {
+  const { serverPrograms = new ServerPrograms({ clock: systemClock, env: {} }) } = deps;
   let found: readonly string[] | null = null;
   const places = () => {
     found ??= serverPlaces(installation);
@@ -38,9 +44,15 @@ export function createSeatbelt({ installation, listeners, program = sandboxProgr
     async prepare() {},
     async tidy() {},
     async close() {},
-    async protects() {
-      return (path) => places().some((place) => isWithin(path, place));
+    async protects(bounds) {
+      const programFiles = await serverPrograms.files();
+      return (path) => protectedAs(path, { bounds, programFiles }) ?? (places().some((place) => isWithin(path, place)) ? PROTECTED : null);
     },
+    // The profile protects paths whether they exist or not.
+    async refusal() {
+      return null;
+    },
+    async programsChanged() {},
     async confine(command, bounds) {
       if (program === undefined) throw new SandboxUnavailableError(PROBLEM);
       requirePlainPaths(command, bounds);
@@ -50,13 +62,21 @@ export function createSeatbelt({ installation, listeners, program = sandboxProgr
           ? await listenForCommand(listeners ?? new LocalListeners(systemClock), serve)
           : null;
       try {
-        return confine(program, { command, bounds, places: places(), proxy });
+        const ofPrograms = await serverPrograms.files();
+        return confine(program, { command, bounds, places: [...places(), ...pathsOf(ofPrograms, bounds)], proxy });
       } catch (error) {
         proxy?.close();
         throw error;
       }
     },
   };
+}
+
+/** The paths and links that lead to files, except in folders that the user has left out. */
+function pathsOf(files: readonly KnownFile[], { unprotected }: SandboxBounds): string[] {
+  const open = unprotected.map(resolveLinks);
+  const closed = files.filter(({ end }) => !open.some((folder) => isWithin(end, folder)));
+  return [...new Set(closed.flatMap(({ end, links }) => [end, ...links]))];
 }
 
 interface ConfineOptions {

@@ -72,6 +72,11 @@ export class ViewPlaces {
     this.#protectPlace(place, statOf(place));
   }
 
+  /** Whether a path is a writable root itself. */
+  isRoot(path: string): boolean {
+    return this.#named.has(path);
+  }
+
   /** Like `protect`, for an entry of a folder whose path is real. */
   protectEntry(folder: string, name: string): void {
     const path = join(folder, name);

@@ -5,7 +5,7 @@ import { systemErrorCode } from '../../base/system-error-code.ts';
 import { type ProcessSpec, ProcessStartError } from './processes.ts';
 
 /** The path that `execvp` searches without a PATH. */
-const PATH_DEFAULT = '/usr/bin:/bin';
+export const PATH_DEFAULT = '/usr/bin:/bin';
 
 const REASONS: Record<string, string> = {
   ENOENT: 'No such file or directory',

@@ -9,7 +9,7 @@ import { Pipes } from './pipes.ts';
 import { type ProcessMark, ProcessMarks } from './process-mark.ts';
 import { createProcessTable, type ProcessTable } from './process-table.ts';
 import type { OutputStream, Processes, ProcessSpec, RunningProcess } from './processes.ts';
-import { ProcessStartError, SandboxUnavailableError, SERVER_ENDING } from './processes.ts';
+import { ChangedProgramError, ProcessStartError, SandboxUnavailableError, SERVER_ENDING } from './processes.ts';
 import type { ProcessesDeps } from './processes-deps.ts';
 import { startError } from './spawn-child.ts';
 import { startPiped } from './start-piped.ts';
@@ -128,21 +128,15 @@ export class ProcessKeeper implements Processes {
     { mark }: Start,
     onOutput: (stream: OutputStream, bytes: Buffer) => void,
   ): Promise<{ started: StartedProcess; confinement: Confinement | null }> {
-    const { argv, cwd, pinnedCwd, bounds, terminal, serve, signal, memoryBytesMax } = spec;
+    const { argv, cwd, pinnedCwd, bounds, terminal, serve, signal } = spec;
     if (terminal === null) this.#pipes.prepare();
     await findProgram(argv[0] ?? '', spec);
     const { sandbox } = this.#deps;
     const confined = bounds === null || sandbox === null ? null : { sandbox, bounds };
     const env = { ...(await sandboxEnvironment(spec.env, confined)), ...mark.env };
     if (bounds === null) {
-      await this.tidy();
-      const isLinux = this.#deps.platform === 'linux';
-      const limiting = memoryBytesMax === undefined ? '' : `ulimit -v ${Math.floor(memoryBytesMax / KIB)}; `;
-      const marking = isLinux ? ['/bin/sh', '-c', `${limiting}${MARKING}`, String(mark.lockLimit)] : [];
-      const started = await this.#begin({ argv: [...marking, ...argv], cwd: pinnedCwd ?? cwd, env, files: [], onOutput }, spec);
-      // Other kernels do not hold such a limit.
-      if (!isLinux && memoryBytesMax !== undefined) void watchMemory(started, memoryBytesMax, this.#deps);
-      return { started, confinement: null };
+      const own = { argv, cwd: pinnedCwd ?? cwd, env, files: [], onOutput };
+      return { started: await this.#launchFree(spec, mark, own), confinement: null };
     }
     if (sandbox === null) throw new SandboxUnavailableError('There is no sandbox on this system.');
     const confinement = await sandbox.confine({ argv, cwd, env, terminal: terminal !== null, serve, signal }, bounds);
@@ -152,6 +146,27 @@ export class ProcessKeeper implements Processes {
       await confinement.release();
       throw error;
     }
+  }
+
+  /** Starts a program without a sandbox. */
+  async #launchFree(spec: ProcessSpec, mark: ProcessMark, launch: Launch): Promise<StartedProcess> {
+    await this.tidy();
+    await this.#requireUnchanged(spec);
+    const { memoryBytesMax } = spec;
+    const isLinux = this.#deps.platform === 'linux';
+    const limiting = memoryBytesMax === undefined ? '' : `ulimit -v ${Math.floor(memoryBytesMax / KIB)}; `;
+    const marking = isLinux ? ['/bin/sh', '-c', `${limiting}${MARKING}`, String(mark.lockLimit)] : [];
+    const started = await this.#begin({ ...launch, argv: [...marking, ...launch.argv] }, spec);
+    // Other kernels do not hold such a limit.
+    if (!isLinux && memoryBytesMax !== undefined) void watchMemory(started, memoryBytesMax, this.#deps);
+    return started;
+  }
+
+  /** Rejects with a `ChangedProgramError` if commands may have written what the program runs. */
+  async #requireUnchanged({ startedFor, argv, cwd, env }: ProcessSpec): Promise<void> {
+    if (startedFor === undefined) return;
+    const refusal = (await this.#deps.sandbox?.refusal({ ...startedFor, argv, cwd, env })) ?? null;
+    if (refusal !== null) throw new ChangedProgramError(refusal);
   }
 
   async #begin(launch: Launch, { input, terminal, joinsOutput = false, isBackground = false }: ProcessSpec): Promise<StartedProcess> {

@@ -1,5 +1,6 @@
 import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import type { CommandServer } from '../sandbox.ts';
+import type { ServerProgram } from '../server-programs/server-program.ts';
 
 export interface TerminalSize {
   rows: number;
@@ -18,6 +19,8 @@ export interface ProcessSpec {
   env: Readonly<Record<string, string>>;
   /** Null: it runs with the rights of the server. */
   bounds: SandboxBounds | null;
+  /** What the server starts it for. It is refused if commands may have written what it runs. Only without bounds. Absent: not checked. */
+  startedFor?: Pick<ServerProgram, 'of' | 'kind'>;
   /** Serves its connections to its proxy. Required by bounds with `managedNetwork`. */
   serve?: CommandServer;
   /** Ends the wait for what its sandbox needs. It is not started then. */
@@ -98,6 +101,9 @@ export interface Processes {
 
 /** The program cannot be started. The message is for the model or the user. */
 export class ProcessStartError extends Error {}
+
+/** The program is not started, because commands in the sandbox may have written what it runs. */
+export class ChangedProgramError extends ProcessStartError {}
 
 /** The message of a `ProcessStartError` after `close`. */
 export const SERVER_ENDING = 'the server is ending and starts no more processes';

@@ -13,7 +13,7 @@ test('a patch whose folders cannot be closed does not block the next one', async
     clock: new FakeClock(),
     home: tempFolder(),
     env: {},
-    sandbox: { protects: async () => () => false },
+    sandbox: { protects: async () => () => null },
     unprotected: () => [],
   });
   const ids = { threadId: 'thread', turnId: 'turn', callId: 'call', itemId: 'call' };

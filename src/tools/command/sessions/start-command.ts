@@ -91,7 +91,9 @@ async function startProcess(
   if ('problem' in place) return place;
   try {
     const serve = proxy === null ? {} : { serve: proxy.serve, signal };
-    const spec = { argv: call.argv, ...place, env, bounds, owner, input: false, terminal, joinsOutput: true, moreFollow: true, ...serve };
+    const startedFor = bounds === null ? { startedFor: { of: "this command's shell", kind: 'approved' as const } } : {};
+    const how = { input: false, terminal, joinsOutput: true, moreFollow: true, ...serve, ...startedFor };
+    const spec = { argv: call.argv, ...place, env, bounds, owner, ...how };
     return await deps.processes.start(spec, (stream, bytes) => shown.take(stream, bytes));
   } catch (error) {
     if (error instanceof ProcessStartError || error instanceof SandboxUnavailableError) return { problem: error.message };

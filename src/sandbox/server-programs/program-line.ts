@@ -1,0 +1,64 @@
+import { COMMAND_RUNNERS, SHELLS } from '../../policy/command/command-runners.ts';
+import { parseCommand, type SimpleCommand } from '../../policy/command/parse-command.ts';
+import { programName } from '../../policy/command/program-name.ts';
+import { BETWEEN } from '../../policy/outside/line-words.ts';
+import { expandVariables } from './expand-variables.ts';
+import type { ServerProgram } from './server-program.ts';
+
+/** The commands that a program consists of: a line for a shell has several. */
+export interface ProgramLine {
+  /** The shell, and whether it is one that reads the profile of the user. Null: no shell runs the commands. */
+  shell: { path: string; login: boolean } | null;
+  /** Those that certainly run, in their order, with those that they run in turn. `\0` stands for text that only the shell knows. */
+  certain: readonly SimpleCommand[];
+  /** Parts that may run as commands. */
+  possible: readonly SimpleCommand[];
+  /** The files that commands get as their input. */
+  inputs: readonly string[];
+}
+
+/** The target of a redirection of input: a shell or an interpreter may run it. */
+const INPUT = /(?<![<0-9])<[ \t]*([^\s<>&|;()"'`$]+)/g;
+/** The option of a shell after which its script follows. */
+const SCRIPT_OPTION = /^-[a-z]*c$/;
+/** Scripts for shells in scripts for shells. */
+const DEPTH_MAX = 4;
+
+/** Parses the words of a program. Looks at no files. */
+export async function programLine({ argv, cwd, env, kind }: ServerProgram): Promise<ProgramLine> {
+  const [path = '', options = '', script] = argv;
+  const isShell = SHELLS.has(programName(path)) && script !== undefined && SCRIPT_OPTION.test(options);
+  const shell = isShell ? { path, login: options.includes('l') } : null;
+  if (kind === 'approved') return { shell, certain: [], possible: [], inputs: [] };
+  const line = isShell ? expandVariables(script, { ...env, PWD: cwd }) : '';
+  const { certain, possible } = await commandsOf(isShell ? ['/bin/bash', '-c', line] : argv, 0);
+  const inputs = [...line.matchAll(INPUT)].map(([, word = '']) => word);
+  return { shell, certain, possible, inputs };
+}
+
+async function commandsOf(argv: readonly string[], depth: number): Promise<Pick<ProgramLine, 'certain' | 'possible'>> {
+  const { text, commands, tracedCommands, possibleCommands } = await parseCommand(argv);
+  const isUncertain = commands === null && tracedCommands === null;
+  const certain: SimpleCommand[] = [];
+  // If it is not certain what runs, everything that may run counts.
+  for (const command of (commands ?? tracedCommands ?? possibleCommands).flatMap(withoutRunners)) {
+    const { words } = command;
+    const option = SHELLS.has(programName(words[0] ?? '')) ? words.findIndex((word) => SCRIPT_OPTION.test(word)) : -1;
+    const script = option === -1 ? undefined : words[option + 1];
+    certain.push(command);
+    if (script !== undefined && depth < DEPTH_MAX) certain.push(...(await commandsOf(['/bin/bash', '-c', script], depth + 1)).certain);
+  }
+  const words = { words: ['\0', ...text.split(BETWEEN)] };
+  return { certain, possible: isUncertain ? [...possibleCommands, words] : possibleCommands };
+}
+
+/** A command, and the one that it runs, if it is a program such as `env` or `timeout`. */
+function withoutRunners(command: SimpleCommand): SimpleCommand[] {
+  const [program = '', ...args] = command.words;
+  if (!COMMAND_RUNNERS.has(program) || SHELLS.has(program)) return [command];
+  const start = args.findIndex((word) => !/^-|^\w+=|^[\d.]+[smhd]?$/.test(word));
+  if (start === -1) return [command];
+  // The word after an option may be its value.
+  const inner = (args[start - 1]?.startsWith('-') === true ? [start, start + 1] : [start]).map((index) => args.slice(index));
+  return [command, ...inner.flatMap((words) => (words.length === 0 ? [] : withoutRunners({ words })))];
+}

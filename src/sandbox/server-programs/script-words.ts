@@ -1,0 +1,26 @@
+import { SHELLS } from '../../policy/command/command-runners.ts';
+
+/** Programs that run the script that their arguments name, or fetch the program that runs it. */
+const RUNNERS: ReadonlySet<string> = new Set('npx bunx bun deno pnpx npm pnpm yarn uv uvx poetry pipenv pdm rye hatch mise'.split(' '));
+/** Programs whose first argument is a script. */
+const INTERPRETER = /^(?:\.|source|elixir|java|julia|lua|luajit|node|perl|php|pwsh|pypy|python|rscript|ruby|ts-node|tsx)[\d.]*$/;
+/** Options of these after which code or the name of a module follows. */
+const INLINE = /^(?:-[A-Za-z]*[cemp]|--(?:command|eval|module|print))$/;
+/** The ends of names that scripts have. */
+const SCRIPT_NAME = /\.(?:[cm]?[jt]sx?|py|rb|pl|php|lua|ps1|sh|bash|zsh|fish|jar|r|jl|exs?|wasm)$/i;
+/** Words that are no paths: patterns, addresses and texts. */
+const NO_PATH = /[*?{\s]|:\/\//;
+
+/** Returns the words of a command that name a script, whether it exists or not. `program` is its name without a folder. */
+export function scriptWords(program: string, args: readonly string[]): string[] {
+  const isInterpreter = INTERPRETER.test(program) || SHELLS.has(program);
+  if (!isInterpreter && !RUNNERS.has(program)) return [];
+  const operands = args.flatMap((word) => (word.startsWith('-') ? (/^--?[\w-]+=(.+)/.exec(word)?.[1] ?? []) : [word]));
+  const paths = operands.filter((word) => word !== '' && !NO_PATH.test(word));
+  const named = paths.filter((word) => SCRIPT_NAME.test(word));
+  if (!isInterpreter || args.some((word) => INLINE.test(word))) return named;
+  // After an option, a word may be its value.
+  const [first = ''] = args;
+  const plain = first.startsWith('-') ? [] : paths.filter((word) => word === first);
+  return [...new Set([...named, ...plain, ...paths.filter((word) => word.includes('/')).slice(0, 1)])];
+}

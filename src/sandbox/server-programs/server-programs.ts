@@ -1,0 +1,175 @@
+import type { Clock } from '../../base/clock.ts';
+import type { Env } from '../../base/env.ts';
+import { EventLoopYield } from '../../base/event-loop-yield.ts';
+import { fileState } from '../../base/paths/file-state.ts';
+import { followPath } from '../../base/paths/follow-path.ts';
+import { programFiles } from './program-files.ts';
+import { type ProgramLine, programLine } from './program-line.ts';
+import { type ProgramFile, programKey, type ServerProgram } from './server-program.ts';
+import { allStartFiles } from './shell-start-files.ts';
+
+/** How long the files of a program are not looked for again. Commands cannot change the links on the way to them. */
+const AGE_MS_MAX = 5_000;
+/** The most programs whose files are kept. */
+const PROGRAMS_MAX = 1_000;
+/** The most files that are remembered because commands could write them. */
+const EXPOSED_MAX = 20_000;
+/** The work of finding the files of a program, in the units of `EventLoopYield`. */
+const PROGRAM_UNITS = 50;
+/** The state of a file that does not exist. */
+const ABSENT = '';
+
+/** A file that a program runs, and where its path leads. */
+export interface KnownFile extends ProgramFile {
+  /** What it belongs to, for errors. */
+  of: string;
+  /** Its path without links. Nothing need be there. */
+  end: string;
+  /** The links on the way, by their own real paths. */
+  links: readonly string[];
+}
+
+/** What is known about commands. */
+interface Commands {
+  /** Whether a command that runs now can write one of these real paths. */
+  canWrite(paths: readonly string[]): boolean;
+  /** Whether what is at a path is only there to keep commands from creating something. */
+  isGuard(path: string): boolean;
+}
+
+export interface ServerProgramsDeps {
+  clock: Pick<Clock, 'monotonic'>;
+  /** The environment of the server, whose home folder has the start files of shells. */
+  env: Env;
+}
+
+/**
+ * Knows the programs that the server starts outside the sandbox, and the files that they run. The sandbox protects these files from
+ * commands. A file that it could not protect is remembered as it was, and a program is not started if it has changed since.
+ */
+export class ServerPrograms {
+  readonly #deps: ServerProgramsDeps;
+  #list: () => readonly ServerProgram[] = () => [];
+  readonly #lines = new Map<string, ProgramLine>();
+  readonly #known = new Map<string, { files: readonly KnownFile[]; until: number }>();
+  /** What was at paths, and how these led there, when commands could first change that. */
+  readonly #exposed = new Map<string, string>();
+
+  constructor(deps: ServerProgramsDeps) {
+    this.#deps = deps;
+  }
+
+  /** Sets the function that returns the programs that the server may start now. */
+  listBy(list: () => readonly ServerProgram[]): void {
+    this.#list = list;
+  }
+
+  /** Returns the files of all programs and of login shells, shallow ones first: a folder spares those in it a mount of their own. */
+  async files(): Promise<KnownFile[]> {
+    const breaks = new EventLoopYield();
+    const programs = new Map(this.#list().map((program) => [programKey(program), program]));
+    const all = [...this.#kept('', 'a login shell', () => allStartFiles(this.#deps.env))];
+    for (const [key, program] of programs) {
+      const line = await this.#line(program);
+      await breaks.worked(PROGRAM_UNITS);
+      all.push(...this.#kept(key, program.of, () => programFiles(program, line)));
+    }
+    return unique(all).sort((one, other) => one.end.length - other.end.length);
+  }
+
+  /** Remembers a file as it is: commands can replace the links on its way, or also what is at their end. */
+  expose(file: KnownFile, { isEndOpen, isGuard }: { isEndOpen: boolean; isGuard: Commands['isGuard'] }): void {
+    this.#remember(`way ${file.path}`, () => wayOf(file.path));
+    if (isEndOpen) this.#remember(`end ${file.path}`, () => stateOf(file.path, isGuard));
+  }
+
+  /** Remembers the files of programs that are new, if a command runs that can write them. */
+  async note(commands: Commands): Promise<void> {
+    this.#exposeTo(commands, await this.files());
+  }
+
+  /** Returns why a program must not be started: one of its files is another one than when commands could first write it. Null: it may. */
+  async refusal(program: ServerProgram, commands: Commands): Promise<string | null> {
+    const files = known(programFiles(program, await this.#line(program)), program.of);
+    this.#exposeTo(commands, files);
+    const changed = files.find(
+      ({ path }) =>
+        this.#isOther(`way ${path}`, () => wayOf(path)) ||
+        this.#isOther(`end ${path}`, () => stateOf(path, (one) => commands.isGuard(one))),
+    );
+    return changed === undefined ? null : refusalText(changed, program.kind);
+  }
+
+  #exposeTo({ canWrite, isGuard }: Commands, files: readonly KnownFile[]): void {
+    for (const file of files) {
+      const isEndOpen = canWrite([file.end]);
+      if (isEndOpen || canWrite(file.links)) this.expose(file, { isEndOpen, isGuard });
+    }
+  }
+
+  #remember(key: string, state: () => string): void {
+    if (!this.#exposed.has(key) && this.#exposed.size < EXPOSED_MAX) this.#exposed.set(key, state());
+  }
+
+  #isOther(key: string, state: () => string): boolean {
+    const before = this.#exposed.get(key);
+    return before !== undefined && before !== state();
+  }
+
+  async #line(program: ServerProgram): Promise<ProgramLine> {
+    const key = programKey(program);
+    const line = this.#lines.get(key) ?? (await programLine(program));
+    if (this.#lines.size >= PROGRAMS_MAX) this.#lines.clear();
+    // The script of an approved command is another one each time.
+    if (program.kind === 'configured') this.#lines.set(key, line);
+    return line;
+  }
+
+  #kept(key: string, of: string, find: () => ProgramFile[]): readonly KnownFile[] {
+    const now = this.#deps.clock.monotonic();
+    const kept = this.#known.get(key);
+    if (kept !== undefined && now < kept.until) return kept.files;
+    const files = known(find(), of);
+    if (this.#known.size >= PROGRAMS_MAX) this.#known.clear();
+    this.#known.set(key, { files, until: now + AGE_MS_MAX });
+    return files;
+  }
+}
+
+function known(files: readonly ProgramFile[], of: string): KnownFile[] {
+  return files.map((file) => {
+    const { end, links } = followPath(file.path);
+    return { ...file, of, end, links: links.map(({ link }) => link) };
+  });
+}
+
+/** Files by their paths. If one of several programs needs a guard at a path, it counts for all. */
+function unique(files: readonly KnownFile[]): KnownFile[] {
+  const byPath = new Map<string, KnownFile>();
+  for (const file of files) if (byPath.get(file.path)?.ifAbsent !== 'guard') byPath.set(file.path, file);
+  return [...byPath.values()];
+}
+
+/** Where a path leads, and through which links. */
+function wayOf(path: string): string {
+  const { end, links } = followPath(path);
+  return JSON.stringify([end, links]);
+}
+
+/** Commands in a folder change its entries, which are not compared: only whether it is there. */
+function stateOf(path: string, isGuard: (path: string) => boolean): string {
+  const state = fileState(path);
+  return state === null || isGuard(path) ? ABSENT : state.isFolder ? 'folder' : state.text;
+}
+
+function refusalText({ end, of, path }: KnownFile, kind: ServerProgram['kind']): string {
+  const shown = end === path ? path : `${path} (${end})`;
+  const remedy =
+    kind === 'approved'
+      ? 'or run the command without a login shell'
+      : 'or use a program, a script and a working directory (`cwd`) that commands cannot write';
+  return (
+    `${shown} is new or has changed while commands in the sandbox could write it, and ${of} would run it outside the sandbox. ` +
+    `Look at what changed. If it is right, start heddle again, ${remedy}.`
+  );
+}
