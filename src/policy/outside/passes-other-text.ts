@@ -22,7 +22,7 @@ export const PASSES_NOTHING: ReadonlySet<string> = new Set('touch mkdir rm rmdir
 const PASSES_CONTENT: ReadonlySet<string> = new Set('cat cp mv ln tee head tail sort uniq cut tr nl wc sed'.split(' '));
 /** Subcommands of git that change no files of the working tree. */
 const KEEPS_FILES: ReadonlySet<string> = new Set(
-  'add commit push fetch status branch tag remote rev-parse describe diff log show blame ls-files'.split(' '),
+  'add commit push fetch status branch tag remote rev-parse describe diff log show blame ls-files --version --help'.split(' '),
 );
 const LOOP = /(?<![\w-])(?:for|while|until|select)(?![\w-])/;
 /** Redirections that keep nothing, and `||`. */
