@@ -74,6 +74,11 @@ export class McpServer {
     return this.#tools.tools;
   }
 
+  /** Whether the server has said that its tools have changed since it listed them. */
+  get hasChangedTools(): boolean {
+    return this.#areToolsOld;
+  }
+
   /** The tools that are not offered. Another list when it has listed them again. */
   get leftOut(): McpToolList['leftOut'] {
     return this.#tools.leftOut;
@@ -276,9 +281,9 @@ export class McpServer {
         question.kind === 'token'
           ? this.#deps.tokens.answer(this.config, question.refused)
           : this.#questions.answer(call, question, signal),
-      onToolsChanged: () => {
+      onToolsChanged: (isLast) => {
         this.#areToolsOld = true;
-        if (this.#state.status === 'ready') this.#refresh.ask();
+        if (isLast && this.#state.status === 'ready') this.#refresh.ask();
       },
       onClosed: (reason) => {
         if (this.#connection === connection) this.#lost(reason ?? 'the connection ended');
@@ -295,9 +300,11 @@ export class McpServer {
     const timeout = new AbortController();
     const timer = this.#deps.clock.setTimer(() => timeout.abort(), this.config.startupTimeoutMs);
     try {
+      this.#areToolsOld = false;
       this.#tools = await this.#listTools(connection, timeout.signal);
       return true;
     } catch (error) {
+      this.#areToolsOld = true;
       this.#deps.log.warn({ server: this.config.name, problem: this.#messageOf(error) }, 'an MCP server did not list its changed tools');
       return this.#connection !== connection;
     } finally {
