@@ -46,8 +46,8 @@ export class McpServer {
   #hasFailed = false;
   #connected: ConnectedServer | null = null;
   #tools: McpToolList = { tools: [], leftOut: [] };
-  /** The server has said that they have changed since. */
-  #areToolsOld = false;
+  /** The server has said that its tools have changed since it listed them. */
+  hasChangedTools = false;
 
   /** `cwd`: the absolute working directory of its process. */
   constructor(config: McpServerConfig, cwd: string, deps: McpServerDeps) {
@@ -72,11 +72,6 @@ export class McpServer {
   /** The tools that it has, as it listed them last. */
   get tools(): readonly McpTool[] {
     return this.#tools.tools;
-  }
-
-  /** Whether the server has said that its tools have changed since it listed them. */
-  get hasChangedTools(): boolean {
-    return this.#areToolsOld;
   }
 
   /** The tools that are not offered. Another list when it has listed them again. */
@@ -221,7 +216,7 @@ export class McpServer {
       this.#hasFailed = false;
       this.#restart.succeeded();
       this.#setState({ status: 'ready' });
-      if (this.#areToolsOld) this.#refresh.ask();
+      if (this.hasChangedTools) this.#refresh.ask();
     } catch (error) {
       if (this.#state.status !== 'starting') return;
       this.#failed(error);
@@ -246,7 +241,7 @@ export class McpServer {
   }
 
   async #listTools(connection: HostConnection, signal: AbortSignal): Promise<McpToolList> {
-    this.#areToolsOld = false;
+    this.hasChangedTools = false;
     return (await connection.request({ op: 'listTools' }, { signal })) as unknown as McpToolList;
   }
 
@@ -282,7 +277,7 @@ export class McpServer {
           ? this.#deps.tokens.answer(this.config, question.refused)
           : this.#questions.answer(call, question, signal),
       onToolsChanged: (isLast) => {
-        this.#areToolsOld = true;
+        this.hasChangedTools = true;
         if (isLast && this.#state.status === 'ready') this.#refresh.ask();
       },
       onClosed: (reason) => {
@@ -300,11 +295,10 @@ export class McpServer {
     const timeout = new AbortController();
     const timer = this.#deps.clock.setTimer(() => timeout.abort(), this.config.startupTimeoutMs);
     try {
-      this.#areToolsOld = false;
       this.#tools = await this.#listTools(connection, timeout.signal);
       return true;
     } catch (error) {
-      this.#areToolsOld = true;
+      this.hasChangedTools = true;
       this.#deps.log.warn({ server: this.config.name, problem: this.#messageOf(error) }, 'an MCP server did not list its changed tools');
       return this.#connection !== connection;
     } finally {

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { jsonPieces } from '../../base/json-pieces.ts';
-import type { JsonObject } from '../../base/json-value.ts';
-import { withSortedKeys } from '../../base/with-sorted-keys.ts';
+import { type JsonObject, withSortedKeys } from '../../base/json-value.ts';
 
 /** Identifies an action: two actions have the same hash only if everything about them is the same. */
 export async function actionHash(planned: JsonObject, breaks: EventLoopYield): Promise<string> {

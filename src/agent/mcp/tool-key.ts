@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { JsonValue } from '../../base/json-value.ts';
-import { withSortedKeys } from '../../base/with-sorted-keys.ts';
+import { type JsonValue, withSortedKeys } from '../../base/json-value.ts';
 import { approvalModeOf, type McpApprovalMode, type McpServerConfig, serverKey } from '../../config/mcp/mcp-server-config.ts';
 import type { McpTool } from '../../mcp/to-host.ts';
 

@@ -10,6 +10,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { createFetch, type Fetch } from '../../base/http/create-fetch.ts';
 import { isObject, type JsonObject, type JsonValue } from '../../base/json-value.ts';
+import { ChangeNotices } from '../change-notices.ts';
 import type { LoginTarget, LoginWeb } from '../oauth/login-web.ts';
 import type {
   ConnectedServer,
@@ -21,7 +22,6 @@ import type {
   McpRequest,
   StoredCredentials,
 } from '../to-host.ts';
-import { ChangeNotices } from './change-notices.ts';
 import { connectLimited } from './connect-limited.ts';
 import { HttpTransport } from './http-transport.ts';
 import { isWithin } from './json-limits.ts';

@@ -18,6 +18,12 @@ const SHELL = [
   '.login',
 ];
 const SCRIPTED = ['package.json', 'tsconfig.json', 'index.js', 'index.cjs', 'index.mjs', 'index.ts'];
+/** Hooks may be in any folder that `core.hooksPath` names. */
+const GIT_HOOKS = (
+  'applypatch-msg commit-msg fsmonitor-watchman post-applypatch post-checkout post-commit post-index-change post-merge post-rewrite ' +
+  'pre-applypatch pre-auto-gc pre-commit pre-merge-commit pre-push pre-rebase prepare-commit-msg push-to-checkout reference-transaction ' +
+  'sendemail-validate'
+).split(' ');
 const GRADLE = ['build.gradle', 'build.gradle.kts', 'settings.gradle', 'settings.gradle.kts', 'gradle.properties', 'gradlew'];
 
 const PROGRAMS: readonly (readonly [programs: string, files: readonly string[]])[] = [
@@ -26,7 +32,7 @@ const PROGRAMS: readonly (readonly [programs: string, files: readonly string[]])
   ['bash sh dash ash zsh ksh mksh csh tcsh', SHELL],
   ['node tsx ts-node', SCRIPTED],
   ['python python2 python3 pypy pypy3', ['__main__.py', '__init__.py']],
-  ['git', ['.gitconfig', 'git/config', '.config/git/config']],
+  ['git', ['.gitconfig', 'git/config', '.config/git/config', ...GIT_HOOKS]],
   ['tsc', ['tsconfig.json']],
   ['deno', ['deno.json', 'deno.jsonc']],
   ['cargo', CARGO],

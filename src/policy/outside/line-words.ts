@@ -44,7 +44,7 @@ export function lineWords(command: ParsedCommand): LineWords {
     !commands.some(isUncertain) &&
     !possibleCommands.some(hasUnknown) &&
     !passesOtherText(commands, text) &&
-    !(/[<>]\(/.test(script) && mayPassOtherText(possibleCommands, text));
+    !(UNORDERED.test(script) && mayPassOtherText(possibleCommands, text));
   // Further shells read the words of their scripts without quotes.
   const code = possibleCommands.map(({ words }) => words).filter(([program = '']) => !PASSES_NOTHING.has(program));
   return { commands, mayRunAll: true, others: plain ?? others, code, areAll };
@@ -59,6 +59,9 @@ function understood({ commands, tracedCommands }: ParsedCommand): readonly Simpl
 function hasUnknown({ words }: SimpleCommand): boolean {
   return words.some((word) => word.includes('\0'));
 }
+
+/** Syntax whose commands read and write each other in another order than that of the line. */
+const UNORDERED = /[<>]\(|<<[^<][\s\S]*\|/;
 
 /** Quoted text that a shell takes literally, as a whole word or as the value of an assignment or an option. */
 const QUOTED = /(?<=[ \t\n=<>]|^)(?:'[^']*'|"[^"$`\\!]*")(?=[ \t\n;|&)]|$)/g;
