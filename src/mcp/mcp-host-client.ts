@@ -25,7 +25,8 @@ export interface ConnectionEvents {
   onTaken(bytes: number): void;
   /** The server asks. `call`: the request in whose course it asks; null: unknown. */
   onQuestion(call: number | null, question: McpQuestion, signal: AbortSignal): Promise<McpAnswer>;
-  onToolsChanged(): void;
+  /** Its tools have changed. `isLast`: no further change has come for a moment. */
+  onToolsChanged(isLast: boolean): void;
   /** The connection has ended by itself. */
   onClosed(reason: string | null): void;
 }
@@ -199,7 +200,7 @@ export class McpHostClient {
     else if (message.type === 'output') open?.events.onOutput(message.bytes);
     else if (message.type === 'taken') open?.events.onTaken(message.bytes);
     else if (message.type === 'ask') void this.#answer(message);
-    else if (message.type === 'toolsChanged') open?.events.onToolsChanged();
+    else if (message.type === 'toolsChanged') open?.events.onToolsChanged(message.isLast);
     else if (message.type === 'closed') this.#closed(connection, message.reason);
     else this.#options.log.debug({ connection, message: message.message }, 'an MCP connection noticed a problem');
   }

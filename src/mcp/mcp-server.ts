@@ -46,8 +46,8 @@ export class McpServer {
   #hasFailed = false;
   #connected: ConnectedServer | null = null;
   #tools: McpToolList = { tools: [], leftOut: [] };
-  /** The server has said that they have changed since. */
-  #areToolsOld = false;
+  /** The server has said that its tools have changed since it listed them. */
+  hasChangedTools = false;
 
   /** `cwd`: the absolute working directory of its process. */
   constructor(config: McpServerConfig, cwd: string, deps: McpServerDeps) {
@@ -216,7 +216,7 @@ export class McpServer {
       this.#hasFailed = false;
       this.#restart.succeeded();
       this.#setState({ status: 'ready' });
-      if (this.#areToolsOld) this.#refresh.ask();
+      if (this.hasChangedTools) this.#refresh.ask();
     } catch (error) {
       if (this.#state.status !== 'starting') return;
       this.#failed(error);
@@ -241,7 +241,7 @@ export class McpServer {
   }
 
   async #listTools(connection: HostConnection, signal: AbortSignal): Promise<McpToolList> {
-    this.#areToolsOld = false;
+    this.hasChangedTools = false;
     return (await connection.request({ op: 'listTools' }, { signal })) as unknown as McpToolList;
   }
 
@@ -276,9 +276,9 @@ export class McpServer {
         question.kind === 'token'
           ? this.#deps.tokens.answer(this.config, question.refused)
           : this.#questions.answer(call, question, signal),
-      onToolsChanged: () => {
-        this.#areToolsOld = true;
-        if (this.#state.status === 'ready') this.#refresh.ask();
+      onToolsChanged: (isLast) => {
+        this.hasChangedTools = true;
+        if (isLast && this.#state.status === 'ready') this.#refresh.ask();
       },
       onClosed: (reason) => {
         if (this.#connection === connection) this.#lost(reason ?? 'the connection ended');
@@ -298,6 +298,7 @@ export class McpServer {
       this.#tools = await this.#listTools(connection, timeout.signal);
       return true;
     } catch (error) {
+      this.hasChangedTools = true;
       this.#deps.log.warn({ server: this.config.name, problem: this.#messageOf(error) }, 'an MCP server did not list its changed tools');
       return this.#connection !== connection;
     } finally {

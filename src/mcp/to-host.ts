@@ -170,7 +170,8 @@ export type FromHost =
   | { type: 'failure'; call: number; problem: McpProblem }
   | { type: 'ask'; ask: number; connection: number; call: number | null; question: McpQuestion }
   | { type: 'withdrawn'; ask: number }
-  | { type: 'toolsChanged'; connection: number }
+  /** The server has changed its tools. `isLast`: no further change has come for a moment. */
+  | { type: 'toolsChanged'; connection: number; isLast: boolean }
   | { type: 'closed'; connection: number; reason: string | null }
   | { type: 'noticed'; connection: number; message: string }
   /** For the log. */

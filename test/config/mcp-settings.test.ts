@@ -29,6 +29,7 @@ test('a server on stdio, with defaults', async () => {
         approvalMode: 'auto',
         callsInParallel: false,
         toolApprovals: {},
+        approvedTools: {},
         secrets: [],
       },
     ],
@@ -57,6 +58,7 @@ default_tools_approval_mode = "prompt"
 supports_parallel_tool_calls = true
 [mcp_servers.ex.tools.a]
 approval_mode = "approve"
+approved_definition = "abc"
 `);
   expect(settings.servers[0]).toEqual({
     name: 'ex',
@@ -76,6 +78,7 @@ approval_mode = "approve"
     approvalMode: 'prompt',
     callsInParallel: true,
     toolApprovals: { a: 'approve' },
+    approvedTools: { a: 'abc' },
     secrets: ['token-of-the-user', 'key-key-key'],
   });
 });
@@ -148,7 +151,11 @@ test('a disabled server has no problems; a table that is none is one', async () 
 test.each([
   ['command = "x"\nstartup_timeout_secs = 1', 'startup_timeout_secs', 'Did you mean startup_timeout_sec?'],
   ['command = "x"\nenvironment_id = "local"', 'environment_id', 'The keys here are enabled, required'],
-  ['command = "x"\n[mcp_servers.ex.tools.a]\noutput_token_limit = 5', 'tools.a.output_token_limit', 'The keys here are approval_mode.'],
+  [
+    'command = "x"\n[mcp_servers.ex.tools.a]\noutput_token_limit = 5',
+    'tools.a.output_token_limit',
+    'The keys here are approval_mode, approved_definition.',
+  ],
   ['url = "https://e.com"\n[mcp_servers.ex.oauth]\nclient_idd = "x"', 'oauth.client_idd', 'Did you mean client_id?'],
   ['command = "x"\nenv_vars = [{ name = "A", source = "remote" }]', 'env_vars', 'these keys have no effect: source. The variables are'],
 ])('a key that heddle does not know is reported, and the server runs: %s', async (table, key, advice) => {

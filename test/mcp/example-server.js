@@ -62,6 +62,8 @@ let tools = [
   ...(MCP_TOOL === undefined ? [] : [{ name: MCP_TOOL, inputSchema: schema() }]),
 ];
 
+// MCP_CHANGED: what is different in the tool `write`, as JSON.
+tools = tools.map((tool) => (tool.name === 'write' ? { ...tool, ...JSON.parse(process.env.MCP_CHANGED ?? '{}') } : tool));
 // MCP_TOOLS: further tools, as JSON.
 tools.push(...JSON.parse(process.env.MCP_TOOLS ?? '[]'));
 

@@ -56,6 +56,7 @@ function setUp() {
     approvalMode: 'auto',
     callsInParallel: false,
     toolApprovals: {},
+    approvedTools: {},
     secrets: [],
     ...more,
   });

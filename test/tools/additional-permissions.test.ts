@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { answer, question } from '../support/asking.ts';
@@ -78,6 +78,45 @@ test('acceptForSession covers the same command with the same permissions, and no
     ['b', 'completed'],
     ['c', 'declined'],
   ]);
+});
+
+describe('what runs with additional permissions is what was approved', () => {
+  const RUN = 'sh run.sh';
+  const REWRITE = "echo 'echo other > ../beside/z' > run.sh";
+  const RUN_FILES = { ...FILES, 'work/run.sh': 'echo hi > ../beside/x\n' };
+
+  test('acceptForSession ends when the script has changed', async () => {
+    const calls = [runs(RUN, WIDER), runs(RUN, WIDER, 'b'), runs(REWRITE, {}, 'c'), runs(RUN, WIDER, 'd'), done];
+    const server = await commandServer(calls, { config: ON_REQUEST, files: RUN_FILES });
+    await started(server);
+    answer(server.client, await question(server.client, METHOD), { decision: 'acceptForSession' });
+    const second = await question(server.client, METHOD, 2);
+    expect(second.params.itemId).toBe('d');
+    answer(server.client, second, { decision: 'decline' });
+    await server.client.waitFor('turn/completed');
+    expect(existsSync(join(server.folder, 'beside', 'z'))).toBe(false);
+  });
+
+  test('the script does not run if it changes while the question is open', async () => {
+    const server = await commandServer([runs(RUN, WIDER), done], { config: ON_REQUEST, files: RUN_FILES });
+    await started(server);
+    const asked = await question(server.client, METHOD);
+    writeFileSync(join(server.cwd, 'run.sh'), 'echo other > ../beside/z\n');
+    answer(server.client, asked, { decision: 'accept' });
+    await server.client.waitFor('turn/completed');
+    expect(told(server)).toContain(`This command was not run: ${join(server.cwd, 'run.sh')} has changed`);
+    expect(existsSync(join(server.folder, 'beside', 'z'))).toBe(false);
+  });
+
+  test('a line whose files cannot be compared is asked about each time', async () => {
+    const server = await commandServer([runs('f=run; sh $f.sh', WIDER), done], { config: ON_REQUEST, files: RUN_FILES });
+    await started(server);
+    const asked = await question(server.client, METHOD);
+    expect(asked.params.availableDecisions).toEqual(['accept', 'decline', 'cancel']);
+    answer(server.client, asked, { decision: 'accept' });
+    await server.client.waitFor('turn/completed');
+    expect(readFileSync(join(server.folder, 'beside', 'x'), 'utf8')).toBe('hi\n');
+  });
 });
 
 test('permissions that the sandbox already allows need no approval', async () => {

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { appendFileSync, existsSync, mkdirSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
@@ -112,6 +114,35 @@ test('a pin knows the folder above the one that a link leads to', async () => {
   await pin.close();
   writeFileSync(join(base, 'real', 'run.sh'), '');
   expect(await pin.changed()).toBe(join(base, 'real', 'run.sh'));
+});
+
+/** Writes to a file through memory, so that its time of change is an old one. Writes again after a line of input. */
+const MAPPED = `
+import mmap, sys
+file = open(sys.argv[1], 'r+b')
+memory = mmap.mmap(file.fileno(), 0)
+memory[0:1] = b'#'
+print('written', flush=True)
+sys.stdin.readline()
+memory[0:4] = b'rm a'
+print('again', flush=True)
+sys.stdin.readline()
+`;
+
+test('a change through memory is noticed, although the time of change stays the same', async () => {
+  const cwd = tempFolder();
+  writeFileSync(join(cwd, 'x.sh'), 'exit 0\n');
+  const writer = spawn('python3', ['-c', MAPPED, join(cwd, 'x.sh')], { stdio: ['pipe', 'pipe', 'inherit'] });
+  await once(writer.stdout, 'data');
+  const command = await parseCommand(['bash', '-c', 'sh x.sh']);
+  const pin = await CommandPin.take({ command, cwd, env: ENV }, [cwd]);
+  expect(await pin.changed()).toBeNull();
+  writer.stdin.write('\n');
+  await once(writer.stdout, 'data');
+  expect(await pin.changed()).toBe(join(cwd, 'x.sh'));
+  await pin.close();
+  writer.stdin.end();
+  await once(writer, 'close');
 });
 
 describe('a pin of a git command', () => {

@@ -1,12 +1,11 @@
 import type { JsonObject, JsonValue } from '../../base/json-value.ts';
 import { isObject } from '../../base/json-value.ts';
-import { approvalModeOf } from '../../config/mcp/mcp-server-config.ts';
 import type { McpTool } from '../../mcp/to-host.ts';
 import type { McpServerElicitationRequestResponse } from '../../protocol/generated/types.ts';
 import { type Ask, type PlannedAction, UNCONFINED, type Verdict } from '../../tools/action.ts';
 import { unanswered } from '../../tools/denial.ts';
 import type { McpCall } from './mcp-call.ts';
-import { toolKey } from './tool-key.ts';
+import { storedToolKey, toolApprovalMode, toolKey } from './tool-key.ts';
 
 interface ApprovalOptions {
   /** Why the safety check or a part of the turn wants a review; null: policy asks. Such an approval is for one call. */
@@ -18,7 +17,7 @@ interface ApprovalOptions {
 export function mcpApproval({ used, tool, context, deps }: McpCall, args: JsonObject, { reason, describe }: ApprovalOptions): Ask {
   const { name } = used.config;
   const { threadId, turnId, grants } = context;
-  const mayLast = reason === null && approvalModeOf(used.config, tool.name) === 'auto';
+  const mayLast = reason === null && toolApprovalMode(used.config, tool) === 'auto';
   return {
     permit: UNCONFINED,
     describe,
@@ -42,7 +41,7 @@ export function mcpApproval({ used, tool, context, deps }: McpCall, args: JsonOb
     async keep({ scope }, host) {
       if (scope === 'session' || scope === 'always') grants.allowMcpTool(toolKey(used.config, tool));
       if (scope !== 'always') return;
-      const problem = await deps.toolApprovals.store(used.config, tool.name);
+      const problem = await deps.toolApprovals.store(used.config, tool.name, storedToolKey(used.config, tool));
       if (problem === null) return;
       const message = `${problem} The tool ${tool.name} is allowed in this session only.`;
       await host.emit({ method: 'warning', params: { threadId, message } });

@@ -1,5 +1,4 @@
 import { isObject, type JsonObject, type JsonValue } from '../../base/json-value.ts';
-import { approvalModeOf } from '../../config/mcp/mcp-server-config.ts';
 import { McpError } from '../../mcp/mcp-error.ts';
 import type { Progress } from '../../mcp/mcp-host-client.ts';
 import type { McpCallOutcome } from '../../mcp/to-host.ts';
@@ -25,7 +24,7 @@ import { mcpApproval } from './mcp-approval.ts';
 import type { McpCall } from './mcp-call.ts';
 import { runSafetyCheck } from './run-safety-check.ts';
 import { failureFor, timedOutput } from './timed-output.ts';
-import { toolKey } from './tool-key.ts';
+import { toolApprovalMode, toolKey } from './tool-key.ts';
 
 type McpItem = Extract<ThreadItem, { type: 'mcpToolCall' }>;
 
@@ -67,7 +66,7 @@ export class McpCallAction implements Action {
 
   async judge(settings: ThreadSettings, grants: Grants): Promise<Judgement> {
     const { used, tool } = this.#call;
-    const mode = approvalModeOf(used.config, tool.name);
+    const mode = toolApprovalMode(used.config, tool);
     const isGranted = grants.allowsMcpTool(toolKey(used.config, tool));
     const judged = judgeMcpCall({ mode, annotations: tool.annotations, isGranted }, settings);
     if (typeof judged === 'object') return judged;
@@ -95,6 +94,7 @@ export class McpCallAction implements Action {
         connectorName: null,
       },
       planned: { tool: 'mcp_tool_call', server: used.config.name, toolName: tool.name, arguments: this.#args },
+      files: { definition: toolKey(used.config, tool) },
       claims: {
         toolTitle: tool.title,
         toolDescription: tool.description,
@@ -110,6 +110,7 @@ export class McpCallAction implements Action {
     const startedMs = deps.clock.monotonic();
     const wallMs = () => deps.clock.monotonic() - startedMs;
     try {
+      await this.#requireSameDefinition(host.signal);
       const charsMax = deps.configuration().config.get('tool_output_token_limit') * CHARS_PER_TOKEN;
       const request = { op: 'callTool' as const, name: tool.name, arguments: this.#args, meta: { threadId }, charsMax };
       const value = await used.server.request(request, {
@@ -130,6 +131,22 @@ export class McpCallAction implements Action {
       const message = host.signal.aborted ? refusalText({ by: 'interrupted', cause: host.interruptCause ?? 'user' }) : error.message;
       return { output: failureFor(message, wallMs()), success: false, item: this.#ended('failed', { message, durationMs: wallMs() }) };
     }
+  }
+
+  /** Throws an McpError if the server has another definition of the tool by now than the one that the call was judged by. */
+  async #requireSameDefinition(signal: AbortSignal): Promise<void> {
+    const { used, tool } = this.#call;
+    await used.server.settled(signal);
+    const { server: current } = used;
+    const now = current.tools.find(({ name }) => name === tool.name);
+    const isSame = now === undefined ? current.connected === null : toolKey(used.config, now) === toolKey(used.config, tool);
+    // A tool that only reads has needed no approval.
+    if (isSame && !(current.hasChangedTools && tool.annotations?.readOnlyHint !== true)) return;
+    const server = used.config.name;
+    const message =
+      `This call was not made: the MCP server ${server} has changed the definition of the tool ${tool.name} since the call was checked. ` +
+      'Read its description again, and call it again if it is still right.';
+    throw new McpError('other', message);
   }
 
   refused(denial: Denial): ActionOutcome {

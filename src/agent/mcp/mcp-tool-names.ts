@@ -18,7 +18,9 @@ export function mcpToolNames(tools: readonly string[], namespace: string): Map<s
 function uniqueNames(all: readonly string[], nameOf: (each: string) => string, charsMax: number): Map<string, string> {
   const names = new Map<string, string>();
   const taken = new Set<string>();
-  for (const each of all) {
+  // A name that needs no change keeps it, whatever others are like.
+  const exactFirst = [...all.filter((each) => nameOf(each).endsWith(each)), ...all.filter((each) => !nameOf(each).endsWith(each))];
+  for (const each of exactFirst) {
     const wanted = nameOf(each) || '_';
     const fits = wanted.length <= charsMax && !taken.has(wanted);
     const name = fits ? wanted : `${wanted.slice(0, charsMax - HASH_CHARS - 1)}_${hash(each)}`;

@@ -36,5 +36,8 @@ function namedTools(...servers: McpServerConfig[]): string[] {
 
 function allows(tool: string, theirs: McpServerConfig, ours: McpServerConfig): boolean {
   if (!isToolEnabled(theirs, tool)) return true;
+  // An approval for one definition allows less than one for any definition.
+  const isBound = Object.hasOwn(ours.approvedTools, tool) && approvalModeOf(theirs, tool) === 'approve';
+  if (isBound && ours.approvedTools[tool] !== theirs.approvedTools[tool]) return false;
   return isToolEnabled(ours, tool) && LETS_RUN[approvalModeOf(theirs, tool)] <= LETS_RUN[approvalModeOf(ours, tool)];
 }

@@ -55,6 +55,8 @@ export interface McpServerConfig {
   callsInParallel: boolean;
   /** By the name of a tool. */
   toolApprovals: Readonly<Record<string, McpApprovalMode>>;
+  /** The definitions that approvals of tools were stored for, as hashes, by the name of a tool. Those without one are for any definition. */
+  approvedTools: Readonly<Record<string, string>>;
   /** Values of its configuration that no error and no log may show. */
   secrets: readonly string[];
 }
@@ -69,7 +71,7 @@ export function hasOwnAuthorization({ headers, bearerTokenVariable }: McpHttp): 
   return bearerTokenVariable === null && Object.keys(headers).some((name) => name.toLowerCase() === 'authorization');
 }
 
-/** When calls of this tool need approval. */
+/** When calls of a tool of this name need approval, if its definition is the one that was approved. */
 export function approvalModeOf({ approvalMode, toolApprovals }: McpServerConfig, tool: string): McpApprovalMode {
   return (Object.hasOwn(toolApprovals, tool) ? toolApprovals[tool] : undefined) ?? approvalMode;
 }

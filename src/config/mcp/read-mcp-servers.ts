@@ -8,7 +8,7 @@ import { choice, flag, HTTP_URL, name, nullable, type Setting } from '../setting
 import { suggestKey } from '../suggest-key.ts';
 import { HEADERS, headersFromEnv } from '../values/headers.ts';
 import { TEXT_LIST, VARIABLE_NAME, VARIABLE_NAMES, VARIABLES } from '../values/variables.ts';
-import type { McpApprovalMode, McpHttp, McpServerConfig, McpStdio } from './mcp-server-config.ts';
+import type { McpHttp, McpServerConfig, McpStdio } from './mcp-server-config.ts';
 import { secretsOfProgram } from './secrets-of-program.ts';
 
 /** The servers of a configuration. One that cannot be read is a problem, and no thread is refused for it unless it is required. */
@@ -53,6 +53,8 @@ const OF_BOTH = [
   'supports_parallel_tool_calls',
   'tools',
 ];
+
+const OF_TOOLS = ['approval_mode', 'approved_definition'];
 
 /** The server's variables that a stdio server gets: what programs commonly need, and nothing that is meant to be a secret. */
 const INHERITED = [
@@ -133,7 +135,8 @@ export function readMcpServer(config: Config, server: string): McpServerConfig {
     disabledTools: read('disabled_tools', TEXT_LIST),
     callsInParallel: read('supports_parallel_tool_calls', flag()),
     approvalMode: read('default_tools_approval_mode', choice(MODES, 'auto')),
-    toolApprovals: toolApprovals(config, [...path, 'tools']),
+    toolApprovals: toolSettings(config, [...path, 'tools'], 'approval_mode', choice(MODES, 'auto')),
+    approvedTools: toolSettings(config, [...path, 'tools'], 'approved_definition', name()),
     secrets: transport.type === 'stdio' ? secretsOfProgram(transport) : secretsIn(transport),
   };
 }
@@ -162,7 +165,7 @@ function unknownKeys(config: Config, path: readonly string[]): UnknownKey[] {
   return [
     ...unknownIn(config, path, [...OF_BOTH, ...(isHttp ? OF_HTTP : OF_STDIO)]),
     ...(isHttp ? unknownIn(config, [...path, 'oauth'], OF_OAUTH) : remoteVariables(config, [...path, 'env_vars'])),
-    ...config.keys(tools).flatMap((tool) => unknownIn(config, [...tools, tool], ['approval_mode'])),
+    ...config.keys(tools).flatMap((tool) => unknownIn(config, [...tools, tool], OF_TOOLS)),
   ];
 }
 
@@ -233,13 +236,10 @@ function readHttp(config: Config, path: readonly string[], url: string): McpHttp
   };
 }
 
-function toolApprovals(config: Config, path: readonly string[]): Record<string, McpApprovalMode> {
-  const modes: [string, McpApprovalMode][] = [];
-  for (const tool of config.keys(path)) {
-    if (config.keys([...path, tool]).includes('approval_mode'))
-      modes.push([tool, config.read([...path, tool, 'approval_mode'], choice(MODES, 'auto'))]);
-  }
-  return Object.fromEntries(modes);
+/** The values of a key of the tools that have it. */
+function toolSettings<T>(config: Config, path: readonly string[], key: string, setting: Setting<T>): Record<string, T> {
+  const having = config.keys(path).filter((tool) => config.keys([...path, tool]).includes(key));
+  return Object.fromEntries(having.map((tool) => [tool, config.read([...path, tool, key], setting)]));
 }
 
 function pickVariables(env: Env, names: readonly string[]): Record<string, string> {

@@ -19,11 +19,14 @@ export function storedToolApprovals({ configWriter, config }: StoredToolApproval
       return now !== null && quotedKey(tool) !== null && definesServer(now, server);
     },
 
-    async store(server, tool) {
-      const keyPath = `mcp_servers.${quotedKey(server.name)}.tools.${quotedKey(tool)}.approval_mode`;
+    async store(server, tool, definition) {
+      const table = `mcp_servers.${quotedKey(server.name)}.tools.${quotedKey(tool)}`;
       const edits = (now: Config): ConfigEdit[] => {
         if (!definesServer(now, server)) throw new Error(`config.toml does not define the MCP server ${server.name} as this thread has it`);
-        return [{ keyPath, value: 'approve', mergeStrategy: 'replace' }];
+        return [
+          { keyPath: `${table}.approval_mode`, value: 'approve', mergeStrategy: 'replace' },
+          { keyPath: `${table}.approved_definition`, value: definition, mergeStrategy: 'replace' },
+        ];
       };
       return configWriter.write({ edits }).then(() => null, unstored);
     },

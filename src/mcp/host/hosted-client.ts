@@ -10,6 +10,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { createFetch, type Fetch } from '../../base/http/create-fetch.ts';
 import { isObject, type JsonObject, type JsonValue } from '../../base/json-value.ts';
+import { ChangeNotices } from '../change-notices.ts';
 import type { LoginTarget, LoginWeb } from '../oauth/login-web.ts';
 import type {
   ConnectedServer,
@@ -43,8 +44,6 @@ const DESCRIPTION = { chars: 1024 * 1024, values: 50_000, depth: 100 };
 const TOO_TALKATIVE = `the server's description of itself is longer than ${DESCRIPTION.chars} characters, or nested too deeply`;
 /** Of a response of an authorization server. The library's schemas make an error for each value that is not as it should be. */
 export const AUTHORIZATION_LIMITS = { bytesMax: 256 * 1024, partsMax: 10_000 };
-/** Changes of the tools that come together are one. */
-const CHANGES_MS = 50;
 const MODERN_VERSION = '2026-07-28';
 const METHOD_NOT_FOUND = -32601;
 const RETRY = { initialReconnectionDelay: 1000, maxReconnectionDelay: 30_000, reconnectionDelayGrowFactor: 1.5, maxRetries: 5 };
@@ -187,6 +186,7 @@ export class HostedClient {
 
   #newClient(options: ClientOptions): Client {
     const { connection, clientVersion, post } = this.#deps;
+    const changes = new ChangeNotices((isLast) => post({ type: 'toolsChanged', connection, isLast }));
     const client = new Client(
       { name: 'heddle', title: 'heddle', version: clientVersion },
       {
@@ -196,7 +196,7 @@ export class HostedClient {
         jsonSchemaValidator: { getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }) },
         listMaxPages: PAGES_MAX,
         inputRequired: { maxRounds: 50 },
-        listChanged: { tools: { autoRefresh: false, debounceMs: CHANGES_MS, onChanged: () => post({ type: 'toolsChanged', connection }) } },
+        listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => changes.changed() } },
       },
     );
     limitPages(client);

@@ -1,6 +1,7 @@
 import { basename, resolve } from 'node:path';
 import type { CommandAction } from '../../protocol/generated/types.ts';
-import type { ParsedCommand, SimpleCommand } from './parse-command.ts';
+import type { SimpleCommand } from './parse/simple-command.ts';
+import type { ParsedCommand } from './parse-command.ts';
 import { quoteWords } from './quote-words.ts';
 
 /** Returns the actions of a command for clients to display. They affect no decision. */

@@ -11,7 +11,7 @@ export interface CommandRequest {
   command: ParsedCommand;
   /** The absolute path of the working directory. */
   cwd: string;
-  /** The state of the places that it depends on outside the sandbox, by path. Null: not known, so no grant allows it there. */
+  /** The state of the places that it depends on beyond the sandbox, by path. Null: not known, so no grant allows it there. */
   identity: ReadonlyMap<string, string> | null;
   /** Whether it asks to run outside the sandbox. */
   escalates: boolean;

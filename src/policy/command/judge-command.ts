@@ -161,9 +161,9 @@ function ask(situation: CommandSituation, { sandboxed, reason }: { sandboxed: bo
   return { verdict: 'ask', reason, sandboxed, key, proposedAmendment };
 }
 
-/** The key for grants. Null: the command runs outside the sandbox, and depends on files that cannot be compared. */
+/** The key for grants. Null: the command goes beyond the sandbox, and depends on files that cannot be compared. */
 function keyOf({ request: { command, cwd, permissions, identity } }: CommandSituation, sandboxed: boolean): string | null {
-  if (!sandboxed && identity === null) return null;
+  if ((!sandboxed || permissions !== null) && identity === null) return null;
   return commandKey({ argv: command.argv, cwd, sandboxed, permissions: sandboxed ? permissions : null, identity: identity ?? new Map() });
 }
 

@@ -2,12 +2,8 @@ import { bashReader } from './parse/bash-reader.ts';
 import { findPossibleCommands } from './parse/find-possible-commands.ts';
 import { readSimpleCommands } from './parse/read-simple-commands.ts';
 import { readTracedCommands } from './parse/read-traced-commands.ts';
+import type { SimpleCommand } from './parse/simple-command.ts';
 import { quoteWords } from './quote-words.ts';
-
-/** One simple command of a line: its words as the shell passes them on, without quotes. */
-export interface SimpleCommand {
-  words: readonly string[];
-}
 
 /** A parsed command. Pure data. */
 export interface ParsedCommand {
@@ -27,6 +23,8 @@ export interface ParsedCommand {
    * programs themselves may start further ones.
    */
   tracedCommands: readonly SimpleCommand[] | null;
+  /** Whether it is a script that the parser does not understand completely, so parts of it may be missing above. */
+  hasErrors: boolean;
 }
 
 const SCRIPT_SHELLS: ReadonlySet<string> = new Set(
@@ -47,22 +45,21 @@ export async function parseCommand(argv: readonly string[]): Promise<ParsedComma
   const script = shellScript(argv);
   const text = script ?? quoteWords(argv);
   const length = argv.reduce((sum, word) => sum + word.length, 0);
-  if (length > COMMAND_CHARS_MAX) return { argv, text, commands: null, possibleCommands: [{ words: ['\0', '\0'] }], tracedCommands: null };
+  if (length > COMMAND_CHARS_MAX)
+    return { argv, text, commands: null, possibleCommands: [{ words: ['\0', '\0'] }], tracedCommands: null, hasErrors: true };
   const readBash = bashReader();
   const commands = script === null ? plainCommand(argv) : await readSimpleCommands(script, readBash);
   const possibleCommands = await findPossibleCommands(script ?? argv, readBash);
   const traced = commands ?? (script === null ? null : await readTracedCommands(script, readBash));
+  const hasErrors = traced === null && script !== null && (await readBash(script, (root) => root.hasError)) !== false;
   return {
     argv,
     text,
-    commands: commands?.map(simple) ?? null,
-    possibleCommands: possibleCommands.map(simple),
-    tracedCommands: traced?.map(simple) ?? null,
+    commands,
+    possibleCommands: possibleCommands.map((words) => ({ words })),
+    tracedCommands: traced,
+    hasErrors,
   };
-}
-
-function simple(words: readonly string[]): SimpleCommand {
-  return { words };
 }
 
 /** Returns the script of a shell command. Returns null unless the command is a shell with a script and nothing else. */
@@ -72,6 +69,6 @@ function shellScript(argv: readonly string[]): string | null {
   return script !== undefined && SCRIPT_SHELLS.has(shell) && SCRIPT_OPTIONS.has(rest.join('\0')) ? script : null;
 }
 
-function plainCommand(argv: readonly string[]): readonly (readonly string[])[] | null {
-  return argv.length === 0 || argv.some((word) => word.includes('\0')) ? null : [argv];
+function plainCommand(argv: readonly string[]): readonly SimpleCommand[] | null {
+  return argv.length === 0 || argv.some((word) => word.includes('\0')) ? null : [{ words: argv }];
 }

@@ -3,12 +3,36 @@ const MAKE = ['GNUmakefile', 'makefile', 'Makefile'];
 const CARGO = ['Cargo.toml', 'build.rs', '.cargo/config.toml', '.cargo/config', 'rust-toolchain.toml', 'rust-toolchain'];
 const PYTHON = ['pyproject.toml', 'setup.py', 'setup.cfg', 'conftest.py', 'pytest.ini', 'tox.ini', 'noxfile.py'];
 const COMPOSE = ['compose.yaml', 'compose.yml', 'docker-compose.yaml', 'docker-compose.yml'];
+const SHELL = [
+  '.bashrc',
+  '.bash_profile',
+  '.bash_login',
+  '.profile',
+  '.zshenv',
+  '.zprofile',
+  '.zshrc',
+  '.zlogin',
+  '.kshrc',
+  '.cshrc',
+  '.tcshrc',
+  '.login',
+];
+const SCRIPTED = ['package.json', 'tsconfig.json', 'index.js', 'index.cjs', 'index.mjs', 'index.ts'];
+/** Hooks may be in any folder that `core.hooksPath` names. */
+const GIT_HOOKS = (
+  'applypatch-msg commit-msg fsmonitor-watchman post-applypatch post-checkout post-commit post-index-change post-merge post-rewrite ' +
+  'pre-applypatch pre-auto-gc pre-commit pre-merge-commit pre-push pre-rebase prepare-commit-msg push-to-checkout reference-transaction ' +
+  'sendemail-validate'
+).split(' ');
 const GRADLE = ['build.gradle', 'build.gradle.kts', 'settings.gradle', 'settings.gradle.kts', 'gradle.properties', 'gradlew'];
 
 const PROGRAMS: readonly (readonly [programs: string, files: readonly string[]])[] = [
   ['make gmake', MAKE],
   ['npm npx pnpm pnpx yarn bun bunx', NODE],
-  ['node tsx ts-node', ['package.json', 'tsconfig.json']],
+  ['bash sh dash ash zsh ksh mksh csh tcsh', SHELL],
+  ['node tsx ts-node', SCRIPTED],
+  ['python python2 python3 pypy pypy3', ['__main__.py', '__init__.py']],
+  ['git', ['.gitconfig', 'git/config', '.config/git/config', ...GIT_HOOKS]],
   ['tsc', ['tsconfig.json']],
   ['deno', ['deno.json', 'deno.jsonc']],
   ['cargo', CARGO],
@@ -37,6 +61,23 @@ const PROGRAMS: readonly (readonly [programs: string, files: readonly string[]])
   ['direnv', ['.envrc']],
   ['pre-commit', ['.pre-commit-config.yaml']],
 ];
+
+/** The folders, below one that they work in or above it, from which programs start others by their names. */
+export const PROGRAM_FOLDERS: ReadonlyMap<string, string> = new Map(
+  [
+    ['npm npx pnpm pnpx yarn bun bunx', 'node_modules/.bin'] as const,
+    ['uv uvx poetry pdm hatch', '.venv/bin'] as const,
+    ['composer', 'vendor/bin'] as const,
+  ].flatMap(([programs, folder]) => programs.split(' ').map((program) => [program, folder] as const)),
+);
+
+/** Programs whose words are names of tasks and packages, if they are no paths. */
+export const TASK_RUNNERS: ReadonlySet<string> = new Set(
+  (
+    'make gmake npm npx pnpm pnpx yarn bun bunx cargo just task go rake bundle mvn mvnw gradle gradlew ant ninja meson bazel docker podman ' +
+    'docker-compose podman-compose composer mix swift zig dotnet pip uv poetry tox nox pre-commit kubectl terraform git apt apt-get brew'
+  ).split(' '),
+);
 
 /** For each program, the files that it reads as code from its working directory, or from the nearest folder above that has one. */
 export const CODE_FILES: ReadonlyMap<string, readonly string[]> = new Map(

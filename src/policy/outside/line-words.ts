@@ -1,5 +1,9 @@
-import type { ParsedCommand, SimpleCommand } from '../command/parse-command.ts';
+import { latePattern } from '../../base/text/late-pattern.ts';
+import { INTERPRETERS } from '../command/command-runners.ts';
+import type { SimpleCommand } from '../command/parse/simple-command.ts';
+import type { ParsedCommand } from '../command/parse-command.ts';
 import { programName } from '../command/program-name.ts';
+import { isPlainText, mayPassOtherText, mayRun, PASSES_NOTHING, passesOtherText } from './passes-other-text.ts';
 import { programKind } from './program-kind.ts';
 
 /** The characters that separate words in an unparsed script. */
@@ -15,50 +19,57 @@ export interface LineWords {
   others: readonly string[];
   /** Words of code, such as those of scripts for further shells, for each command in it. */
   code: readonly (readonly string[])[];
-  /** Whether these are all files that it may run. If not, it may also run files that it does not name in full, or in other folders. */
+  /** Whether these are all words that it may run files by. If not, it may also run files that it does not name in full. */
   areAll: boolean;
 }
 
 /** Returns the words of a line that may name files. */
 export function lineWords(command: ParsedCommand): LineWords {
-  const { text, possibleCommands } = command;
+  const { text, possibleCommands, hasErrors } = command;
   const commands = understood(command);
   if (commands === null) {
-    const words = MOVING.test(text) ? null : plainWords(text);
-    return { commands: [], mayRunAll: true, others: [], code: [words ?? text.split(BETWEEN)], areAll: words !== null };
+    const words = hasErrors ? null : plainWords(text);
+    const areAll =
+      words !== null && !possibleCommands.some(isUncertain) && !FINDING.test(text) && !mayPassOtherText(possibleCommands, text);
+    return { commands: [], mayRunAll: true, others: [], code: [words ?? text.split(BETWEEN)], areAll };
   }
   // Files of redirections and here-documents are not words of a command.
   const script = command.commands === null ? text : '';
   const known = commands.filter(({ words }) => programKind(words) !== 'unknown');
   const others = script.split(BETWEEN);
   if (known.length === commands.length) return { commands, mayRunAll: false, others, code: [], areAll: true };
-  const plain = plainWords(script, new Set(known.flatMap(({ words }) => words)));
-  const mayMove = commands.some(({ words }) => movesFolders(words) || runsWhatItFinds(words)) || hasUncertain(possibleCommands, commands);
+  const plain = plainWords(script, new Set(commands.filter((one) => !mayRun(one)).flatMap(({ words }) => words)));
+  const areAll =
+    plain !== null &&
+    !commands.some(isUncertain) &&
+    !possibleCommands.some(hasUnknown) &&
+    !passesOtherText(commands, text) &&
+    !(UNORDERED.test(script) && mayPassOtherText(possibleCommands, text));
   // Further shells read the words of their scripts without quotes.
   const code = possibleCommands.map(({ words }) => words).filter(([program = '']) => !PASSES_NOTHING.has(program));
-  return { commands, mayRunAll: true, others: plain ?? others, code, areAll: plain !== null && !mayMove };
+  return { commands, mayRunAll: true, others: plain ?? others, code, areAll };
 }
 
 /** The simple commands of a line whose words are all known. Null: a word is known to the shell only, or the shell may run other commands. */
 function understood({ commands, tracedCommands }: ParsedCommand): readonly SimpleCommand[] | null {
   const all = commands ?? tracedCommands;
-  return all?.every(({ words }) => words.every((word) => !word.includes('\0'))) ? all : null;
+  return all?.some(hasUnknown) === false ? all : null;
 }
 
+function hasUnknown({ words }: SimpleCommand): boolean {
+  return words.some((word) => word.includes('\0'));
+}
+
+/** Syntax whose commands read and write each other in another order than that of the line. */
+const UNORDERED = /[<>]\(|<<[^<][\s\S]*\|/;
+
 /** Quoted text that a shell takes literally, as a whole word or as the value of an assignment or an option. */
-const QUOTED = /(?<=[\s=<>]|^)(?:'[^']*'|"[^"$`\\!]*")(?=[\s;|&)]|$)/g;
-/** Text without quotes in which a shell replaces nothing. */
-const PLAIN = /^[\w\s./:=,+@%#;|&<>()-]*$/;
-/** Programs that change the folder, or the meaning of names. */
-const MOVERS: ReadonlySet<string> = new Set(['cd', 'pushd', 'popd', 'chdir', 'eval', 'alias']);
-/** A script with such words may find the files that it names in other folders. */
-const MOVING = new RegExp(`(?<![\\w./-])(?:${[...MOVERS].join('|')}|CDPATH|PATH)(?![\\w./-])`);
-/** The beginning of an option, whose value may be a folder to work in. */
-export const OPTION = /^--?[A-Za-z]/;
-
-/** What a shell replaces or looks up, if quoted text is a script for it. */
-const UNCERTAIN = /[$`*?[{~\\]/;
-
+const QUOTED = /(?<=[ \t\n=<>]|^)(?:'[^']*'|"[^"$`\\!]*")(?=[ \t\n;|&)]|$)/g;
+/** Text without quotes in which a shell replaces nothing, also with the patterns of bash (`@(x|y)`) and zsh (`(x|y).sh`, `<1-9>`). */
+const plain = latePattern(() => /^(?:[\p{L}\p{N}\p{M} \t\n_./:=,+@%;|&<>-]|(?<![^ \t\n;|&(<>])\(|\)(?![^ \t\n;|&)<>])|(?<![^ \t\n;])#)*$/u);
+const NUMBERS_OF_ZSH = /<\d*-\d*>/;
+/** In a comment or a here-document, a quote begins no quoted text. */
+const NO_QUOTES = /#|<<(?!<)/;
 /**
  * The words of a script, whatever they mean in it. Null: a shell may replace some of them. `harmless`: words of programs that run no
  * scripts.
@@ -69,18 +80,44 @@ function plainWords(text: string, harmless: ReadonlySet<string> = new Set()): st
     quoted.push(word.slice(1, -1));
     return ' ';
   });
-  if (!PLAIN.test(rest) || quoted.some((word) => UNCERTAIN.test(word) && !harmless.has(word))) return null;
-  return [...quoted, ...[...quoted, rest].flatMap((part) => [...part.split(BETWEEN), ...part.split(/[\s;|&<>()]+/)])];
+  if (!plain().test(rest) || NUMBERS_OF_ZSH.test(rest) || (quoted.length > 0 && NO_QUOTES.test(text))) return null;
+  if (quoted.some((word) => !isPlainText(word) && !harmless.has(word))) return null;
+  return [...quoted, ...[...quoted, rest].flatMap((part) => [...part.split(BETWEEN), ...part.split(/[ \t\n;|&<>()]+/)])];
 }
 
-/** Programs that make, empty or remove what they name: no content passes through them. */
-export const PASSES_NOTHING: ReadonlySet<string> = new Set(['touch', 'mkdir', 'rm', 'rmdir', 'chmod']);
-
-/** Whether a command puts a whole folder, whose files are not compared, in another place. */
-function movesFolders([program = '', ...args]: readonly string[]): boolean {
-  if (program === 'mv' || program === 'ln') return true;
-  return program === 'cp' && args.some((arg) => /^-[a-zA-Z]*[rRa]|^--(?:recursive|archive)/.test(arg));
+/** Whether a command may run what its words do not name in full: it finds it, or its words are code with a meaning of their own. */
+function isUncertain(command: SimpleCommand): boolean {
+  const { words } = command;
+  if (hasUnknown(command)) return true;
+  return mayRun(command) && (runsWhatItFinds(words) || words.some((word) => !isLiteral(words, word)) || hasCode(words));
 }
+
+/** Programs that take addresses and texts, which are no scripts. */
+const TAKE_TEXTS: ReadonlySet<string> = new Set(['curl', 'wget']);
+
+function isLiteral([program = '']: readonly string[], word: string): boolean {
+  return isPlainText(word) || TAKE_TEXTS.has(program);
+}
+
+/** The options before code. */
+const CODE = /^(?:-[a-zA-Z]*[ceE]|--(?:eval|exec|command|execute)(?:=|$)|eval$)(.*)$/s;
+
+/** Whether an interpreter of another language than that of shells gets code in its words, and not only a number or a name. */
+function hasCode(words: readonly string[]): boolean {
+  const at = words.findIndex((word) => INTERPRETERS.test(programName(word)));
+  if (at === -1) return false;
+  return words.slice(at + 1).some((word, index, all) => {
+    const [, glued = null] = CODE.exec(word) ?? [];
+    return glued !== null && !/^\w*$/.test(glued === '' ? (all[index + 1] ?? '') : glued);
+  });
+}
+
+const FINDING = /(?<![\w-])(?:xargs|parallel)(?![\w-])/i;
+const FINDERS: ReadonlySet<string> = new Set(['find', 'fd', 'fdfind']);
+/** The options with which these start a program. */
+const FINDS_FOR = /^-(?:exec|execdir|ok|okdir|x|X)$|^--exec/;
+/** The beginning of an option, whose value may be a folder to work in. */
+export const OPTION = /^--?[A-Za-z]/;
 
 /** Whether a command starts a program with files that it finds or reads from its input: the line does not name them. */
 function runsWhatItFinds(words: readonly string[]): boolean {
@@ -89,20 +126,4 @@ function runsWhatItFinds(words: readonly string[]): boolean {
     names.some((name) => name === 'xargs' || name === 'parallel') ||
     (names.some((name) => FINDERS.has(name)) && words.some((word) => FINDS_FOR.test(word)))
   );
-}
-
-const FINDERS: ReadonlySet<string> = new Set(['find', 'fd', 'fdfind']);
-/** The options with which these start a program. */
-const FINDS_FOR = /^-(?:exec|execdir|ok|okdir|x|X)$|^--exec/;
-
-/**
- * Whether one of the possible commands has a word that only the shell knows, or changes the folder although it is none of the `known`
- * commands of the line: then it is in a script for another shell.
- */
-function hasUncertain(possible: readonly SimpleCommand[], known: readonly SimpleCommand[]): boolean {
-  const changes = new Set(known.map(({ words }) => words.join('\0')));
-  return possible.some(({ words }) => {
-    const [program = ''] = words;
-    return words.some((word) => word.includes('\0')) || (MOVERS.has(program) && !(program === 'cd' && changes.has(words.join('\0'))));
-  });
 }

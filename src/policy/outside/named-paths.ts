@@ -1,9 +1,11 @@
-import { join, resolve } from 'node:path';
+import { isAbsolute, join, resolve } from 'node:path';
 import type { Env } from '../../base/env.ts';
-import type { ParsedCommand, SimpleCommand } from '../command/parse-command.ts';
+import type { SimpleCommand } from '../command/parse/simple-command.ts';
+import type { ParsedCommand } from '../command/parse-command.ts';
 import { programName } from '../command/program-name.ts';
-import { CODE_FILES } from './code-files.ts';
-import { BETWEEN, type LineWords, lineWords, OPTION, PASSES_NOTHING } from './line-words.ts';
+import { CODE_FILES, PROGRAM_FOLDERS, TASK_RUNNERS } from './code-files.ts';
+import { BETWEEN, type LineWords, lineWords, OPTION } from './line-words.ts';
+import { mayRun, PASSES_NOTHING } from './passes-other-text.ts';
 import { programKind } from './program-kind.ts';
 
 /** A command with its working directory and its environment. */
@@ -29,6 +31,14 @@ export interface NamedPaths {
   sought: ReadonlySet<string>;
   /** The folders that its programs may work in. */
   folders: readonly string[];
+  /** The words that may name files in any folder that the line names, relative to it. They may name folders, too. */
+  words: ReadonlySet<string>;
+  /** Further words that may name such folders. */
+  places: ReadonlySet<string>;
+  /** Those of the words that may name a file without the end of its name. */
+  stems: ReadonlySet<string>;
+  /** Folders below those that it works in, or above these, in which its programs look for others by the words. */
+  programFolders: ReadonlySet<string>;
   /** Whether one of its programs uses the repository of its working directory. */
   usesGit: boolean;
   /** Whether these are all files that the line itself may name. If not, a word of it is known only to a shell. */
@@ -39,7 +49,9 @@ export interface NamedPaths {
 export const PATHS_MAX = 2048;
 const FOLDERS_MAX = 8;
 /** The characters that separate names in a word whose language is not known. */
-const BETWEEN_NAMES = /[\s;|&<>(){}[\]'"`$\\=,:!?*@%^~#]+/;
+const BETWEEN_NAMES = /[\s;|&<>(){}[\]'"`$\\=,:!?*@%^~#+]+/;
+/** Changes to the home folder, or back to the folder before. */
+const RETURNS = /(?<![\w-])(?:cd|chdir|pushd|popd)(?=[ \t]*(?:$|[;|&)\n-]))/;
 /** A word that can be the name of a program, and is not an option. */
 const PROGRAM_NAME = /^[^-/\s\0][^/\s\0]*$/;
 
@@ -47,9 +59,13 @@ const PROGRAM_NAME = /^[^-/\s\0][^/\s\0]*$/;
 export function namedPaths({ command, cwd, realCwd, env }: PinnedCommand): NamedPaths | null {
   const found = new Collector();
   found.enter([...new Set([cwd, realCwd])]);
-  found.takePrograms(command, (env.PATH ?? '').split(':'));
+  const searched = (env.PATH ?? '').split(':');
+  found.takePrograms(command, searched);
   const line = lineWords(command);
   if (!found.takeLine(line, possibleFolders(line.commands, [cwd, realCwd], env.HOME))) return null;
+  for (const possible of command.possibleCommands) found.takeStems(possible);
+  const returned = RETURNS.test(command.text) ? [env.HOME ?? '', env.OLDPWD ?? ''] : [];
+  found.takePlaces([...searched.filter((folder) => !isAbsolute(folder)), ...(env.CDPATH ?? '').split(':'), ...returned]);
   return found.result(line.areAll);
 }
 
@@ -85,6 +101,10 @@ class Collector {
   /** The folders that the next words start from. */
   #folders: readonly string[] = [];
   readonly #allFolders = new Set<string>();
+  readonly #words = new Set<string>();
+  readonly #places = new Set<string>();
+  readonly #stems = new Set<string>();
+  readonly #programFolders = new Set<string>();
   #usesGit = false;
 
   /** Resolves the next words in each of these folders. */
@@ -108,6 +128,11 @@ class Collector {
         );
   }
 
+  /** Folders that a shell looks in for names. */
+  takePlaces(folders: readonly string[]): void {
+    for (const folder of folders) if (folder !== '') this.#places.add(folder);
+  }
+
   /** Takes a line, with the possible folders of each of its commands. Returns false if one of these is not known. */
   takeLine({ commands, mayRunAll, others, code }: LineWords, folders: readonly (readonly string[] | null)[]): boolean {
     for (const [index, simple] of commands.entries()) {
@@ -118,6 +143,7 @@ class Collector {
       for (const word of others) this.#takeData(word, mayRunAll);
     }
     for (const words of code) this.#takeCode(words);
+    if (mayRunAll) for (const word of others) this.#words.add(word);
     return true;
   }
 
@@ -130,6 +156,7 @@ class Collector {
       return;
     }
     this.#usesGit ||= kind === 'git';
+    if (mayRunAll && !PASSES_NOTHING.has(program)) for (const word of args) this.#places.add(word);
     for (const word of args) this.#takeData(word, mayRunAll && !PASSES_NOTHING.has(program));
   }
 
@@ -148,33 +175,64 @@ class Collector {
       data: this.#data,
       sought: this.#sought,
       folders: [...this.#allFolders],
+      words: this.#words,
+      places: this.#places,
+      stems: this.#stems,
+      programFolders: this.#programFolders,
       usesGit: this.#usesGit,
       areAll,
     };
   }
 
+  /** Words of a command that may name files without the ends of their names. */
+  takeStems({ words }: SimpleCommand): void {
+    if (!mayRun({ words })) return;
+    const parts = words.flatMap(splitNames);
+    const isTask = TASK_RUNNERS.has(programName(words[0] ?? ''));
+    for (const part of [...words, ...words.flatMap(partsOf), ...parts, ...parts.flatMap(gluedIn)])
+      if (!isTask || part.includes('/')) this.#stems.add(part);
+  }
+
   /** Words that may name code, also in the folders that options among them name. */
   #takeCode(words: readonly string[]): void {
     const here = this.#folders;
-    // A word may be a script for another shell.
-    const parts = words.flatMap((word) => word.split(BETWEEN_NAMES));
+    const parts = words.flatMap(splitNames);
     const values = parts.filter((part, index) => OPTION.test(parts[index - 1] ?? '') && part !== '' && !OPTION.test(part));
-    const glued = parts.flatMap((part) => /^-[A-Za-z](.+)$/.exec(part)?.[1] ?? []);
+    const glued = parts.flatMap(gluedIn);
     this.enter([...new Set([...here, ...[...values, ...glued].flatMap((value) => here.map((folder) => resolve(folder, value)))])]);
     for (const word of [...words, ...parts]) {
-      for (const name of CODE_FILES.get(programName(word)) ?? []) this.#sought.add(name);
-      this.#usesGit ||= programName(word) === 'git';
+      const program = programName(word);
+      for (const name of CODE_FILES.get(program) ?? []) this.#sought.add(name);
+      const programs = PROGRAM_FOLDERS.get(program);
+      if (programs !== undefined) this.#programFolders.add(programs);
+      this.#usesGit ||= program === 'git';
     }
-    this.#add(this.#code, [...words, ...words.flatMap(partsOf), ...parts]);
+    const named = [...words, ...words.flatMap(partsOf), ...parts, ...glued];
+    for (const word of named) this.#words.add(word);
+    this.#add(this.#code, named);
     this.#folders = here;
   }
 
   #add(to: Set<string>, words: readonly string[]): void {
     for (const word of words) {
       if (word === '' || word.includes('\0') || to.size > PATHS_MAX) continue;
-      for (const folder of this.#folders) to.add(resolve(folder, word));
+      for (const folder of this.#folders) {
+        to.add(resolve(folder, word));
+        // Behind a link, `..` is the folder above the one that the link leads to.
+        if (word.includes('..')) to.add(isAbsolute(word) ? word : `${folder}/${word}`);
+      }
     }
   }
+}
+
+/** The names in a word, which may be a script for another shell or in another language. */
+function splitNames(word: string): string[] {
+  return word.split(BETWEEN_NAMES);
+}
+
+function gluedIn(part: string): string[] {
+  const [, value] = /^-[A-Za-z](.+)$/.exec(part) ?? [];
+  return value === undefined ? [] : [value];
 }
 
 /** The parts of a word that may be paths: the value of an option, of an assignment, of `@file`, and the parts of a list. */

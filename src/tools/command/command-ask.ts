@@ -63,7 +63,8 @@ export function plannedCommand(
       additionalPermissions: permissions === null ? null : { ...permissions, read: [...permissions.read], write: [...permissions.write] },
       tty,
     },
-    ...(pin !== null && !permit.sandboxed && { files: pin.identity === null ? null : Object.fromEntries(pin.identity) }),
+    ...(pin !== null &&
+      !(permit.sandboxed && permissions === null) && { files: pin.identity === null ? null : Object.fromEntries(pin.identity) }),
     claims: { justification: call.justification, reason },
   };
 }

@@ -15,7 +15,7 @@ export interface PreparedCommand {
   project: string;
   /** The permissions beyond its sandbox that apply to this run only, once it is allowed. Null: none. */
   permissions: GrantedPermissions | null;
-  /** The pin of a command that may run outside the sandbox. The owner closes it. Null: it cannot run there, or needs no approval. */
+  /** The pin of a command that may go beyond the sandbox. The owner closes it. Null: it cannot do so, or needs no approval. */
   pin: CommandPin | null;
 }
 

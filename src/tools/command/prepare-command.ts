@@ -48,9 +48,10 @@ async function prepareInSlot(
 ): Promise<Action> {
   const roots = reachedRoots({ context, deps });
   const mayBeOutside = mayBeAskedOutside(asked, context.settings);
+  const mayGoBeyond = mayBeOutside || asked.permissions !== null;
   // The guards of a sandbox could be taken for folders of the user.
-  if (mayBeOutside || asked.permissions !== null) await deps.processes.tidy();
-  const call = mayBeOutside ? withShownFolder(asked, roots) : asked;
+  if (mayGoBeyond) await deps.processes.tidy();
+  const call = mayGoBeyond ? withShownFolder(asked, roots) : asked;
   const command = await parseCommand(call.argv);
   const permissions = permissionsBeyond({ context, deps }, call.permissions);
   const { cwd, escalates, justification, prefixRule } = call;
@@ -63,7 +64,7 @@ async function prepareInSlot(
   const isFixed = hasFixedProgram(command, [cwd, ...roots, ...TEMPORARY], resolveLinks);
   const ofSkill = asksAboutSkills(context.settings.approvalPolicy) ? await skillFile({ command, cwd, env }, deps.skillFolders()) : null;
   // Last: the action closes it.
-  const pin = mayBeOutside ? await CommandPin.take({ command, cwd, env }, roots) : null;
+  const pin = mayBeOutside || permissions !== null ? await CommandPin.take({ command, cwd, env }, roots) : null;
   return new CommandAction(
     { call, command, context, deps, permissions, project, pin },
     {

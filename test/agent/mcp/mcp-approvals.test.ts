@@ -81,6 +81,19 @@ test('a grant for the session ends when the server changes the definition of the
   await second;
 });
 
+test('a second call of one response is not made by a grant for the definition that the first one has changed', async () => {
+  const config = withServers(exampleServer('ex', '', { MCP_MODE: 'redefines' }));
+  const server = await mcpThread([[...mcpCall('write', {}, { callId: 'a' }), ...mcpCall('write', {}, { callId: 'b' })]], { config });
+  const turn = runTurn(server);
+  answer(server.client, await question(server.client, ASK), { ...ACCEPT, _meta: { persist: 'session' } });
+  await turn;
+  expect(mcpItems(server).map(({ id, status }) => [id, status])).toEqual([
+    ['a', 'completed'],
+    ['b', 'failed'],
+  ]);
+  expect(textOf(server, 'b')).toContain('has changed the definition of the tool write');
+});
+
 test('tools of two servers with one name for the model are not offered, and a warning names both', async () => {
   const servers = `${exampleServer('ex', '', { MCP_TOOL: 'b__same' })}${exampleServer('ex__b', '', { MCP_TOOL: 'same' })}`;
   const server = await mcpThread([mcpCall('b__same')], { config: withServers(servers) });
@@ -131,7 +144,8 @@ test('persist: always is stored in config.toml and holds for other threads', asy
   const turn = runTurn(server);
   answer(server.client, await question(server.client, ASK), { ...ACCEPT, _meta: { persist: 'always' } });
   await turn;
-  expect(stored(server)).toBe(config.replace('# keep me\n', '# keep me\ntools = {write = {approval_mode = "approve"}}\n'));
+  const approved = /tools = \{write = \{approval_mode = "approve", approved_definition = "([\da-f]{64})"\}\}\n/;
+  expect(stored(server).replace(approved, '')).toBe(config);
   const { thread } = await server.client.request('thread/start', {});
   server.model.push(response(mcpCall('write', {}, { callId: 'b' })), response(message('done')));
   await runTurn({ client: server.client, threadId: thread.id });
@@ -144,7 +158,7 @@ test('persist: always changes the entry that a tool has already', async () => {
   const turn = runTurn(server);
   answer(server.client, await question(server.client, ASK), { ...ACCEPT, _meta: { persist: 'always' } });
   await turn;
-  expect(stored(server)).toBe(config.replace('"auto"', '"approve"'));
+  expect(stored(server).replace(/approved_definition = "[\da-f]{64}"\n/, '')).toBe(config.replace('"auto"', '"approve"'));
 });
 
 test('always is not offered for a server that only has the name of one in config.toml', async () => {
@@ -260,4 +274,25 @@ test('three denials in a row interrupt the turn', async () => {
   const calls = ['a', 'b', 'c'].map((callId) => mcpCall('write', { path: callId }, { callId }));
   const server = await guardedCall([assesses(DENY)], GUARDED, calls);
   expect([server.turn.status, mcpItems(server).length]).toEqual(['interrupted', 3]);
+});
+
+test.each([
+  ['passes once', false, ['denied', 'approved']],
+  ['is reviewed again, if the definition of the tool has changed', true, ['denied', 'denied']],
+])('a call that the user allowed after its denial %s', async (_what, changes, statuses) => {
+  const model = new GuardedModel({ turns: [response(mcpCall('write')), response(message('done'))], reviews: [assesses(DENY)] });
+  const config = withServers(exampleServer('ex', '', { MCP_MODE: 'redefines' }), GUARDED);
+  const server = await mcpThread([], { model, config });
+  const { threadId, client } = server;
+  await runTurn(server);
+  await client.request('thread/approveGuardianDeniedAction', { threadId, event: reviewsCompleted(server)[0] });
+  if (changes) {
+    await client.request('mcpServer/tool/call', { threadId, server: 'ex', tool: 'write', arguments: {} });
+    await vi.waitFor(async () => {
+      expect(JSON.stringify(await client.request('mcpServerStatus/list', { threadId }))).toContain('Writes anywhere');
+    });
+  }
+  model.push(response(mcpCall('write', {}, { callId: 'b' })), response(message('done')));
+  await runTurn(server);
+  expect(reviewsCompleted(server).map(({ review }) => review.status)).toEqual(statuses);
 });

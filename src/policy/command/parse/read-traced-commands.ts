@@ -2,6 +2,7 @@ import type { Node } from 'web-tree-sitter';
 import { latePattern } from '../../../base/text/late-pattern.ts';
 import type { ReadBash } from './bash-reader.ts';
 import { commandWords } from './command-words.ts';
+import type { SimpleCommand } from './simple-command.ts';
 
 /**
  * Shells read these differently: unusual whitespace, control characters and invisible characters, continued lines, and an expansion
@@ -39,27 +40,39 @@ const DEPTH_MAX = 100;
 /** Larger trees take too long to read. */
 const NODES_MAX = 1500;
 
+/** The place of a node in the tree, and of its commands between pipes and files. */
+type Place = { depth: number } & Omit<SimpleCommand, 'words'>;
+
 /**
- * Returns the words of every simple command that a script may run, with `\0` for text that only the shell knows. Returns null if
+ * Returns every simple command that a script may run, with `\0` for text that only the shell knows. Returns null if
  * other syntax may run a command that is not in the list, such as an assignment, arithmetic or a function, or if it is very large.
  */
-export async function readTracedCommands(script: string, readBash: ReadBash): Promise<string[][] | null> {
+export async function readTracedCommands(script: string, readBash: ReadBash): Promise<SimpleCommand[] | null> {
   if (strange().test(script)) return null;
   return readBash(script, (root) => {
-    const found: string[][] = [];
+    const found: SimpleCommand[] = [];
     const isWhole = isBlank(0, root.startIndex) && isBlank(root.endIndex, script.length);
-    return isWhole && !root.hasError && root.descendantCount <= NODES_MAX && trace(root, found, 0) ? found : null;
+    return isWhole && !root.hasError && root.descendantCount <= NODES_MAX && trace(root, found, { depth: 0 }) ? found : null;
   });
 
   /** Adds the commands of a node. Returns false if its syntax may run others. */
-  function trace(node: Node, found: string[][], depth: number): boolean {
-    if (depth > DEPTH_MAX) return false;
+  function trace(node: Node, found: SimpleCommand[], place: Place): boolean {
+    if (place.depth > DEPTH_MAX) return false;
     const form = TRACED_FORMS.get(node.type);
     if (form === undefined ? !TRACED.has(node.type) : !form.test(script.slice(node.startIndex, node.endIndex))) return false;
     if (CHECKED_AS_A_WHOLE.has(node.type)) return true;
     if (!hasPlainParts(node) || !(TEXT.has(node.type) || hasBlankGaps(node))) return false;
-    if (node.type === 'command') found.push(commandWords(node));
-    return node.children.every((child) => !child.isNamed || trace(child, found, depth + 1));
+    if (node.type === 'command') found.push({ words: commandWords(node), ...flowIn(node, place) });
+    return traceAll(node, found, place);
+  }
+
+  function traceAll(node: Node, found: SimpleCommand[], place: Place): boolean {
+    const start = found.length;
+    const inside = { ...flowIn(node, place), depth: place.depth + 1 };
+    return node.children.every((child) => {
+      const isPiped = node.type === 'pipeline' && found.length > start;
+      return !child.isNamed || trace(child, found, isPiped ? { ...inside, pipedFrom: start } : inside);
+    });
   }
 
   /** Whether the text between the children of a node is only blanks. A shell may read other text there differently. */
@@ -94,4 +107,20 @@ function isPlainHeredoc(node: Node): boolean {
   const end = start.replace(/['"]/g, '');
   const isPlain = start !== end || !/[`\\]|\$[^\w\s]/.test(body);
   return isPlain && child('heredoc_end').trim() === end && !body.split('\n').some((line) => line.trim() === end);
+}
+
+/** Redirections of output, except to another output or to what keeps nothing. */
+const KEPT = /^\d*(?:>&(?!\d+$|-$)|(?:&>>?|>>|>\||<>|>(?![>&|]))\s*(?!\/dev\/(?:null|stdout|stderr)$))/;
+
+/** The pipes and files of the commands in a node. */
+function flowIn(node: Node, { depth: _, ...flow }: Place): Omit<Place, 'depth'> {
+  return writesFile(node) ? { ...flow, writesFile: true } : flow;
+}
+
+/** Whether the output of a command goes to a file, or to a further command (`>(…)`). */
+function writesFile({ type, children }: Node): boolean {
+  return (
+    (type === 'redirected_statement' || type === 'command') &&
+    children.some((child) => child.type === 'file_redirect' && KEPT.test(child.text))
+  );
 }

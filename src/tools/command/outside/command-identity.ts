@@ -1,10 +1,13 @@
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import { readRegularFile } from '../../../base/files/read-regular-file.ts';
 import { resolveLinks } from '../../../base/paths/follow-path.ts';
 import { isAbsent, systemErrorCode } from '../../../base/system-error-code.ts';
 import { locateFile, pathOf } from '../../../files/file-location.ts';
-import { namedPaths, type PinnedCommand } from '../../../policy/outside/named-paths.ts';
+import { type NamedPaths, namedPaths, type PinnedCommand } from '../../../policy/outside/named-paths.ts';
 import { foldersAbove } from './folders-above.ts';
 import { gitDependencies } from './git-dependencies.ts';
+import { reachedFiles } from './reached-files.ts';
 
 /** A command without the real path of its working directory, which is resolved each time. */
 export type UnresolvedCommand = Omit<PinnedCommand, 'realCwd'>;
@@ -12,22 +15,30 @@ export type UnresolvedCommand = Omit<PinnedCommand, 'realCwd'>;
 /** The state of every place that a command depends on, by its path. */
 export type CommandIdentity = ReadonlyMap<string, string>;
 
-/** The state of a folder is its device and inode. */
-const FOLDER_STATE_PARTS = 2;
 /** The number of files that are examined at the same time. */
 const BATCH = 16;
+/** The content of smaller files is compared, too. To hash one takes about 1 ms. */
+const CONTENT_BYTES_MAX = 512 * 1024;
+/** The content of so many files is compared, too. */
+const CONTENTS_MAX = 64;
+/** Words that may be the names of programs in the folders of a project. */
+const PROGRAM_WORDS_MAX = 64;
 
 /**
  * Returns the state of the places that a command depends on: its working directory, the files that it names, and the files that
- * well-known programs read as code. Code is identified by device, inode, size and time of change, folders by device and inode, and
- * data by the place that its path leads to. Only looks at the files, and never opens them, except the settings of git. Returns null
- * if the command depends on too many places, on some that cannot be read, or on some that it does not name in full.
+ * well-known programs read as code. Code is identified by device, inode, size and time of change, small files of the user also by their
+ * content, because a file that is mapped into memory can change without these. Folders are identified by device and inode, and data by
+ * the place that its path leads to. Returns null if the command depends on too many places, on some that cannot be read, or on some that
+ * it does not name in full.
  */
 export async function commandIdentity(command: UnresolvedCommand): Promise<CommandIdentity | null> {
   const named = namedPaths({ ...command, realCwd: resolveLinks(command.cwd) });
   if (named === null || !named.areAll) return null;
-  const { code, content, data, sought, folders, usesGit } = named;
-  const implied = await Promise.all(folders.map((folder) => soughtFiles(folder, sought)));
+  const { code, content, data, words, usesGit } = named;
+  const reached = words.size === 0 ? { folders: [], files: [] } : await reachedFiles({ starts: [command.cwd], ...named });
+  if (reached === null) return null;
+  const folders = [...new Set([...named.folders, ...reached.folders])];
+  const implied = folders.map((folder) => impliedFiles(folder, named));
   const repositories = usesGit ? await Promise.all(folders.map((folder) => gitDependencies(folder, command.env))) : [];
   if (implied.includes(null) || repositories.includes(null)) return null;
   const states = new Map<string, string>();
@@ -42,9 +53,14 @@ export async function commandIdentity(command: UnresolvedCommand): Promise<Comma
       );
     }
   };
+  const contents = new Contents();
+  const codeState = async (path: string) => (await entryState(path, contents))?.state ?? null;
   await look(data, placeState);
-  await look(content, fileState);
-  await look([...code, ...implied.flatMap((paths) => paths ?? []), ...repositories.flatMap((places) => places ?? [])], codeState);
+  await look(content, async (path) => fileOnly(await entryState(path, contents)));
+  await look(
+    [...code, ...reached.files, ...implied.flatMap((paths) => paths ?? []), ...repositories.flatMap((places) => places ?? [])],
+    codeState,
+  );
   return states;
 }
 
@@ -57,22 +73,53 @@ async function placeState(path: string): Promise<string> {
   }
 }
 
+interface EntryState {
+  state: string;
+  isFolder: boolean;
+}
+
 /** Returns the identity of the file or folder at a path, or the code of the system's error. Null: nothing is there. */
-async function codeState(path: string): Promise<string | null> {
+async function entryState(path: string, contents: Contents): Promise<EntryState | null> {
   try {
-    const { found } = await locateFile(path);
+    const location = await locateFile(path);
+    const { found } = location;
     if (found === null) return null;
     const { dev, ino, size, ctimeNs } = found;
-    return found.isDirectory() ? `${dev}:${ino}` : `${dev}:${ino}:${size}:${ctimeNs}`;
+    if (found.isDirectory()) return { state: `${dev}:${ino}`, isFolder: true };
+    const content = found.isFile() && size <= CONTENT_BYTES_MAX ? await contents.of(pathOf(location), `${dev}:${ino}`) : '';
+    return { state: `${dev}:${ino}:${size}:${ctimeNs}${content}`, isFolder: false };
   } catch (error) {
-    return isAbsent(error) ? null : unseen(error);
+    return isAbsent(error) ? null : { state: unseen(error), isFolder: false };
   }
 }
 
-/** The same for files only: folders have no content of their own. */
-async function fileState(path: string): Promise<string | null> {
-  const state = await codeState(path);
-  return state !== null && state.split(':').length === FOLDER_STATE_PARTS ? null : state;
+/** Folders have no content of their own. */
+function fileOnly(entry: EntryState | null): string | null {
+  return entry === null || entry.isFolder ? null : entry.state;
+}
+
+/** Hashes of the contents of files, each read once. */
+class Contents {
+  readonly #hashes = new Map<string, Promise<string>>();
+
+  of(path: string, file: string): Promise<string> {
+    const known = this.#hashes.get(file);
+    if (known !== undefined) return known;
+    if (this.#hashes.size === CONTENTS_MAX) return Promise.resolve('');
+    const hash = hashOf(path);
+    this.#hashes.set(file, hash);
+    return hash;
+  }
+}
+
+/** Returns a colon and the hash of a file's content, or nothing if it cannot be read. */
+async function hashOf(path: string): Promise<string> {
+  try {
+    const content = await readRegularFile(path, { bytesMax: CONTENT_BYTES_MAX });
+    return content === null ? '' : `:${createHash('sha256').update(content.bytes).digest('base64')}`;
+  } catch {
+    return '';
+  }
 }
 
 function unseen(error: unknown): string {
@@ -81,16 +128,10 @@ function unseen(error: unknown): string {
   return code;
 }
 
-/** The files with these names in a folder, or in the nearest folder above it that has one of them. Null: it is too deep. */
-async function soughtFiles(folder: string, names: ReadonlySet<string>): Promise<string[] | null> {
-  if (names.size === 0) return [];
-  const folders = foldersAbove(folder);
-  if (folders === null) return null;
-  for (const above of folders) {
-    const paths = [...names].map((name) => join(above, name));
-    const states = await Promise.all(paths.map(codeState));
-    const found = paths.filter((_path, index) => states[index] !== null);
-    if (found.length > 0) return found;
-  }
-  return [];
+/** The files that programs read from a folder and those above it without being told. Null: it is too deep. */
+function impliedFiles(folder: string, { sought, words, programFolders }: NamedPaths): string[] | null {
+  if (sought.size === 0 && programFolders.size === 0) return [];
+  const programs = [...words].filter((word) => !/[/\0]/.test(word)).slice(0, PROGRAM_WORDS_MAX);
+  const names = [...sought, ...[...programFolders].flatMap((place) => programs.map((program) => join(place, program)))];
+  return foldersAbove(folder)?.flatMap((above) => names.map((name) => join(above, name))) ?? null;
 }

@@ -82,12 +82,12 @@ async function proxyOf(
 }
 
 async function startProcess(
-  { call, deps, owner, pin }: CommandRun,
+  { call, deps, owner, pin, permissions }: CommandRun,
   { shown, bounds, proxy, signal }: { shown: ShownCommand; bounds: SandboxBounds | null; proxy: OpenProxy | null; signal: AbortSignal },
 ): Promise<RunningProcess | { problem: string }> {
   const env = deps.environment();
   const terminal = call.tty ? TERMINAL : null;
-  const place = await startPlace(call.cwd, bounds === null ? pin : null);
+  const place = await startPlace(call.cwd, { pin: bounds === null || permissions !== null ? pin : null, sandboxed: bounds !== null });
   if ('problem' in place) return place;
   try {
     const serve = proxy === null ? {} : { serve: proxy.serve, signal };
@@ -101,8 +101,14 @@ async function startProcess(
   }
 }
 
-/** Returns the working directory. If the command is pinned, that is the pinned one, and a problem if something has changed. */
-async function startPlace(cwd: string, pin: CommandPin | null): Promise<Pick<ProcessSpec, 'cwd' | 'pinnedCwd'> | { problem: string }> {
+/**
+ * Returns the working directory, and a problem if something has changed. Outside the sandbox, the directory is the pinned one itself. In
+ * the sandbox, another one at its path reaches no further.
+ */
+async function startPlace(
+  cwd: string,
+  { pin, sandboxed }: { pin: CommandPin | null; sandboxed: boolean },
+): Promise<Pick<ProcessSpec, 'cwd' | 'pinnedCwd'> | { problem: string }> {
   const changed = (await pin?.changed()) ?? null;
   if (changed !== null) {
     const problem =
@@ -110,7 +116,7 @@ async function startPlace(cwd: string, pin: CommandPin | null): Promise<Pick<Pro
       'Look at what changed, and call the command again if it is still right.';
     return { problem };
   }
-  const folder = pin?.folder ?? null;
+  const folder = sandboxed ? null : (pin?.folder ?? null);
   return folder === null ? { cwd } : { cwd, pinnedCwd: folder };
 }
 
