@@ -4,7 +4,7 @@ import { isObject } from '../../base/json-value.ts';
 import { isFile } from '../../base/paths/is-file.ts';
 import { isFolder } from '../../base/paths/is-folder.ts';
 import { BUILT_IN } from '../../config/hooks/missing-program.ts';
-import type { SimpleCommand } from '../../policy/command/parse-command.ts';
+import type { SimpleCommand } from '../../policy/command/parse/simple-command.ts';
 import { programName } from '../../policy/command/program-name.ts';
 import { possibleFolders, possiblePaths } from '../../policy/outside/named-paths.ts';
 import { programKind } from '../../policy/outside/program-kind.ts';

@@ -1,5 +1,6 @@
 import { COMMAND_RUNNERS, SHELLS } from '../../policy/command/command-runners.ts';
-import { parseCommand, type SimpleCommand } from '../../policy/command/parse-command.ts';
+import type { SimpleCommand } from '../../policy/command/parse/simple-command.ts';
+import { parseCommand } from '../../policy/command/parse-command.ts';
 import { programName } from '../../policy/command/program-name.ts';
 import { BETWEEN } from '../../policy/outside/line-words.ts';
 import { expandVariables } from './expand-variables.ts';
