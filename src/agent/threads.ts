@@ -61,6 +61,7 @@ export class Threads {
         startAgent: (parent, agent) => this.#startAgent(parent, agent),
         using: (agentId, owner, use) => this.#using(agentId, owner, use),
         retire: (threadId, change) => this.retire(threadId, change),
+        retireUnloaded: (threadIds, change) => this.#retireUnloaded(threadIds, change),
         announce: (thread) => clients.publish({ threadId: thread.id }, 'thread/started', { thread: this.view(thread.record) }),
         unloadAgent: (thread) => this.unload(thread, { followed: true }),
       },
@@ -238,6 +239,15 @@ export class Threads {
       await thread.retire(change);
       this.#unregister(thread);
       await thread.close();
+      return true;
+    });
+  }
+
+  /** Makes a change after which threads cannot be loaded, if none of them is. Resolves with whether it was made. */
+  #retireUnloaded(threadIds: readonly string[], change: () => Promise<unknown>): Promise<boolean> {
+    return this.#loading.runAll(threadIds, async () => {
+      if (threadIds.some((id) => this.find(id) !== null)) return false;
+      await change();
       return true;
     });
   }

@@ -16,6 +16,7 @@ import type {
   ThreadItem,
   ThreadMemoryMode,
   ThreadTokenUsage,
+  TokenUsageBreakdown,
   TurnError,
   TurnItemsView,
 } from '../protocol/generated/types.ts';
@@ -239,7 +240,7 @@ export interface ThreadQuery extends PageQuery {
 /** An agent below a thread: a thread that an agent started. */
 export type AgentRecord = Pick<
   ThreadRecord,
-  'id' | 'sessionId' | 'source' | 'createdAtMs' | 'archivedAtMs' | 'listed' | 'tokenUsage' | 'agentClosedAtMs' | 'spawnTurnId'
+  'id' | 'sessionId' | 'source' | 'createdAtMs' | 'archivedAtMs' | 'listed' | 'agentClosedAtMs' | 'spawnTurnId'
 >;
 
 /** The most agents that are read of one thread. */
@@ -305,6 +306,8 @@ export interface ThreadStore {
    * `active_writer` while another process has the thread, and with `thread_archived`.
    */
   archiveThread(threadId: string, atMs: number): Promise<ThreadRecord>;
+  /** Archives several threads that are not loaded, all of them or none. Does nothing for one that was archived at this time. Rejects as above. */
+  archiveThreads(threadIds: readonly string[], atMs: number): Promise<void>;
   /** Unarchives a thread, and sets when it was updated. Rejects with `thread_not_archived`. */
   unarchiveThread(threadId: string, atMs: number): Promise<ThreadRecord>;
   /**
@@ -321,6 +324,12 @@ export interface ThreadStore {
   listThreads(query: ThreadQuery): Promise<Page<ThreadRecord>>;
   /** The agents below a thread, at any depth, oldest first: also archived and unlisted ones. At most AGENTS_READ_MAX. */
   listAgents(threadId: string): Promise<AgentRecord[]>;
+  /** The ids of the agents that `listAgents` returns, in any order. */
+  agentIds(threadId: string): Promise<string[]>;
+  /** The tokens of all agents below a thread, at any depth, except those with these ids. Null: none. */
+  tokensBelow(threadId: string, exceptIds: readonly string[]): Promise<TokenUsageBreakdown | null>;
+  /** The ids of the agents that a thread itself has started and that have had no turn, and of the open ones whose turn it no longer has. */
+  leftAgents(threadId: string): Promise<{ unlisted: string[]; orphans: string[] }>;
   listTurns(threadId: string, query: TurnQuery): Promise<HistoryPage<StoredTurn>>;
   /**
    * The unfinished items of a running turn come last, as they were last saved. No page ends between them because of its bytes.

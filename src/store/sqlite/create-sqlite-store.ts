@@ -2,6 +2,8 @@ import { existsSync } from 'node:fs';
 import { type Clock, sleep, systemClock } from '../../base/clock.ts';
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import type { Log } from '../../base/log.ts';
+import type { TokenUsageBreakdown } from '../../protocol/generated/types.ts';
+import { type AgentPage, agentsBelow } from '../agents-below.ts';
 import { type HistoryPage, type ItemQuery, type Page, SLICE_BYTES_MAX, type TurnQuery } from '../page-query.ts';
 import { itemNotFound, storeClosed, turnNotFound } from '../store-error.ts';
 import type {
@@ -34,7 +36,7 @@ import { readTurns } from './history/read-turns.ts';
 import type { SqliteWriter } from './sqlite-writer.ts';
 import { StoreConnection } from './store-connection.ts';
 import { BUSY_MS_MAX } from './store-queue.ts';
-import { archiveThread } from './threads/archive-thread.ts';
+import { archiveThread, archiveThreads } from './threads/archive-thread.ts';
 import { beginThread } from './threads/begin-thread.ts';
 import { deleteThread } from './threads/delete-thread.ts';
 import { forkThread } from './threads/fork-thread.ts';
@@ -128,6 +130,10 @@ export class SqliteStore implements ThreadStore {
     return this.#write((connection) => archiveThread(connection, threadId, { archived: true, atMs }));
   }
 
+  async archiveThreads(threadIds: readonly string[], atMs: number): Promise<void> {
+    return this.#write((connection) => archiveThreads(connection, threadIds, atMs));
+  }
+
   async unarchiveThread(threadId: string, atMs: number): Promise<ThreadRecord> {
     return this.#write((connection) => archiveThread(connection, threadId, { archived: false, atMs }));
   }
@@ -145,7 +151,35 @@ export class SqliteStore implements ThreadStore {
   }
 
   async listAgents(threadId: string): Promise<AgentRecord[]> {
-    return this.#read((connection) => [...connection.databases()].flatMap((database) => database.threads.agentsBelow(threadId)));
+    return agentsBelow(threadId, (parentIds, afterId) => this.readAgents(parentIds, afterId));
+  }
+
+  /** Reads a part of the agents that some threads have started. */
+  async readAgents(parentIds: readonly string[], afterId: string): Promise<AgentPage> {
+    return this.#read((connection) => {
+      const inMemory = connection.databases().find((database) => database.inMemory);
+      // Ephemeral ones are few: all are in the first part.
+      const ephemeral = afterId === '' ? parentIds.flatMap((id) => inMemory?.threads.agents.page([id], '').agents ?? []) : [];
+      const page = connection.disk.threads.agents.page(parentIds, afterId);
+      return { ...page, agents: [...ephemeral, ...page.agents] };
+    });
+  }
+
+  async agentIds(threadId: string): Promise<string[]> {
+    return this.#read((connection) => connection.databases().flatMap((database) => database.threads.agents.idsBelow(threadId)));
+  }
+
+  async tokensBelow(threadId: string, exceptIds: readonly string[]): Promise<TokenUsageBreakdown | null> {
+    return this.#read((connection) => firstOf(connection, (database) => database.threads.agents.tokensBelow(threadId, exceptIds)));
+  }
+
+  async leftAgents(threadId: string): Promise<{ unlisted: string[]; orphans: string[] }> {
+    return this.#read((connection) => {
+      const { database, history } = loadHistory(connection, threadId);
+      const { agents } = database.threads;
+      const orphans = agents.orphans(threadId, (turnId) => history.findTurn(turnId) !== null);
+      return { unlisted: agents.unlisted(threadId), orphans };
+    });
   }
 
   async listTurns(threadId: string, query: TurnQuery): Promise<HistoryPage<StoredTurn>> {

@@ -1,3 +1,4 @@
+import { type AgentPage, agentsBelow } from '../../agents-below.ts';
 import type { ThreadStore } from '../../thread-store.ts';
 import { RemoteWriter } from './remote-writer.ts';
 import { type OpenedWriter, STORE_METHODS, type StoreMethod } from './store-call.ts';
@@ -22,6 +23,7 @@ export function createWorkerStore(options: StoreThreadOptions): WorkerStore {
   const methods = names.map((name) => [name, (...args: readonly unknown[]) => call(name, args)] as const);
   return {
     ...(Object.fromEntries(methods) as unknown as ThreadStore),
+    listAgents: (threadId) => agentsBelow(threadId, (...args) => thread.call({ method: 'readAgents', args }) as Promise<AgentPage>),
     warmUp: () => void thread.call({ method: 'warmUp', args: [] }).catch(() => {}),
     close: () => thread.close(),
   };

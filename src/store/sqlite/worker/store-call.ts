@@ -17,11 +17,15 @@ export const STORE_METHODS: Record<keyof ThreadStore, 'change' | 'writer' | 'rec
   findThreadByPath: 'record',
   updateThread: 'change',
   archiveThread: 'change',
+  archiveThreads: 'change',
   unarchiveThread: 'change',
   revertThread: 'change',
   deleteThread: 'change',
   listThreads: 'part',
   listAgents: 'part',
+  agentIds: 'part',
+  tokensBelow: 'record',
+  leftAgents: 'record',
   listTurns: 'part',
   listItems: 'part',
   readItems: 'part',
@@ -42,7 +46,7 @@ export interface StoreCall {
   id: number;
   /** Null: a call of the store. */
   writer: WriterHandle | null;
-  method: StoreMethod | WriterMethod | 'warmUp' | 'resumeWriter';
+  method: StoreMethod | WriterMethod | 'warmUp' | 'resumeWriter' | 'readAgents';
   args: readonly unknown[];
   nowMs: number;
   /** Whether an earlier thread died with the call, and may have made it. */
