@@ -282,8 +282,11 @@ export interface ThreadWriter {
  * can use a store at once: each read sees everything that other processes have written before it.
  */
 export interface ThreadStore {
-  /** Stores a new thread, with the entries of an imported history if there are any. */
-  createThread(record: ThreadRecord, entries?: LogEntry[]): Promise<ThreadWriter>;
+  /**
+   * Stores a new thread, with the entries of an imported history if there are any. Nobody sees the thread before it has all of them. A long
+   * history is stored in parts: `onStored` is called with the number of entries that are stored so far.
+   */
+  createThread(record: ThreadRecord, entries?: LogEntry[], onStored?: (count: number) => void): Promise<ThreadWriter>;
   /**
    * Stores `record` as a fork. It shares the source's history up to the point, so a fork costs the same for any length. A turn
    * that is cut through ends `interrupted` in the fork. Rejects with `turn_not_found` if the point names an unknown turn.

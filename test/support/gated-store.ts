@@ -20,7 +20,7 @@ export function gatedStore(store: ThreadStore, beforeWrite: BeforeWrite): Thread
     close: () => inner.close(),
   });
   return {
-    createThread: async (record, entries) => writer(await store.createThread(record, entries)),
+    createThread: async (...args) => writer(await store.createThread(...args)),
     forkThread: async (sourceId, point, record) => writer(await store.forkThread(sourceId, point, record)),
     openWriter: async (threadId) => writer(await store.openWriter(threadId)),
     getThread: (threadId) => store.getThread(threadId),

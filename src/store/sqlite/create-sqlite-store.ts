@@ -29,6 +29,7 @@ import type { DatabasePlaces } from './database/open-database.ts';
 import type { ThreadDatabase } from './database/thread-database.ts';
 import type { History, HistoryPosition } from './history/history.ts';
 import { loadHistory, shownHistory } from './history/load-history.ts';
+import type { LongTexts } from './history/long-texts.ts';
 import { measureItems } from './history/measure-items.ts';
 import { readItems, readNamedItems } from './history/read-items.ts';
 import { readModelEntries } from './history/read-model-entries.ts';
@@ -37,13 +38,14 @@ import type { SqliteWriter } from './sqlite-writer.ts';
 import { StoreConnection } from './store-connection.ts';
 import { BUSY_MS_MAX } from './store-queue.ts';
 import { archiveThread, archiveThreads } from './threads/archive-thread.ts';
-import { beginThread } from './threads/begin-thread.ts';
+import { beginFromDraft, beginThread } from './threads/begin-thread.ts';
 import { deleteThread } from './threads/delete-thread.ts';
 import { forkThread } from './threads/fork-thread.ts';
 import { listThreads } from './threads/list-threads.ts';
 import { openWriter } from './threads/open-writer.ts';
 import { resumeWriter } from './threads/resume-writer.ts';
 import { revertThread } from './threads/revert-thread.ts';
+import { beginDraft, type Draft, dropDraft, stageEntries, stagePiece } from './threads/stage-entries.ts';
 import type { WalSyncOptions } from './wal/wal-sync.ts';
 
 export interface SqliteStoreOptions extends DatabasePlaces {
@@ -53,6 +55,8 @@ export interface SqliteStoreOptions extends DatabasePlaces {
   pid: number;
   /** Called with a text for the user when a damaged database has been repaired. */
   onRepaired?: (message: string) => void;
+  /** Values that are read and written have stand-ins for long texts. Absent: they are whole. */
+  longTexts?: LongTexts;
   /** `process.versions`, with which a better-sqlite3 that is built for another Node is replaced or reported. */
   nodeVersions?: NodeVersions;
   /** For tests. */
@@ -88,6 +92,31 @@ export class SqliteStore implements ThreadStore {
     const begin = (connection: StoreConnection) => beginThread(connection, record, entries);
     // Nothing else can lock the database in memory.
     return record.ephemeral ? (await this.#connected()).call(begin) : this.#write(begin);
+  }
+
+  async createFromDraft(record: ThreadRecord, draft: Draft): Promise<ThreadWriter | null> {
+    return this.#write((connection) => beginFromDraft(connection, record, draft));
+  }
+
+  async beginDraft(id: string): Promise<void> {
+    return this.#write((connection) => beginDraft(connection, id));
+  }
+
+  async stageEntries(draft: Draft, entries: LogEntry[]): Promise<boolean> {
+    return this.#write((connection) => stageEntries(connection, draft, entries));
+  }
+
+  async stagePiece(draftId: string, piece: string): Promise<string | null> {
+    return this.#write((connection) => stagePiece(connection, draftId, piece));
+  }
+
+  async dropDraft(id: string): Promise<void> {
+    return this.#write((connection) => dropDraft(connection, id));
+  }
+
+  /** Reads a piece of a text; null: it is gone. */
+  async readPiece(hash: string): Promise<string | null> {
+    return this.#readOne((connection) => firstOf(connection, (database) => database.blobs.piece(hash)));
   }
 
   async forkThread(sourceId: string, point: ForkPoint, record: ThreadRecord): Promise<ThreadWriter> {

@@ -158,6 +158,24 @@ export class StoreConnection {
     });
   }
 
+  /** The log of a draft of this process; null: there is none. */
+  draftLog(draftId: string): number | null {
+    return this.#store.leases.heldLog(draftId);
+  }
+
+  /** Makes the log of a draft. It is removed when the draft is given up, or this process ends. Call it within `writeAsOwner`. */
+  beginDraft(draftId: string): number {
+    const logId = this.disk.logs.create();
+    this.#store.leases.hold(draftId, [logId]);
+    return logId;
+  }
+
+  /** Gives up a draft. Its log is removed, unless a thread has it by now. Call it within a transaction. */
+  endDraft(draftId: string): void {
+    this.#store.leases.hold(draftId, []);
+    this.#idleWork.discarded();
+  }
+
   /** Releases all logs that an ephemeral thread holds, except these. */
   releaseExcept(threadId: string, logIds: readonly number[]): void {
     if (!this.#holding.has(threadId)) return;
@@ -271,7 +289,8 @@ export class StoreConnection {
   }
 
   #openMemory(): ThreadDatabase {
-    this.#memory ??= new ThreadDatabase(openInMemory(this.#options), { inMemory: true, log: this.#options.log });
+    const { log, longTexts } = this.#options;
+    this.#memory ??= new ThreadDatabase(openInMemory(this.#options), { inMemory: true, log, ...(longTexts && { longTexts }) });
     return this.#memory;
   }
 

@@ -1,11 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import type { Worker } from 'node:worker_threads';
 import type { Clock } from '../../../base/clock.ts';
 import { jsonWeight } from '../../../base/json-pieces.ts';
 import type { Log } from '../../../base/log.ts';
 import { startWorker } from '../../../base/processes/start-worker.ts';
-import { StoreError, storeClosed } from '../../store-error.ts';
+import { piecesLost, StoreError, storeClosed } from '../../store-error.ts';
+import { LongTexts } from '../history/long-texts.ts';
 import { CallLane } from './call-lane.ts';
-import type { ServedStoreOptions } from './serve-store.ts';
+import { wholeTexts } from './long-text-sender.ts';
+import type { ServedStoreOptions, StoreWorkerData } from './serve-store.ts';
 import {
   type ErrorData,
   errorData,
@@ -24,6 +27,8 @@ const HEAP_MB_MAX = 512;
 const LANE_BYTES_MAX = 32 * 1024 * 1024;
 /** Longer writes have a lane of their own, so that others do not wait for all of them. */
 const SHORT_BYTES_MAX = 1024 * 1024;
+/** How often something is read again that was changed while its long texts were read. */
+const READS_MAX = 3;
 /** A call with which so many threads have died is refused. All but the first had no other call, so they died of this one. */
 const DEATHS_MAX = 5;
 
@@ -50,12 +55,23 @@ interface Waiting {
   reject: (error: unknown) => void;
 }
 
+/** An answer with stand-ins for long texts. */
+class LongAnswer {
+  readonly value: unknown;
+
+  constructor(value: unknown) {
+    this.value = value;
+  }
+}
+
 /**
  * The thread in which a store runs. It starts at the first call. If it dies, the calls that it had are made again in another one, one
  * by one, so that a call that kills it takes no other with it. It keeps the process alive during calls.
  */
 export class StoreThread {
   readonly #options: StoreThreadOptions;
+  readonly #longTextKey = randomUUID();
+  readonly longTexts = new LongTexts(this.#longTextKey);
   /** The calls that the thread has, by their ids. */
   readonly #sent = new Map<number, Waiting>();
   /** The calls of threads that have died. They go before all others. */
@@ -75,7 +91,18 @@ export class StoreThread {
   /** Calls a method of the store, or of a writer by its handle. */
   async call(call: OutgoingCall): Promise<unknown> {
     if (this.#isClosed) throw storeClosed(this.#options.file);
-    return this.#add(call);
+    for (let tries = 1; ; tries++) {
+      const value = await this.#add(call);
+      if (!(value instanceof LongAnswer)) return value;
+      const whole = await wholeTexts(
+        value.value,
+        this.longTexts,
+        (hash) => this.call({ method: 'readPiece', args: [hash] }) as Promise<string | null>,
+      );
+      if (whole !== null) return whole.value;
+      // The thread was changed after it was read.
+      if (tries === READS_MAX) throw piecesLost();
+    }
   }
 
   /** Closes the store and ends the thread. Can be called again. */
@@ -99,7 +126,7 @@ export class StoreThread {
   #add({ method, args, writer = null }: OutgoingCall): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const call = { id: ++this.#calls, writer, method, args, nowMs: this.#options.clock.now(), again: false };
-      const readBytes = READ_BYTES[STORE_METHODS[method as StoreMethod]];
+      const readBytes = READ_BYTES[method === 'readPiece' ? 'piece' : STORE_METHODS[method as StoreMethod]];
       const bytes = readBytes ?? jsonWeight(args, LANE_BYTES_MAX);
       const writes = bytes > SHORT_BYTES_MAX ? this.#longWrites : this.#writes;
       const lane = readBytes === undefined ? writes : this.#reads;
@@ -152,7 +179,8 @@ export class StoreThread {
         tempDir,
         pid,
         ...(nodeVersions && { nodeVersions: { ...nodeVersions } }),
-      } satisfies ServedStoreOptions,
+        longTextKey: this.#longTextKey,
+      } satisfies StoreWorkerData,
       onMessage: (reply) => this.#receive(reply),
       onEnd: (reason) => {
         if (this.#worker === worker) this.#died(reason);
@@ -174,7 +202,7 @@ export class StoreThread {
     this.#forget(waiting);
     if (this.#sent.size === 0 && !this.#hasCalls) this.#worker?.unref();
     if ('error' in answer) waiting.reject(errorOf(answer.error));
-    else waiting.resolve(answer.value);
+    else waiting.resolve(answer.hasLongTexts === true ? new LongAnswer(answer.value) : answer.value);
     this.#postSoon();
   }
 
