@@ -3,10 +3,11 @@ import { EventLoopYield } from '../base/event-loop-yield.ts';
 import { isUuid } from '../base/ids.ts';
 import { KeyedQueue } from '../base/keyed-queue.ts';
 import type { Thread, Turn } from '../protocol/generated/types.ts';
-import { invalidThreadId, threadNotFound } from '../protocol/rpc-error.ts';
+import { invalidThreadId, shuttingDown, threadNotFound } from '../protocol/rpc-error.ts';
 import type { ForkPoint, LogEntry, ThreadPatch, ThreadRecord } from '../store/thread-store.ts';
 import type { InterruptCause } from '../tools/denial.ts';
 import type { AgentDeps } from './agent-deps.ts';
+import type { ImportProgress } from './history/import-rollout.ts';
 import { checkTurn, revertingPatch } from './history/reverting-patch.ts';
 import type { LoadedThread } from './loaded-thread.ts';
 import { LoadedTree } from './loaded-tree.ts';
@@ -161,11 +162,17 @@ export class Threads {
     });
   }
 
-  /** Stores the thread of a rollout file, and returns its record. Reads one file at a time, because files may be large. */
-  import(path: string): Promise<ThreadRecord> {
+  /**
+   * Stores the thread of a rollout file, and returns its record. Reads one file at a time, because files may be large. Rejects when the
+   * server is closed.
+   */
+  import(path: string, onProgress: (progress: ImportProgress) => void): Promise<ThreadRecord> {
     return this.#loading.run('import', async () => {
       const { importRollout } = await import('./history/import-rollout.ts');
-      return importRollout(path, this.#deps);
+      return importRollout(path, this.#deps, (progress) => {
+        if (this.#closing !== null) throw shuttingDown();
+        onProgress(progress);
+      });
     });
   }
 
