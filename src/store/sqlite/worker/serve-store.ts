@@ -53,6 +53,7 @@ class StoreServer {
   }
 
   listen(): void {
+    this.#port.postMessage({ ready: true } satisfies StoreReply);
     this.#port.on('message', (first: StoreCall[]) => {
       this.#received.push(...first);
       // All calls that wait are made in this moment, so that the store joins their writes.

@@ -43,6 +43,7 @@ export type WriterMethod = 'append' | 'keep' | 'withdraw' | 'close';
 /** The methods that only the thread of a store has. */
 export type InternalMethod =
   | 'warmUp'
+  | 'ping'
   | 'resumeWriter'
   | 'readAgents'
   | 'readPiece'
@@ -71,8 +72,9 @@ export interface StoreCall {
  */
 export type StoreAnswer = { id: number; value: unknown; hasLongTexts?: true } | { id: number; error: ErrorData };
 
-/** A message of the store's thread: the outcomes of calls, a text for the user about a repair, or a line for the log. */
+/** A message of the store's thread: that it has started, the outcomes of calls, a text for the user about a repair, or a line for the log. */
 export type StoreReply =
+  | { ready: true }
   | { answers: StoreAnswer[] }
   | { repaired: string }
   | { level: 'debug' | 'info' | 'warn' | 'error'; fields: object; text: string };
