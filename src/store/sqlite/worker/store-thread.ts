@@ -23,7 +23,7 @@ import {
 } from './store-call.ts';
 
 /** A store that needs more memory than this ends, and not the process. */
-const HEAP_MB_MAX = 512;
+const HEAP_MB_MAX = 256;
 /** The most that the calls of a lane on their way need together. A larger one is on its way by itself. */
 const LANE_BYTES_MAX = 32 * 1024 * 1024;
 /** Longer writes have a lane of their own, so that others do not wait for all of them. */
