@@ -36,8 +36,8 @@ interface LoadedTreeDeps {
     /** Loads an agent, unless it is loaded, and uses it. It is not unloaded meanwhile. `owner`: the thread that it works for. */
     using<T>(agentId: string, owner: LoadedThread | null, use: (thread: LoadedThread, wasLoaded: boolean) => Promise<T>): Promise<T>;
     retire(threadId: string, change: () => Promise<unknown>): Promise<boolean>;
-    /** As in `RetireDeps`. */
-    retireUnloaded(threadIds: readonly string[], change: () => Promise<unknown>): Promise<boolean>;
+    /** Does some work while none of the threads is being loaded or unloaded. */
+    loadingNone<T>(threadIds: readonly string[], work: () => Promise<T>): Promise<T>;
     /** Tells the followers of a thread that it exists. */
     announce(thread: LoadedThread): void;
     /** Unloads an agent that no turn runs in, though clients follow it. */
@@ -179,7 +179,11 @@ export class LoadedTree implements AgentTree {
     };
     const retireUnloaded = (ids: readonly string[], retiring: () => Promise<unknown>) => {
       ownerId = null;
-      return threads.retireUnloaded(ids, retiring);
+      return threads.loadingNone(ids, async () => {
+        if (ids.some((id) => threads.find(id) !== null)) return false;
+        await retiring();
+        return true;
+      });
     };
     // Before the agents are read, so that its turn starts no more of them.
     await threads.find(threadId)?.interruptAndWait('close');

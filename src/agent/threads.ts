@@ -3,7 +3,7 @@ import { EventLoopYield } from '../base/event-loop-yield.ts';
 import { isUuid } from '../base/ids.ts';
 import { KeyedQueue } from '../base/keyed-queue.ts';
 import type { Thread, Turn } from '../protocol/generated/types.ts';
-import { invalidThreadId, shuttingDown, threadNotFound } from '../protocol/rpc-error.ts';
+import { invalidThreadId, threadNotFound } from '../protocol/rpc-error.ts';
 import type { ForkPoint, LogEntry, ThreadPatch, ThreadRecord } from '../store/thread-store.ts';
 import type { InterruptCause } from '../tools/denial.ts';
 import type { AgentDeps } from './agent-deps.ts';
@@ -62,7 +62,7 @@ export class Threads {
         startAgent: (parent, agent) => this.#startAgent(parent, agent),
         using: (agentId, owner, use) => this.#using(agentId, owner, use),
         retire: (threadId, change) => this.retire(threadId, change),
-        retireUnloaded: (threadIds, change) => this.#retireUnloaded(threadIds, change),
+        loadingNone: (threadIds, work) => this.#loading.runAll(threadIds, work),
         announce: (thread) => clients.publish({ threadId: thread.id }, 'thread/started', { thread: this.view(thread.record) }),
         unloadAgent: (thread) => this.unload(thread, { followed: true }),
       },
@@ -162,18 +162,10 @@ export class Threads {
     });
   }
 
-  /**
-   * Stores the thread of a rollout file, and returns its record. Reads one file at a time, because files may be large. Rejects when the
-   * server is closed.
-   */
+  /** Stores the thread of a rollout file, and returns its record. Reads one file at a time, because files may be large. */
   import(path: string, onProgress: (progress: ImportProgress) => void): Promise<ThreadRecord> {
-    return this.#loading.run('import', async () => {
-      const { importRollout } = await import('./history/import-rollout.ts');
-      return importRollout(path, this.#deps, (progress) => {
-        if (this.#closing !== null) throw shuttingDown();
-        onProgress(progress);
-      });
-    });
+    const options = { onProgress, isClosing: () => this.#closing !== null };
+    return this.#loading.run('import', async () => (await import('./history/import-rollout.ts')).importRollout(path, this.#deps, options));
   }
 
   /** Starts a thread with the source's history up to this point. */
@@ -246,15 +238,6 @@ export class Threads {
       await thread.retire(change);
       this.#unregister(thread);
       await thread.close();
-      return true;
-    });
-  }
-
-  /** Makes a change after which threads cannot be loaded, if none of them is. Resolves with whether it was made. */
-  #retireUnloaded(threadIds: readonly string[], change: () => Promise<unknown>): Promise<boolean> {
-    return this.#loading.runAll(threadIds, async () => {
-      if (threadIds.some((id) => this.find(id) !== null)) return false;
-      await change();
       return true;
     });
   }

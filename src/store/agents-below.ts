@@ -26,5 +26,6 @@ export async function agentsBelow(threadId: string, read: ReadAgents): Promise<A
 }
 
 function byAge(a: AgentRecord, b: AgentRecord): number {
-  return a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : 1);
+  if (a.createdAtMs === b.createdAtMs) return a.id < b.id ? -1 : 1;
+  return a.createdAtMs < b.createdAtMs ? -1 : 1;
 }

@@ -12,7 +12,6 @@ import type {
   ResponseItem,
   SandboxPolicy,
   SessionSource,
-  ThreadGoalStatus,
   ThreadItem,
   ThreadMemoryMode,
   ThreadTokenUsage,
@@ -20,6 +19,7 @@ import type {
   TurnError,
   TurnItemsView,
 } from '../protocol/generated/types.ts';
+import type { GoalRecord } from './goal-record.ts';
 import type { HistoryPage, ItemQuery, Page, PageQuery, TurnQuery } from './page-query.ts';
 
 /**
@@ -52,22 +52,6 @@ export interface ThreadSettings {
   multiAgentMode?: MultiAgentMode;
   baseInstructions: string | null;
   developerInstructions: string | null;
-}
-
-/** The goal that a thread works towards over several turns. Times are Unix milliseconds. */
-export interface GoalRecord {
-  objective: string;
-  /** The model set the objective. Absent: a client did. */
-  isModels?: true;
-  status: ThreadGoalStatus;
-  /** Null: no limit. */
-  tokenBudget: number | null;
-  tokensUsed: number;
-  timeUsedMs: number;
-  createdAtMs: number;
-  updatedAtMs: number;
-  /** A turn was interrupted: the thread starts no turn by itself until the user sends input. */
-  awaitsUser: boolean;
 }
 
 /** The longest name of a thread, in UTF-16 units. The search index has all of it. */

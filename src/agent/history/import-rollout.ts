@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { PROTOCOL_VERSION } from '../../protocol/protocol-version.ts';
+import { shuttingDown } from '../../protocol/rpc-error.ts';
 import { type Rollout, readRollout } from '../../rollout/read-rollout.ts';
 import type { ThreadRecord, ThreadSettings } from '../../store/thread-store.ts';
 import type { AgentDeps } from '../agent-deps.ts';
@@ -12,19 +13,28 @@ export interface ImportProgress {
   percent: number;
 }
 
+interface ImportOptions {
+  onProgress: (progress: ImportProgress) => void;
+  /** Whether the server is being closed, which ends the import. */
+  isClosing: () => boolean;
+}
+
 /**
  * Stores the thread of a rollout file, with the file's id, path and times, and returns its record. A thread that is already
- * stored does not change, even if the file has grown since. Rejects with an RpcError that says why the file cannot be read,
- * and with what `onProgress` throws.
+ * stored does not change, even if the file has grown since. Rejects with an RpcError that says why the file cannot be read.
  */
 export async function importRollout(
   path: string,
   deps: Omit<AgentDeps, 'onTurnEnded'>,
-  onProgress: (progress: ImportProgress) => void,
+  { onProgress, isClosing }: ImportOptions,
 ): Promise<ThreadRecord> {
   const { store, ids, log } = deps;
+  const report = (step: ImportProgress['step'], done: number, all: number) => {
+    if (isClosing()) throw shuttingDown();
+    onProgress({ step, percent: Math.min(100, Math.round((100 * done) / Math.max(1, all))) });
+  };
   const fileBytes = (await stat(path).catch(() => null))?.size ?? 0;
-  const onRead = (bytes: number) => onProgress({ step: 'read', percent: percentOf(bytes, fileBytes) });
+  const onRead = (bytes: number) => report('read', bytes, fileBytes);
   const rollout = await readRollout(path, { ids, onRead });
   const { meta, entries, skippedLines } = rollout;
   const stored = await store.getThread(meta.id);
@@ -56,7 +66,7 @@ export async function importRollout(
     agentClosedAtMs: null,
     spawnTurnId: null,
   };
-  const onStored = (count: number) => onProgress({ step: 'stored', percent: percentOf(count, entries.length) });
+  const onStored = (count: number) => report('stored', count, entries.length);
   try {
     const writer = await store.createThread(record, entries, onStored);
     await writer.close();
@@ -68,10 +78,6 @@ export async function importRollout(
   }
   log.info({ threadId: meta.id, path, skippedLines }, 'a rollout was imported');
   return record;
-}
-
-function percentOf(done: number, all: number): number {
-  return Math.min(100, Math.round((100 * done) / Math.max(1, all)));
 }
 
 /**

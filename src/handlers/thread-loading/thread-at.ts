@@ -12,10 +12,10 @@ const PROGRESS_MS = 3_000;
 export async function threadAt({ store, threads, clients, clock }: ThreadDeps, path: string, caller: Caller): Promise<ThreadRecord> {
   if (!isAbsolute(path)) throw invalidParams(`params.path: "${path}" is not an absolute path`);
   const file = resolve(path);
-  let toldAtMs = clock.monotonic();
+  let toldMs = clock.monotonic();
   const onProgress = ({ step, percent }: ImportProgress) => {
-    if (clock.monotonic() - toldAtMs < PROGRESS_MS) return;
-    toldAtMs = clock.monotonic();
+    if (clock.monotonic() - toldMs < PROGRESS_MS) return;
+    toldMs = clock.monotonic();
     const message = `${file} is being imported: ${percent} % ${step}.`;
     clients.publish({ connection: caller.id }, 'warning', { threadId: null, message });
   };

@@ -9,6 +9,7 @@ import { openInMemory } from './database/open-database.ts';
 import { sweepLitter } from './database/sweep-litter.ts';
 import { ThreadDatabase } from './database/thread-database.ts';
 import type { LogsOf } from './history/history.ts';
+import { makeDurable } from './make-durable.ts';
 import { type LogTail, SqliteWriter, type WriterDeps } from './sqlite-writer.ts';
 import { StoreFile, type StoreFileOptions } from './store-file.ts';
 import type { OpenedStore } from './store-opener.ts';
@@ -163,16 +164,9 @@ export class StoreConnection {
     return this.#store.leases.heldLog(draftId);
   }
 
-  /** Makes the log of a draft. It is removed when the draft is given up, or this process ends. Call it within `writeAsOwner`. */
-  beginDraft(draftId: string): number {
-    const logId = this.disk.logs.create();
-    this.#store.leases.hold(draftId, [logId]);
-    return logId;
-  }
-
-  /** Gives up a draft. Its log is removed, unless a thread has it by now. Call it within a transaction. */
-  endDraft(draftId: string): void {
-    this.#store.leases.hold(draftId, []);
+  /** Sets the log of a draft. Null: it has none any more, and the log is removed unless a thread has it. Call it within `writeAsOwner`. */
+  setDraft(draftId: string, logId: number | null): void {
+    this.#store.leases.hold(draftId, logId === null ? [] : [logId]);
     this.#idleWork.discarded();
   }
 
@@ -325,20 +319,10 @@ export class StoreConnection {
     committed();
   }
 
-  async #makeDurable(undo: JoinedWrite): Promise<void> {
-    try {
-      await this.#file.flush();
-    } catch (cause) {
-      try {
-        await this.queue.write(() => this.#commitAlone(this.disk, undo));
-      } catch (error) {
-        // Everyone reads these entries, so they count as stored.
-        const text = 'a write could not be flushed, and not be undone: it may not survive a power failure';
-        this.#options.log.error({ threadId: undo.key, err: error, cause }, text);
-        return;
-      }
-      throw asStoreError(cause, this.#options.file);
-    }
+  #makeDurable(undo: JoinedWrite): Promise<void> {
+    const { file, log } = this.#options;
+    const flush = () => this.#file.flush();
+    return makeDurable(undo, { file, log, flush, commit: () => this.queue.write(() => this.#commitAlone(this.disk, undo)) });
   }
 
   #commit(writes: readonly JoinedWrite[]): unknown[] {

@@ -14,7 +14,7 @@ export function archiveThread(
   const database = connection.writable(connection.databaseOf(threadId));
   return connection.write(database, () => {
     connection.assertNotHeldElsewhere(threadId);
-    const wasArchived = database.threads.isArchived(threadId);
+    const wasArchived = database.threads.archivedAtMs(threadId) != null;
     if (archived && wasArchived) throw threadArchived(threadId);
     if (!archived && !wasArchived) throw threadNotArchived(threadId);
     const patch: ThreadPatch = archived ? { archivedAtMs: atMs } : { archivedAtMs: null, updatedAtMs: atMs };

@@ -17,7 +17,7 @@ export function beginFromDraft(connection: StoreConnection, record: ThreadRecord
     if (logId === null || disk.logs.lastOrdinal(logId) !== draft.tip) return null;
     disk.threads.insert(record, { logId, tip: draft.tip, writtenAtMs: connection.now() });
     disk.segments.set(record.id, [], logId);
-    connection.endDraft(draft.id);
+    connection.setDraft(draft.id, null);
     connection.takeThread(disk, record.id);
     return { threadId: record.id, logId, tip: draft.tip, writeId: null };
   });

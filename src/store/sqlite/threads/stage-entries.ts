@@ -32,7 +32,7 @@ export function stagePiece(connection: StoreConnection, id: string, piece: strin
 /** Gives up a draft. What was stored of it is removed later. */
 export function dropDraft(connection: StoreConnection, id: string): void {
   if (connection.draftLog(id) === null) return;
-  connection.write(connection.disk, () => connection.endDraft(id));
+  connection.writeAsOwner(connection.disk, () => connection.setDraft(id, null));
 }
 
 /** Stores something in the log of a draft, which begins with an empty part. */
@@ -45,5 +45,7 @@ function inDraft<T>(connection: StoreConnection, id: string, work: (logId: numbe
 
 /** Begins a draft under a new id. Can be repeated. */
 export function beginDraft(connection: StoreConnection, id: string): void {
-  connection.writeAsOwner(connection.writable(connection.disk), () => connection.draftLog(id) ?? connection.beginDraft(id));
+  connection.writeAsOwner(connection.writable(connection.disk), () => {
+    if (connection.draftLog(id) === null) connection.setDraft(id, connection.disk.logs.create());
+  });
 }

@@ -1,5 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3';
-import type { GitInfo, ThreadMemoryMode } from '../../../protocol/generated/types.ts';
+import type { ThreadMemoryMode } from '../../../protocol/generated/types.ts';
 import { storable } from '../../fold-case.ts';
 import { spawnSource } from '../../spawn-source.ts';
 import { threadNotFound } from '../../store-error.ts';
@@ -8,7 +8,7 @@ import { Damage, FileDamage } from '../as-store-error.ts';
 import { defineFolded } from '../database/define-folded.ts';
 import type { Blobs } from '../history/blobs.ts';
 import { AgentRows, IDS_BELOW } from './agent-rows.ts';
-import { originOf, sourceKind, type ThreadOrigin } from './thread-origin.ts';
+import { originOf, sourceKind, type ThreadOrigin, withGitFields } from './thread-origin.ts';
 import { type Search, ThreadSearch } from './thread-search.ts';
 
 /** A row of the table of threads. */
@@ -178,10 +178,6 @@ export class ThreadRows {
     return this.#archivedAtMs.get(threadId);
   }
 
-  isArchived(threadId: string): boolean {
-    return this.archivedAtMs(threadId) != null;
-  }
-
   /** Sets when a thread was archived, and changes nothing else. */
   archive(threadId: string, atMs: number): void {
     this.#archive.run(atMs, threadId);
@@ -221,7 +217,7 @@ export class ThreadRows {
     const tip = this.tip(threadId);
     if (tip === null) throw threadNotFound(threadId);
     const { gitFields, ...patch } = change;
-    const gitInfo = gitFields && { gitInfo: withFields(this.#existing(threadId).gitInfo, gitFields) };
+    const gitInfo = gitFields && { gitInfo: withGitFields(this.#existing(threadId).gitInfo, gitFields) };
     this.patch(threadId, { ...patch, ...gitInfo }, tip.logId);
     return this.#existing(threadId);
   }
@@ -344,11 +340,6 @@ export class ThreadRows {
       daybreakEnabled: row.daybreak === null ? null : row.daybreak === 1,
     };
   }
-}
-
-function withFields(before: GitInfo | null, fields: Partial<GitInfo>): GitInfo | null {
-  const gitInfo: GitInfo = { sha: null, branch: null, originUrl: null, ...before, ...fields };
-  return Object.values(gitInfo).every((value) => value === null) ? null : gitInfo;
 }
 
 function toInteger(flag: boolean | null): number | null {

@@ -1,6 +1,6 @@
 import { type AgentPage, agentsBelow } from '../../agents-below.ts';
 import type { ThreadStore } from '../../thread-store.ts';
-import { createFromDraft, isShort } from './draft-thread.ts';
+import { createFromDraft, isShort } from './create-from-draft.ts';
 import { RemoteWriter } from './remote-writer.ts';
 import { type OpenedWriter, STORE_METHODS, type StoreMethod } from './store-call.ts';
 import { StoreThread, type StoreThreadOptions } from './store-thread.ts';
