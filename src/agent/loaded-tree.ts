@@ -148,8 +148,7 @@ export class LoadedTree implements AgentTree {
 
   /** Closes the open agents that a thread has started in turns that it no longer has. */
   async closeOrphans(ownerId: string): Promise<void> {
-    const { orphans } = await this.#deps.store.leftAgents(ownerId);
-    for (const id of orphans) await this.#close(id);
+    for (const id of (await this.#deps.store.leftAgents(ownerId)).orphans) await this.#close(id);
   }
 
   /** Finishes what a killed server has left of the agents of a thread that has been loaded, and counts their tokens. */

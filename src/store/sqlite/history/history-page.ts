@@ -4,7 +4,7 @@ import { invalidCursor } from '../../store-error.ts';
 import { after, type History, type HistoryPosition } from './history.ts';
 
 /** The most entries on a page, so that reading it takes a few milliseconds. */
-const ENTRIES_MAX = 1_000;
+export const ENTRIES_MAX = 1_000;
 
 /** The lists over a history. A cursor of one is invalid for the other. */
 export type HistoryList = 'turns' | 'items' | 'model';
