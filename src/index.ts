@@ -103,6 +103,7 @@ export function createAppServer(options: AppServerOptions): AppServer {
       pid,
       nodeVersions: process.versions,
       onRepaired: (message) => server.warn(message),
+      onSilent: (message) => server.warn(message),
     }),
     ...(typeof IS_BUILT === 'undefined' ? {} : { searchScript: join(root, 'bin', 'load-search.js') }),
   });

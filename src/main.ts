@@ -123,6 +123,7 @@ async function startPlain(parts: CommonParts, options: ServeOptions): Promise<Se
     pid,
     nodeVersions: process.versions,
     onRepaired: (message) => server.warn(message),
+    onSilent: (message) => server.warn(message),
   });
   const server: App = createApp({
     ...parts,

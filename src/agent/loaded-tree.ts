@@ -9,7 +9,6 @@ import { GoalKeeper } from './goal/goal-keeper.ts';
 import { Denials } from './guardian/denials.ts';
 import { Guardian } from './guardian/guardian.ts';
 import { saidAsGoal, saidIn } from './guardian/said-in.ts';
-import { hasTurn } from './history/reverting-patch.ts';
 import type { LoadedThread } from './loaded-thread.ts';
 import { inTurn } from './settings/confined-settings.ts';
 import { Admission } from './sub-agents/admission.ts';
@@ -37,6 +36,8 @@ interface LoadedTreeDeps {
     /** Loads an agent, unless it is loaded, and uses it. It is not unloaded meanwhile. `owner`: the thread that it works for. */
     using<T>(agentId: string, owner: LoadedThread | null, use: (thread: LoadedThread, wasLoaded: boolean) => Promise<T>): Promise<T>;
     retire(threadId: string, change: () => Promise<unknown>): Promise<boolean>;
+    /** Does some work while none of the threads is being loaded or unloaded. */
+    loadingNone<T>(threadIds: readonly string[], work: () => Promise<T>): Promise<T>;
     /** Tells the followers of a thread that it exists. */
     announce(thread: LoadedThread): void;
     /** Unloads an agent that no turn runs in, though clients follow it. */
@@ -74,6 +75,7 @@ export class LoadedTree implements AgentTree {
     this.usage = new AgentsUsage({
       store,
       loaded: (threadId) => threads.find(threadId)?.record ?? null,
+      loadedBelow: (threadId) => this.loadedBelow(threadId),
       above: (threadId) => this.#above.get(threadId) ?? [],
       tell: (threadId, used) => {
         threads.find(threadId)?.part(GoalKeeper).agentsUsed(used);
@@ -146,18 +148,15 @@ export class LoadedTree implements AgentTree {
 
   /** Closes the open agents that a thread has started in turns that it no longer has. */
   async closeOrphans(ownerId: string): Promise<void> {
-    const { store } = this.#deps;
-    for (const agent of await store.listAgents(ownerId)) {
-      const isOwn = parentOf(agent) === ownerId && isOpen(agent);
-      if (isOwn && agent.spawnTurnId !== null && !(await hasTurn(store, ownerId, agent.spawnTurnId))) await this.#close(agent.id);
-    }
+    for (const id of (await this.#deps.store.leftAgents(ownerId)).orphans) await this.#close(id);
   }
 
   /** Finishes what a killed server has left of the agents of a thread that has been loaded, and counts their tokens. */
   async tidy(ownerId: string): Promise<void> {
     const { store, threads, log } = this.#deps;
-    await sweepAgents(ownerId, { store, log, isLoaded: (id) => threads.find(id) !== null });
-    await this.closeOrphans(ownerId);
+    const { unlisted, orphans } = await store.leftAgents(ownerId);
+    await sweepAgents(ownerId, unlisted, { store, log, isLoaded: (id) => threads.find(id) !== null });
+    for (const id of orphans) await this.#close(id);
     await this.usage.count([ownerId]);
   }
 
@@ -165,21 +164,30 @@ export class LoadedTree implements AgentTree {
    * Retires a thread and those of the agents below it that `takes` accepts, the deepest first. `retired` is called for each as it happens:
    * if a later one fails, this rejects, and those before it stay retired.
    */
-  async retire(threadId: string, { change, takes, retired }: RetireOptions): Promise<void> {
+  async retire(threadId: string, { retired, ...options }: RetireOptions): Promise<void> {
     const above = this.#above.get(threadId) ?? [];
     const noted = (thread: Retired, ownerId: string | null) => {
       this.#ends.ended(thread.threadId, ownerId);
       retired(thread);
     };
+    const { store, threads } = this.#deps;
     let ownerId: string | null = null;
     const retire = (id: string, retiring: () => Promise<unknown>) => {
       ownerId = this.#ownerOf(id);
-      return this.#deps.threads.retire(id, retiring);
+      return threads.retire(id, retiring);
+    };
+    const retireUnloaded = (ids: readonly string[], retiring: () => Promise<unknown>) => {
+      ownerId = null;
+      return threads.loadingNone(ids, async () => {
+        if (ids.some((id) => threads.find(id) !== null)) return false;
+        await retiring();
+        return true;
+      });
     };
     // Before the agents are read, so that its turn starts no more of them.
-    await this.#deps.threads.find(threadId)?.interruptAndWait('close');
+    await threads.find(threadId)?.interruptAndWait('close');
     try {
-      await retireTree(threadId, { change, takes, retired: (thread) => noted(thread, ownerId) }, { store: this.#deps.store, retire });
+      await retireTree(threadId, { ...options, retired: (thread) => noted(thread, ownerId) }, { store, retire, retireUnloaded });
     } finally {
       await this.usage.count(above);
     }

@@ -7,6 +7,7 @@ import { invalidThreadId, threadNotFound } from '../protocol/rpc-error.ts';
 import type { ForkPoint, LogEntry, ThreadPatch, ThreadRecord } from '../store/thread-store.ts';
 import type { InterruptCause } from '../tools/denial.ts';
 import type { AgentDeps } from './agent-deps.ts';
+import type { ImportProgress } from './history/import-rollout.ts';
 import { checkTurn, revertingPatch } from './history/reverting-patch.ts';
 import type { LoadedThread } from './loaded-thread.ts';
 import { LoadedTree } from './loaded-tree.ts';
@@ -61,6 +62,7 @@ export class Threads {
         startAgent: (parent, agent) => this.#startAgent(parent, agent),
         using: (agentId, owner, use) => this.#using(agentId, owner, use),
         retire: (threadId, change) => this.retire(threadId, change),
+        loadingNone: (threadIds, work) => this.#loading.runAll(threadIds, work),
         announce: (thread) => clients.publish({ threadId: thread.id }, 'thread/started', { thread: this.view(thread.record) }),
         unloadAgent: (thread) => this.unload(thread, { followed: true }),
       },
@@ -161,11 +163,9 @@ export class Threads {
   }
 
   /** Stores the thread of a rollout file, and returns its record. Reads one file at a time, because files may be large. */
-  import(path: string): Promise<ThreadRecord> {
-    return this.#loading.run('import', async () => {
-      const { importRollout } = await import('./history/import-rollout.ts');
-      return importRollout(path, this.#deps);
-    });
+  import(path: string, onProgress: (progress: ImportProgress) => void): Promise<ThreadRecord> {
+    const options = { onProgress, isClosing: () => this.#closing !== null };
+    return this.#loading.run('import', async () => (await import('./history/import-rollout.ts')).importRollout(path, this.#deps, options));
   }
 
   /** Starts a thread with the source's history up to this point. */

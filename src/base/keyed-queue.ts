@@ -16,6 +16,25 @@ export class KeyedQueue {
     return result;
   }
 
+  /** Runs a task of several keys. It enters all queues at once, so that two such tasks never wait for each other. */
+  async runAll<T>(keys: readonly string[], task: () => Promise<T>): Promise<T> {
+    let end = () => {};
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const waitForEnd = (turn: () => void) => () => {
+      turn();
+      return ended;
+    };
+    const turns = keys.map((key) => new Promise<void>((turn) => void this.run(key, waitForEnd(turn))));
+    try {
+      await Promise.all(turns);
+      return await task();
+    } finally {
+      end();
+    }
+  }
+
   /** Resolves when the tasks with this key that are in the queue now have ended; null: there are none. */
   tail(key: string): Promise<void> | null {
     return this.#tails.get(key) ?? null;

@@ -21,8 +21,8 @@ export interface Caller {
 
 export interface CallContext {
   caller: Caller;
-  /** Registers an effect, which runs after the response is sent and before the next request in the same queue starts. */
-  after(effect: () => void): void;
+  /** Registers an effect, which runs after the response is sent and ends before the next request in the same queue starts. */
+  after(effect: () => void | Promise<void>): void;
   /**
    * Makes the JSON text of the result in parts, while other work runs: for results that may be large. `sent` is called when the
    * result has been sent, or if there is none.

@@ -1,20 +1,26 @@
+import { EventLoopYield } from '../base/event-loop-yield.ts';
 import type { Ids } from '../base/ids.ts';
 import type { ResponseItem, ThreadItem, UserInput } from '../protocol/generated/types.ts';
 import type { Author, LogEntry } from '../store/thread-store.ts';
 import { isUserMessage, writtenBy } from './author-of.ts';
 import { beginItem, completeItem } from './begin-item.ts';
 
+/** The work for an item, in the units of `EventLoopYield`. */
+const ITEM_UNITS = 20;
+
 /**
  * Makes the log of a thread that begins with a given history: every item for the model, and the items that clients see. A
- * turn begins at each user message.
+ * turn begins at each user message. Lets other work run in between.
  */
-export function historyEntries(history: readonly ResponseItem[], { ids, now }: { ids: Ids; now: number }): LogEntry[] {
+export async function historyEntries(history: readonly ResponseItem[], { ids, now }: { ids: Ids; now: number }): Promise<LogEntry[]> {
   const entries: LogEntry[] = [];
   let turnId: string | null = null;
   const end = () => {
     if (turnId !== null) entries.push({ kind: 'turnEnded', turnId, status: 'completed', error: null, completedAtMs: now, durationMs: 0 });
   };
+  const breaks = new EventLoopYield();
   for (const source of history) {
+    await breaks.worked(ITEM_UNITS);
     if (turnId === null || isUserMessage(source)) {
       end();
       turnId = ids.next();

@@ -1,3 +1,4 @@
+import { EventLoopYield } from '../base/event-loop-yield.ts';
 import type { Ids } from '../base/ids.ts';
 import { isAbsent } from '../base/system-error-code.ts';
 import { cutText } from '../base/text/cut-text.ts';
@@ -30,6 +31,32 @@ export interface Rollout {
   skippedLines: number;
 }
 
+export interface ReadRolloutOptions {
+  ids: Ids;
+  /** Called with the length of what has been read so far, approximately in bytes. What it throws ends the reading. */
+  onRead?: (bytes: number) => void;
+}
+
+/** So many characters of a line count as one unit of work. */
+const CHARS_A_UNIT = 200;
+
+/** Lets other work run while lines are read, and counts them. */
+class ReadingPace {
+  readonly #breaks = new EventLoopYield();
+  readonly #onRead: (bytes: number) => void;
+  #bytes = 0;
+
+  constructor(onRead: (bytes: number) => void) {
+    this.#onRead = onRead;
+  }
+
+  async read(line: string): Promise<void> {
+    this.#bytes += line.length + 1;
+    await this.#breaks.worked(1 + line.length / CHARS_A_UNIT);
+    this.#onRead(this.#bytes);
+  }
+}
+
 /** A rollout file, or its first `bytes` bytes, with which the history of another file begins. */
 interface Part {
   path: string;
@@ -39,20 +66,21 @@ interface Part {
 /**
  * Reads a rollout: lines of JSON with `timestamp`, `type` and `payload`. The history of a forked or reverted thread begins in
  * another file, which is found and read too. Rejects with an RpcError that names the file and the problem, if the file is
- * missing, is not a rollout, or the beginning of its history is missing.
+ * missing, is not a rollout, or the beginning of its history is missing. Lets other work run in between.
  */
-export async function readRollout(path: string, { ids }: { ids: Ids }): Promise<Rollout> {
+export async function readRollout(path: string, { ids, onRead = () => {} }: ReadRolloutOptions): Promise<Rollout> {
   try {
     const { meta, parts } = await openParts(path);
     const reader = new RolloutReader(ids, meta.createdAtMs);
+    const pace = new ReadingPace(onRead);
     let skippedLines = 0;
-    for (const part of parts) skippedLines += await readPart(part, reader);
+    for (const part of parts) skippedLines += await readPart(part, reader, pace);
     return {
       meta,
       name: cutName((await threadName(meta.id, path)) ?? reader.name),
       last: reader.last,
       tokenUsage: reader.tokenUsage,
-      entries: reader.log.entries(),
+      entries: await reader.log.entries(),
       updatedAtMs: reader.log.nowMs,
       skippedLines: skippedLines + reader.unreadable,
     };
@@ -81,7 +109,7 @@ async function openParts(path: string): Promise<{ meta: RolloutMeta; parts: Part
 async function openPart(path: string): Promise<RolloutMeta> {
   let lines = 0;
   for await (const line of readLines(path)) {
-    const record = line === null ? null : parseRecord(line);
+    const record = line === null ? null : await parseRecord(line);
     const meta = record === null ? null : readMeta(record);
     if (typeof meta === 'string') throw rolloutInvalid(path, meta);
     if (meta !== null) return meta;
@@ -92,12 +120,13 @@ async function openPart(path: string): Promise<RolloutMeta> {
 }
 
 /** Resolves with the number of lines that are not records. */
-async function readPart({ path, bytes }: Part, reader: RolloutReader): Promise<number> {
+async function readPart({ path, bytes }: Part, reader: RolloutReader, pace: ReadingPace): Promise<number> {
   let skipped = 0;
   for await (const line of readLines(path, bytes)) {
-    const record = line === null ? null : parseRecord(line);
+    const record = line === null ? null : await parseRecord(line);
     if (record === null) skipped++;
     else reader.take(record);
+    await pace.read(line ?? '');
   }
   return skipped;
 }

@@ -1,9 +1,13 @@
+import { EventLoopYield } from '../base/event-loop-yield.ts';
 import type { Ids } from '../base/ids.ts';
 import type { ResponseItem, ThreadItem, TurnError } from '../protocol/generated/types.ts';
 import type { Author, LogEntry } from '../store/thread-store.ts';
 import { isUserMessage, writtenBy } from './author-of.ts';
 import { messageText } from './begin-item.ts';
 import { importedEntry, shownItem } from './history-entries.ts';
+
+/** The work for an entry, in the units of `EventLoopYield`. */
+const ENTRY_UNITS = 10;
 
 /** A part of the log while the rollout is read. */
 type Draft = LogEntry | { kind: 'summarized'; turnId: string | null; replacement: ResponseItem[] | null; summary: string };
@@ -140,14 +144,16 @@ export class RolloutLog {
     this.#lastTurnId = this.#drafts.findLast((draft) => draft.kind === 'turnStarted')?.turnId ?? null;
   }
 
-  /** Ends the last turn if the file has not, and returns the log to store. Must be the last call. */
-  entries(): LogEntry[] {
+  /** Ends the last turn if the file has not, and resolves with the log to store. Must be the last call. Lets other work run in between. */
+  async entries(): Promise<LogEntry[]> {
     this.#close(this.#nowMs);
     const recordsItems = this.#drafts.some((draft) => draft.kind === 'item');
     const authorOf = recordedAuthors(this.#drafts);
     const entries: LogEntry[] = [];
     let read: ResponseItem[] = [];
+    const breaks = new EventLoopYield();
     for (const draft of this.#drafts) {
+      await breaks.worked(ENTRY_UNITS);
       if (draft.kind === 'summarized') {
         const items = draft.replacement ?? summarized(read, draft.summary);
         const authors = items.map((item) => (isSummary(item, draft.summary) ? 'server' : authorOf(item)));

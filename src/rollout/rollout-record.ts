@@ -1,3 +1,5 @@
+import { parsedJson } from '../base/json-value.ts';
+import { parseLongJson } from '../base/parse-long-json.ts';
 import { Fields } from './fields.ts';
 
 /** One line of a rollout. */
@@ -8,14 +10,13 @@ export interface RolloutRecord {
   atMs: number | null;
 }
 
-/** Parses a line. Returns null if it is not a record. */
-export function parseRecord(line: string): RolloutRecord | null {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch {
-    return null;
-  }
+/** A line that is longer, in characters, takes some milliseconds to parse. */
+const SHORT_CHARS_MAX = 256 * 1024;
+
+/** Parses a line. Resolves with null if it is not a record. Lets other work run while it parses a long line. */
+export async function parseRecord(line: string): Promise<RolloutRecord | null> {
+  const value = line.length > SHORT_CHARS_MAX ? await parseLongJson(line) : parsedJson(line);
+  if (value === undefined) return null;
   const record = new Fields(value);
   const type = record.text('type');
   return type === null ? null : { type, payload: record.object('payload'), atMs: timeOf(record.text('timestamp')) };

@@ -158,9 +158,9 @@ export class Dispatcher {
    * response. (A notification sent inside a handler, or in a microtask after it, would be written before the response.)
    */
   async #run({ row, caller, params }: Call, { resolve, reject, effective }: Outcome): Promise<void> {
-    const effects: (() => void)[] = [];
+    const effects: (() => void | Promise<void>)[] = [];
     const sent: (() => void)[] = [];
-    const after = (effect: () => void) => effects.push(effect);
+    const after = (effect: () => void | Promise<void>) => effects.push(effect);
     try {
       const handled = this.#handle(row, params, { caller, after, effective, answerInParts: (callback) => sent.push(callback) });
       // A request without a queue has taken effect by now, unless it has registered effects.
@@ -173,7 +173,10 @@ export class Dispatcher {
     }
     const later = [...sent, ...effects];
     if (later.length > 0) await new Promise((done) => setImmediate(done));
-    for (const run of later) run();
+    for (const run of later) {
+      const running = run();
+      if (running !== undefined) await running;
+    }
   }
 
   async #handle(row: AnyMethod, params: never, context: CallContext): Promise<unknown> {

@@ -71,6 +71,15 @@ export function writerLost(threadId: string): StoreError {
   });
 }
 
+/** The error of a call that needs something that was stored before it and is gone. It can be made again, from the beginning. */
+export function piecesLost(): StoreError {
+  return new StoreError('store_failed', 'a part of the change was stored before and is gone: try again', { again: true });
+}
+
+export function isPiecesLost(error: unknown): boolean {
+  return error instanceof StoreError && error.details.again === true;
+}
+
 export function invalidCursor(cursor: string): StoreError {
   return new StoreError('invalid_cursor', `invalid cursor: ${cutText(cursor, CURSOR_CHARS_MAX)}`);
 }

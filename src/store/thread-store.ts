@@ -12,13 +12,14 @@ import type {
   ResponseItem,
   SandboxPolicy,
   SessionSource,
-  ThreadGoalStatus,
   ThreadItem,
   ThreadMemoryMode,
   ThreadTokenUsage,
+  TokenUsageBreakdown,
   TurnError,
   TurnItemsView,
 } from '../protocol/generated/types.ts';
+import type { GoalRecord } from './goal-record.ts';
 import type { HistoryPage, ItemQuery, Page, PageQuery, TurnQuery } from './page-query.ts';
 
 /**
@@ -51,22 +52,6 @@ export interface ThreadSettings {
   multiAgentMode?: MultiAgentMode;
   baseInstructions: string | null;
   developerInstructions: string | null;
-}
-
-/** The goal that a thread works towards over several turns. Times are Unix milliseconds. */
-export interface GoalRecord {
-  objective: string;
-  /** The model set the objective. Absent: a client did. */
-  isModels?: true;
-  status: ThreadGoalStatus;
-  /** Null: no limit. */
-  tokenBudget: number | null;
-  tokensUsed: number;
-  timeUsedMs: number;
-  createdAtMs: number;
-  updatedAtMs: number;
-  /** A turn was interrupted: the thread starts no turn by itself until the user sends input. */
-  awaitsUser: boolean;
 }
 
 /** The longest name of a thread, in UTF-16 units. The search index has all of it. */
@@ -239,7 +224,7 @@ export interface ThreadQuery extends PageQuery {
 /** An agent below a thread: a thread that an agent started. */
 export type AgentRecord = Pick<
   ThreadRecord,
-  'id' | 'sessionId' | 'source' | 'createdAtMs' | 'archivedAtMs' | 'listed' | 'tokenUsage' | 'agentClosedAtMs' | 'spawnTurnId'
+  'id' | 'sessionId' | 'source' | 'createdAtMs' | 'archivedAtMs' | 'listed' | 'agentClosedAtMs' | 'spawnTurnId'
 >;
 
 /** The most agents that are read of one thread. */
@@ -281,8 +266,11 @@ export interface ThreadWriter {
  * can use a store at once: each read sees everything that other processes have written before it.
  */
 export interface ThreadStore {
-  /** Stores a new thread, with the entries of an imported history if there are any. */
-  createThread(record: ThreadRecord, entries?: LogEntry[]): Promise<ThreadWriter>;
+  /**
+   * Stores a new thread, with the entries of an imported history if there are any. Nobody sees the thread before it has all of them. A long
+   * history is stored in parts: `onStored` is called with the number of entries that are stored so far.
+   */
+  createThread(record: ThreadRecord, entries?: LogEntry[], onStored?: (count: number) => void): Promise<ThreadWriter>;
   /**
    * Stores `record` as a fork. It shares the source's history up to the point, so a fork costs the same for any length. A turn
    * that is cut through ends `interrupted` in the fork. Rejects with `turn_not_found` if the point names an unknown turn.
@@ -305,6 +293,8 @@ export interface ThreadStore {
    * `active_writer` while another process has the thread, and with `thread_archived`.
    */
   archiveThread(threadId: string, atMs: number): Promise<ThreadRecord>;
+  /** Archives several threads that are not loaded, all of them or none. Does nothing for one that was archived at this time. Rejects as above. */
+  archiveThreads(threadIds: readonly string[], atMs: number): Promise<void>;
   /** Unarchives a thread, and sets when it was updated. Rejects with `thread_not_archived`. */
   unarchiveThread(threadId: string, atMs: number): Promise<ThreadRecord>;
   /**
@@ -321,6 +311,12 @@ export interface ThreadStore {
   listThreads(query: ThreadQuery): Promise<Page<ThreadRecord>>;
   /** The agents below a thread, at any depth, oldest first: also archived and unlisted ones. At most AGENTS_READ_MAX. */
   listAgents(threadId: string): Promise<AgentRecord[]>;
+  /** The ids of the agents that `listAgents` returns, in any order. */
+  agentIds(threadId: string): Promise<string[]>;
+  /** The tokens of all agents below a thread, at any depth, except those with these ids. Null: none. */
+  tokensBelow(threadId: string, exceptIds: readonly string[]): Promise<TokenUsageBreakdown | null>;
+  /** The ids of the agents that a thread itself has started and that have had no turn, and of the open ones whose turn it no longer has. */
+  leftAgents(threadId: string): Promise<{ unlisted: string[]; orphans: string[] }>;
   listTurns(threadId: string, query: TurnQuery): Promise<HistoryPage<StoredTurn>>;
   /**
    * The unfinished items of a running turn come last, as they were last saved. No page ends between them because of its bytes.

@@ -77,6 +77,24 @@ export function describeThreadChanges(name: string, makeHarness: () => Promise<S
     });
 
     describe('an archived thread', () => {
+      test('several are archived together, or none of them; again at the same time, nothing changes', async () => {
+        for (const number of [1, 2, 3]) await (await store.createThread(threadRecord(number))).close();
+        const other = harness.open();
+        const archived = async () => {
+          const records = await Promise.all([1, 2, 3].map((number) => other.getThread(idOf(number))));
+          return records.map((record) => record?.archivedAtMs);
+        };
+        const writer = await other.openWriter(idOf(3));
+        await expect(store.archiveThreads([idOf(1), idOf(2), idOf(3)], 50)).rejects.toMatchObject({ code: 'active_writer' });
+        await expect(store.archiveThreads([idOf(1), idOf(9)], 50)).rejects.toMatchObject({ code: 'thread_not_found' });
+        expect(await archived()).toEqual([null, null, null]);
+        await writer.close();
+        await store.archiveThreads([idOf(1), idOf(2)], 50);
+        await store.archiveThreads([idOf(1), idOf(2), idOf(3)], 50);
+        expect(await archived()).toEqual([50, 50, 50]);
+        await expect(store.archiveThreads([idOf(1)], 51)).rejects.toMatchObject({ code: 'thread_archived' });
+      });
+
       test('is only in the list of archived threads, until it is unarchived, which sets when it was updated', async () => {
         await (await threadWithTurns(store, 1, [t(1)])).close();
         await threadWithTurns(store, 2, [t(1)]);

@@ -37,6 +37,15 @@ export interface StoreHarness {
   dispose(): Promise<void>;
 }
 
+const NO_TOKENS = {
+  totalTokens: 0,
+  inputTokens: 0,
+  cachedInputTokens: 0,
+  cacheWriteInputTokens: 0,
+  outputTokens: 0,
+  reasoningOutputTokens: 0,
+};
+
 const t = (number: number) => `t${number}`;
 
 /** The contract of every thread store. */
@@ -285,9 +294,49 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
           [idOf(3), true],
           [idOf(4), false],
         ]);
-        expect(below[2]).toMatchObject({ agentClosedAtMs: 8, spawnTurnId: 't1', tokenUsage: null, source: agentRecord(4, 2).source });
+        expect(below[2]).toMatchObject({ agentClosedAtMs: 8, spawnTurnId: 't1', source: agentRecord(4, 2).source });
+        expect((await store.agentIds(idOf(1))).sort()).toEqual([idOf(2), idOf(3), idOf(4)]);
         await store.deleteThread(idOf(2));
         expect(await store.listAgents(idOf(1))).toEqual([]);
+        expect(await store.agentIds(idOf(1))).toEqual([]);
+      });
+
+      test('many agents, at several depths, are all read, oldest first', async () => {
+        await store.createThread(threadRecord(1));
+        for (let number = 2; number <= 1_003; number++)
+          await store.createThread(agentRecord(number, Math.max(1, number % 7 === 0 ? number - 5 : 1)));
+        const numbers = Array.from({ length: 1_002 }, (_, index) => idOf(index + 2));
+        expect((await store.listAgents(idOf(1))).map(({ id }) => id)).toEqual(numbers);
+        expect((await store.agentIds(idOf(1))).sort()).toEqual(numbers);
+      });
+
+      test('the tokens of the agents below a thread, except some', async () => {
+        const used = (totalTokens: number) => {
+          const total = { ...NO_TOKENS, totalTokens, outputTokens: totalTokens };
+          return { tokenUsage: { turnId: 't', usage: { total, last: total, modelContextWindow: null } } };
+        };
+        await store.createThread(threadRecord(1, used(1)));
+        expect(await store.tokensBelow(idOf(1), [])).toBeNull();
+        await store.createThread(agentRecord(2, 1, used(20)));
+        await store.createThread(agentRecord(3, 2, used(300)));
+        await store.createThread(agentRecord(4, 3));
+        await store.createThread(agentRecord(5, 9, used(4_000)));
+        expect(await store.tokensBelow(idOf(1), [])).toEqual({ ...NO_TOKENS, totalTokens: 320, outputTokens: 320 });
+        expect(await store.tokensBelow(idOf(1), [idOf(2)])).toEqual({ ...NO_TOKENS, totalTokens: 300, outputTokens: 300 });
+        expect(await store.tokensBelow(idOf(1), [idOf(2), idOf(3)])).toBeNull();
+      });
+
+      test('the agents that have had no turn, and the open ones of turns that the thread no longer has', async () => {
+        await threadWithTurns(store, 1, ['t1', 't2']);
+        await store.createThread(agentRecord(2, 1, { spawnTurnId: 't1' }));
+        await store.createThread(agentRecord(3, 1, { spawnTurnId: 't2' }));
+        await store.createThread(agentRecord(4, 1, { spawnTurnId: 't2', agentClosedAtMs: 5 }));
+        await store.createThread(agentRecord(5, 1, { spawnTurnId: 't2', archivedAtMs: 5 }));
+        await store.createThread(agentRecord(6, 1, { listed: false }));
+        await store.createThread(agentRecord(7, 3, { listed: false, spawnTurnId: 't2' }));
+        expect(await store.leftAgents(idOf(1))).toEqual({ unlisted: [idOf(6)], orphans: [] });
+        await store.revertThread(idOf(1), 't2', { updatedAtMs: 9 });
+        expect(await store.leftAgents(idOf(1))).toEqual({ unlisted: [idOf(6)], orphans: [idOf(3)] });
       });
 
       test('the agents of an ephemeral thread', async () => {

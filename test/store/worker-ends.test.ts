@@ -117,20 +117,37 @@ class Lane {
   }
 }
 
-test('the thread of the store ends at random moments: every call is made once, and none is refused', { timeout: 600_000 }, async () => {
-  const home = workerHome();
-  const ends = workerEnds(60);
-  const log = new RecordingLog();
-  const script = join(home.folder, 'mortal.cjs');
-  const { ended } = mortalScript(script, builtScript(SCRIPT), { seed: SEED, count: ends, messagesMax: 40 });
-  const store = home.open(undefined, { script, log });
-  const lanes = Array.from({ length: LANES }, (_, index) => new Lane(store, index + 1));
-  while (ended() < ends) await Promise.all(lanes.map((lane) => lane.step()));
-  await store.close();
-  const after = home.open();
-  for (const lane of lanes) {
-    expect(await turnsInShort(after, lane.id)).toEqual(lane.turns);
-    expect(await after.getThread(lane.id)).toMatchObject({ name: lane.name, archivedAtMs: null });
-  }
-  expect(log.errors()).toHaveLength(ends);
-});
+/** The moments at which threads end, how many by default, and the most such moments that a thread lives. One lives to its first: ends in a row. */
+const MOMENTS = [
+  ['message', 60, 40],
+  ['commit', 15, 60],
+  ['commit', 4, 1],
+  ['flush', 8, 12],
+  ['flush', 4, 1],
+] as const;
+
+test.each(MOMENTS)(
+  'the thread of the store ends at a random %s, %i times within %i: every call is made once, and none is refused',
+  {
+    timeout: 600_000,
+  },
+  async (moment, byDefault, momentsMax) => {
+    const home = workerHome();
+    // A call with which five threads have died is refused.
+    const ends = momentsMax === 1 ? byDefault : workerEnds(byDefault);
+    const log = new RecordingLog();
+    const script = join(home.folder, 'mortal.cjs');
+    const { ended } = mortalScript(script, builtScript(SCRIPT), { seed: SEED, count: ends, messagesMax: momentsMax, moment });
+    const store = home.open(undefined, { script, log });
+    const lanes = Array.from({ length: LANES }, (_, index) => new Lane(store, index + 1));
+    do await Promise.all(lanes.map((lane) => lane.step()));
+    while (ended() < ends);
+    await store.close();
+    const after = home.open();
+    for (const lane of lanes) {
+      expect(await turnsInShort(after, lane.id)).toEqual(lane.turns);
+      expect(await after.getThread(lane.id)).toMatchObject({ name: lane.name, archivedAtMs: null });
+    }
+    expect(log.errors()).toHaveLength(ends);
+  },
+);

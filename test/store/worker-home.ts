@@ -1,6 +1,7 @@
 import { onTestFinished } from 'vitest';
 import { createWorkerStore, type WorkerStore } from '../../src/store/sqlite/worker/create-worker-store.ts';
 import type { StoreThreadOptions } from '../../src/store/sqlite/worker/store-thread.ts';
+import type { ThreadStore } from '../../src/store/thread-store.ts';
 import { builtScript } from '../support/built-script.ts';
 import { TempHome } from './temp-home.ts';
 
@@ -10,6 +11,11 @@ const SCRIPT = 'src/store/sqlite/worker/store-worker.ts';
 export class WorkerHome extends TempHome {
   override open(_connect?: undefined, options: Partial<StoreThreadOptions> = {}): WorkerStore {
     return this.closeAtEnd(createWorkerStore({ ...this.options(), script: builtScript(SCRIPT), ...options }));
+  }
+
+  /** Opens a store in this thread, as another process would. */
+  sqliteStore(): ThreadStore {
+    return super.open();
   }
 }
 

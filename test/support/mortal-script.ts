@@ -1,4 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+
+const SQLITE = createRequire(import.meta.url).resolve('better-sqlite3');
 
 /** Random ends of a thread. */
 interface Ends {
@@ -7,13 +10,16 @@ interface Ends {
   count: number;
   /** The most messages of a thread, in both directions, before its end. */
   messagesMax: number;
+  /** By default at a message; or at a transaction of SQLite, just before or after its commit, or at a flush, just before or after it. */
+  moment?: 'message' | 'commit' | 'flush';
 }
 
 /**
  * Writes a script to `path` that runs another one in a thread, and ends it at a random moment: before or after a message is received,
- * or before or after one is sent, at once or after other work of that moment, with or without an error. Returns how many have ended.
+ * or before or after one is sent, at once or after other work of that moment, with or without an error; or around a commit or a flush.
+ * Returns how many have ended.
  */
-export function mortalScript(path: string, script: string, { seed, count, messagesMax }: Ends): { ended(): number } {
+export function mortalScript(path: string, script: string, { seed, count, messagesMax, moment = 'message' }: Ends): { ended(): number } {
   const counter = `${path}.ends`;
   writeFileSync(counter, '0');
   writeFileSync(
@@ -41,6 +47,43 @@ if (number < ${count}) {
     left--;
     if (left === 0) when(end);
   };
+  const around = (work) => (...args) => {
+    event();
+    const value = work(...args);
+    event();
+    return value;
+  };
+  if (${moment === 'commit'}) {
+    const { prototype } = require(${JSON.stringify(SQLITE)});
+    const { transaction } = prototype;
+    prototype.transaction = function (work) {
+      const before = (...args) => {
+        const value = work(...args);
+        event();
+        return value;
+      };
+      const made = transaction.call(this, before);
+      const after = (run) => (...args) => {
+        const value = run(...args);
+        event();
+        return value;
+      };
+      return Object.assign(after(made), { deferred: after(made.deferred), immediate: after(made.immediate), exclusive: after(made.exclusive) });
+    };
+  }
+  if (${moment === 'flush'}) {
+    const fs = require('node:fs');
+    const { fdatasync, fdatasyncSync } = fs;
+    fs.fdatasync = (descriptor, done) => {
+      event();
+      fdatasync(descriptor, (error) => {
+        event();
+        done(error);
+      });
+    };
+    fs.fdatasyncSync = around(fdatasyncSync);
+  }
+  if (${moment === 'message'}) {
   const post = parentPort.postMessage.bind(parentPort);
   parentPort.postMessage = (...message) => {
     event();
@@ -54,6 +97,7 @@ if (number < ${count}) {
       listener(message);
       event();
     });
+  }
 }
 require(${JSON.stringify(script)});
 `,

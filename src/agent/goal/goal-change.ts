@@ -1,6 +1,7 @@
 import type { ThreadGoal, ThreadGoalStatus } from '../../protocol/generated/types.ts';
 import { emptyObjective, invalidTokenBudget, noGoal, objectiveTooLong, type RpcError } from '../../protocol/rpc-error.ts';
-import type { GoalRecord, ThreadPatch, ThreadRecord } from '../../store/thread-store.ts';
+import type { GoalRecord } from '../../store/goal-record.ts';
+import type { ThreadPatch, ThreadRecord } from '../../store/thread-store.ts';
 import { textPreview } from '../prompt/thread-preview.ts';
 import { seconds } from '../turn/turn-view.ts';
 

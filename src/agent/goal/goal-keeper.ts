@@ -1,8 +1,9 @@
 import { goalBudgetMessage, goalEditedMessage, goalTurnMessage } from '../../instructions/goal-turn-message.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { ResponseItem, ThreadGoal, TokenUsageBreakdown } from '../../protocol/generated/types.ts';
+import type { GoalRecord } from '../../store/goal-record.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
-import type { GoalRecord, ThreadPatch } from '../../store/thread-store.ts';
+import type { ThreadPatch } from '../../store/thread-store.ts';
 import { isDecided } from '../../tools/denial.ts';
 import { type GoalAccess, goalTools } from '../../tools/goal-tools.ts';
 import type { Tool } from '../../tools/tool.ts';

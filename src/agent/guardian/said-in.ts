@@ -1,6 +1,7 @@
 import { authorOf } from '../../rollout/author-of.ts';
+import type { GoalRecord } from '../../store/goal-record.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
-import type { GoalRecord, ThreadStore } from '../../store/thread-store.ts';
+import type { ThreadStore } from '../../store/thread-store.ts';
 import { OrderedPrompt } from '../prompt/ordered-prompt.ts';
 
 /** A longer history is read without images and huge outputs. */

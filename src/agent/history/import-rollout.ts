@@ -1,17 +1,41 @@
+import { stat } from 'node:fs/promises';
 import { PROTOCOL_VERSION } from '../../protocol/protocol-version.ts';
+import { shuttingDown } from '../../protocol/rpc-error.ts';
 import { type Rollout, readRollout } from '../../rollout/read-rollout.ts';
 import type { ThreadRecord, ThreadSettings } from '../../store/thread-store.ts';
 import type { AgentDeps } from '../agent-deps.ts';
 import { resolveSettings, threadCwd } from '../settings/resolve-settings.ts';
 import { historyFacts } from './history-facts.ts';
 
+/** How much of the file is read, or of its entries is stored. */
+export interface ImportProgress {
+  step: 'read' | 'stored';
+  percent: number;
+}
+
+interface ImportOptions {
+  onProgress: (progress: ImportProgress) => void;
+  /** Whether the server is being closed, which ends the import. */
+  isClosing: () => boolean;
+}
+
 /**
  * Stores the thread of a rollout file, with the file's id, path and times, and returns its record. A thread that is already
  * stored does not change, even if the file has grown since. Rejects with an RpcError that says why the file cannot be read.
  */
-export async function importRollout(path: string, deps: Omit<AgentDeps, 'onTurnEnded'>): Promise<ThreadRecord> {
+export async function importRollout(
+  path: string,
+  deps: Omit<AgentDeps, 'onTurnEnded'>,
+  { onProgress, isClosing }: ImportOptions,
+): Promise<ThreadRecord> {
   const { store, ids, log } = deps;
-  const rollout = await readRollout(path, { ids });
+  const report = (step: ImportProgress['step'], done: number, all: number) => {
+    if (isClosing()) throw shuttingDown();
+    onProgress({ step, percent: Math.min(100, Math.round((100 * done) / Math.max(1, all))) });
+  };
+  const fileBytes = (await stat(path).catch(() => null))?.size ?? 0;
+  const onRead = (bytes: number) => report('read', bytes, fileBytes);
+  const rollout = await readRollout(path, { ids, onRead });
   const { meta, entries, skippedLines } = rollout;
   const stored = await store.getThread(meta.id);
   if (stored !== null) return stored;
@@ -42,8 +66,16 @@ export async function importRollout(path: string, deps: Omit<AgentDeps, 'onTurnE
     agentClosedAtMs: null,
     spawnTurnId: null,
   };
-  const writer = await store.createThread(record, entries);
-  await writer.close();
+  const onStored = (count: number) => report('stored', count, entries.length);
+  try {
+    const writer = await store.createThread(record, entries, onStored);
+    await writer.close();
+  } catch (error) {
+    // Another process has imported it meanwhile.
+    const imported = await store.getThread(meta.id).catch(() => null);
+    if (imported === null) throw error;
+    return imported;
+  }
   log.info({ threadId: meta.id, path, skippedLines }, 'a rollout was imported');
   return record;
 }

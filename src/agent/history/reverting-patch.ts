@@ -1,4 +1,3 @@
-import { StoreError } from '../../store/store-error.ts';
 import type { ForkPoint, ThreadPatch, ThreadStore } from '../../store/thread-store.ts';
 import { costAt } from './cost-at.ts';
 
@@ -12,16 +11,6 @@ export async function isBeforeAll(store: ThreadStore, threadId: string, point: F
 /** Rejects with `turn_not_found` if the thread has no such turn. */
 export async function checkTurn(store: ThreadStore, threadId: string, turnId: string): Promise<void> {
   await store.listItems(threadId, { turnId, direction: 'asc', limit: 1 });
-}
-
-export async function hasTurn(store: ThreadStore, threadId: string, turnId: string): Promise<boolean> {
-  try {
-    await checkTurn(store, threadId, turnId);
-    return true;
-  } catch (error) {
-    if (error instanceof StoreError && error.code === 'turn_not_found') return false;
-    throw error;
-  }
 }
 
 /** The change of a thread's record when this turn and all later ones are removed. */

@@ -1,11 +1,13 @@
 import type { ThreadTokenUsage, TokenUsageBreakdown } from '../../protocol/generated/types.ts';
-import type { AgentRecord, ThreadRecord, ThreadStore } from '../../store/thread-store.ts';
+import type { ThreadRecord, ThreadStore } from '../../store/thread-store.ts';
 import { addUsage } from '../prompt/add-usage.ts';
 
 interface AgentsUsageDeps {
-  store: Pick<ThreadStore, 'listAgents'>;
+  store: Pick<ThreadStore, 'tokensBelow'>;
   /** The record of a loaded thread; null if it is not loaded. */
   loaded(threadId: string): ThreadRecord | null;
+  /** The ids of the loaded agents below a thread. */
+  loadedBelow(threadId: string): string[];
   /** The threads above a loaded thread. */
   above(threadId: string): readonly string[];
   /** Agents below a thread have used these tokens since it was last told. Called at the end of a turn of one of them. */
@@ -59,14 +61,16 @@ export class AgentsUsage {
   async count(threadIds: readonly string[]): Promise<void> {
     for (const threadId of threadIds) {
       let uses: number;
-      let agents: AgentRecord[];
+      let loadedIds: string[];
+      let stored: TokenUsageBreakdown | null;
       // The rows may or may not have tokens that are used during the read.
       do {
         uses = this.#uses;
-        agents = await this.#deps.store.listAgents(threadId);
+        loadedIds = this.#deps.loadedBelow(threadId).filter((id) => this.#total(id) !== null);
+        stored = await this.#deps.store.tokensBelow(threadId, loadedIds);
       } while (uses !== this.#uses);
       // Without a wait in between: what is used from now on is added to the sum.
-      const sum = agents.map((agent) => this.#total(agent)).reduce(addTotals, null);
+      const sum = loadedIds.map((id) => this.#total(id)).reduce(addTotals, stored);
       if (sum === null || this.#deps.loaded(threadId) === null) this.forget(threadId);
       else this.#below.set(threadId, sum);
     }
@@ -84,8 +88,9 @@ export class AgentsUsage {
     this.#untold.delete(threadId);
   }
 
-  #total({ id, tokenUsage }: AgentRecord): TokenUsageBreakdown | null {
-    return (this.#deps.loaded(id)?.tokenUsage ?? tokenUsage)?.usage.total ?? null;
+  /** The tokens of a loaded thread; null if it has used none. */
+  #total(threadId: string): TokenUsageBreakdown | null {
+    return this.#deps.loaded(threadId)?.tokenUsage?.usage.total ?? null;
   }
 }
 

@@ -1,6 +1,10 @@
 import type { RetireOptions } from '../../agent/sub-agents/retire-tree.ts';
+import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import type { CallContext } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
+
+/** The work of an announcement to all clients, in the units of `EventLoopYield`. */
+const ANNOUNCEMENT_UNITS = 50;
 
 type GoneMethod = 'thread/archived' | 'thread/deleted';
 
@@ -11,13 +15,17 @@ export async function retireAnnounced(
   { after }: Pick<CallContext, 'after'>,
 ): Promise<void> {
   const gone: Parameters<RetireOptions['retired']>[0][] = [];
-  const announce = () => {
-    for (const each of gone) announceThreadGone(deps, method, each);
+  const breaks = new EventLoopYield();
+  const announce = async () => {
+    for (const each of gone) {
+      await breaks.worked(ANNOUNCEMENT_UNITS);
+      announceThreadGone(deps, method, each);
+    }
   };
   try {
     await deps.threads.agents.retire(threadId, { ...options, retired: (thread) => gone.push(thread) });
   } catch (error) {
-    announce();
+    await announce();
     throw error;
   }
   after(announce);

@@ -1,11 +1,23 @@
 import { isAbsolute, resolve } from 'node:path';
+import type { ImportProgress } from '../../agent/history/import-rollout.ts';
 import { invalidParams } from '../../protocol/rpc-error.ts';
 import type { ThreadRecord } from '../../store/thread-store.ts';
+import type { Caller } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 
-/** The stored thread with this path. If there is none, imports the rollout file at the path. */
-export async function threadAt({ store, threads }: ThreadDeps, path: string): Promise<ThreadRecord> {
+/** How long an import may take before the client is told of its progress, and between two of these. */
+const PROGRESS_MS = 3_000;
+
+/** The stored thread with this path. If there is none, imports the rollout file at the path, and tells the caller of a long import. */
+export async function threadAt({ store, threads, clients, clock }: ThreadDeps, path: string, caller: Caller): Promise<ThreadRecord> {
   if (!isAbsolute(path)) throw invalidParams(`params.path: "${path}" is not an absolute path`);
   const file = resolve(path);
-  return (await store.findThreadByPath(file)) ?? threads.import(file);
+  let toldMs = clock.monotonic();
+  const onProgress = ({ step, percent }: ImportProgress) => {
+    if (clock.monotonic() - toldMs < PROGRESS_MS) return;
+    toldMs = clock.monotonic();
+    const message = `${file} is being imported: ${percent} % ${step}.`;
+    clients.publish({ connection: caller.id }, 'warning', { threadId: null, message });
+  };
+  return (await store.findThreadByPath(file)) ?? threads.import(file, onProgress);
 }

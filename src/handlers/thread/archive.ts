@@ -15,8 +15,9 @@ export function archiveMethods(deps: ThreadDeps) {
         // The same time for all, by which thread/unarchive knows the agents that were archived with their thread.
         const atMs = clock.now();
         const change = (id: string) => store.archiveThread(id, atMs);
+        const changeAll = (ids: readonly string[]) => store.archiveThreads(ids, atMs);
         const takes = ({ archivedAtMs }: Pick<AgentRecord, 'archivedAtMs'>) => archivedAtMs === null;
-        await retireAnnounced(deps, { threadId, method: 'thread/archived', change, takes }, context);
+        await retireAnnounced(deps, { threadId, method: 'thread/archived', change, changeAll, takes }, context);
         return {};
       },
     },

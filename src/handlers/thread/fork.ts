@@ -3,7 +3,7 @@ import { McpTools } from '../../agent/mcp/mcp-tools.ts';
 import type { ThreadForkParams, Turn } from '../../protocol/generated/types.ts';
 import { invalidParams, noRolloutFound } from '../../protocol/rpc-error.ts';
 import type { ForkPoint, ThreadRecord } from '../../store/thread-store.ts';
-import { type CallContext, type MethodTable, perThread } from '../method.ts';
+import { type CallContext, type Caller, type MethodTable, perThread } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 import { announceMode } from '../thread-loading/announce-mode.ts';
 import { announceTokens } from '../thread-loading/announce-tokens.ts';
@@ -20,7 +20,7 @@ export function forkMethods(deps: ThreadDeps) {
       queue: perThread,
       async handle(params, context) {
         const { caller, after } = context;
-        const source = await forkSource(deps, params);
+        const source = await forkSource(deps, params, caller);
         const fork = await threads.fork(source, forkPoint(params), newThreadRequest(params, caller));
         const turns = params.excludeTurns === true ? [] : await turnsOrUndo(deps, fork, context);
         followers.subscribe(fork.id, caller.id);
@@ -48,8 +48,8 @@ async function turnsOrUndo({ threads, store, answers }: ThreadDeps, { id }: Load
   }
 }
 
-async function forkSource(deps: ThreadDeps, { path, threadId }: ThreadForkParams): Promise<ThreadRecord> {
-  return path ? threadAt(deps, path) : deps.threads.record(threadId, noRolloutFound);
+async function forkSource(deps: ThreadDeps, { path, threadId }: ThreadForkParams, caller: Caller): Promise<ThreadRecord> {
+  return path ? threadAt(deps, path, caller) : deps.threads.record(threadId, noRolloutFound);
 }
 
 function forkPoint({ lastTurnId, beforeTurnId }: ThreadForkParams): ForkPoint {

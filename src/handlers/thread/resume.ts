@@ -58,9 +58,9 @@ async function resumed(deps: ThreadDeps, params: ThreadResumeParams, caller: Cal
       originator: caller.client?.clientInfo.name ?? null,
     };
     const { historyEntries } = await import('../../rollout/history-entries.ts');
-    return threads.start(request, historyEntries(history, { ids, now: clock.now() }));
+    return threads.start(request, await historyEntries(history, { ids, now: clock.now() }));
   }
-  const id = path ? (await threadAt(deps, path)).id : threadId;
+  const id = path ? (await threadAt(deps, path, caller)).id : threadId;
   return threads.resume(id, threadRequest(params, caller));
 }
 

@@ -2,6 +2,8 @@ import { existsSync } from 'node:fs';
 import { type Clock, sleep, systemClock } from '../../base/clock.ts';
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import type { Log } from '../../base/log.ts';
+import type { TokenUsageBreakdown } from '../../protocol/generated/types.ts';
+import { type AgentPage, agentsBelow } from '../agents-below.ts';
 import { type HistoryPage, type ItemQuery, type Page, SLICE_BYTES_MAX, type TurnQuery } from '../page-query.ts';
 import { itemNotFound, storeClosed, turnNotFound } from '../store-error.ts';
 import type {
@@ -27,6 +29,7 @@ import type { DatabasePlaces } from './database/open-database.ts';
 import type { ThreadDatabase } from './database/thread-database.ts';
 import type { History, HistoryPosition } from './history/history.ts';
 import { loadHistory, shownHistory } from './history/load-history.ts';
+import type { LongTexts } from './history/long-texts.ts';
 import { measureItems } from './history/measure-items.ts';
 import { readItems, readNamedItems } from './history/read-items.ts';
 import { readModelEntries } from './history/read-model-entries.ts';
@@ -34,14 +37,15 @@ import { readTurns } from './history/read-turns.ts';
 import type { SqliteWriter } from './sqlite-writer.ts';
 import { StoreConnection } from './store-connection.ts';
 import { BUSY_MS_MAX } from './store-queue.ts';
-import { archiveThread } from './threads/archive-thread.ts';
-import { beginThread } from './threads/begin-thread.ts';
+import { archiveThread, archiveThreads } from './threads/archive-thread.ts';
+import { beginFromDraft, beginThread } from './threads/begin-thread.ts';
 import { deleteThread } from './threads/delete-thread.ts';
 import { forkThread } from './threads/fork-thread.ts';
 import { listThreads } from './threads/list-threads.ts';
 import { openWriter } from './threads/open-writer.ts';
 import { resumeWriter } from './threads/resume-writer.ts';
 import { revertThread } from './threads/revert-thread.ts';
+import { beginDraft, type Draft, dropDraft, stageEntries, stagePiece } from './threads/stage-entries.ts';
 import type { WalSyncOptions } from './wal/wal-sync.ts';
 
 export interface SqliteStoreOptions extends DatabasePlaces {
@@ -51,6 +55,8 @@ export interface SqliteStoreOptions extends DatabasePlaces {
   pid: number;
   /** Called with a text for the user when a damaged database has been repaired. */
   onRepaired?: (message: string) => void;
+  /** Values that are read and written have stand-ins for long texts. Absent: they are whole. */
+  longTexts?: LongTexts;
   /** `process.versions`, with which a better-sqlite3 that is built for another Node is replaced or reported. */
   nodeVersions?: NodeVersions;
   /** For tests. */
@@ -86,6 +92,31 @@ export class SqliteStore implements ThreadStore {
     const begin = (connection: StoreConnection) => beginThread(connection, record, entries);
     // Nothing else can lock the database in memory.
     return record.ephemeral ? (await this.#connected()).call(begin) : this.#write(begin);
+  }
+
+  async createFromDraft(record: ThreadRecord, draft: Draft): Promise<ThreadWriter | null> {
+    return this.#write((connection) => beginFromDraft(connection, record, draft));
+  }
+
+  async beginDraft(id: string): Promise<void> {
+    return this.#write((connection) => beginDraft(connection, id));
+  }
+
+  async stageEntries(draft: Draft, entries: LogEntry[]): Promise<boolean> {
+    return this.#write((connection) => stageEntries(connection, draft, entries));
+  }
+
+  async stagePiece(draftId: string, piece: string): Promise<string | null> {
+    return this.#write((connection) => stagePiece(connection, draftId, piece));
+  }
+
+  async dropDraft(id: string): Promise<void> {
+    return this.#write((connection) => dropDraft(connection, id));
+  }
+
+  /** Reads a piece of a text; null: it is gone. */
+  async readPiece(hash: string): Promise<string | null> {
+    return this.#readOne((connection) => firstOf(connection, (database) => database.blobs.piece(hash)));
   }
 
   async forkThread(sourceId: string, point: ForkPoint, record: ThreadRecord): Promise<ThreadWriter> {
@@ -128,6 +159,10 @@ export class SqliteStore implements ThreadStore {
     return this.#write((connection) => archiveThread(connection, threadId, { archived: true, atMs }));
   }
 
+  async archiveThreads(threadIds: readonly string[], atMs: number): Promise<void> {
+    return this.#write((connection) => archiveThreads(connection, threadIds, atMs));
+  }
+
   async unarchiveThread(threadId: string, atMs: number): Promise<ThreadRecord> {
     return this.#write((connection) => archiveThread(connection, threadId, { archived: false, atMs }));
   }
@@ -145,7 +180,35 @@ export class SqliteStore implements ThreadStore {
   }
 
   async listAgents(threadId: string): Promise<AgentRecord[]> {
-    return this.#read((connection) => [...connection.databases()].flatMap((database) => database.threads.agentsBelow(threadId)));
+    return agentsBelow(threadId, (parentIds, afterId) => this.readAgents(parentIds, afterId));
+  }
+
+  /** Reads a part of the agents that some threads have started. */
+  async readAgents(parentIds: readonly string[], afterId: string): Promise<AgentPage> {
+    return this.#read((connection) => {
+      const inMemory = connection.databases().find((database) => database.inMemory);
+      // Ephemeral ones are few: all are in the first part.
+      const ephemeral = afterId === '' ? parentIds.flatMap((id) => inMemory?.threads.agents.page([id], '').agents ?? []) : [];
+      const page = connection.disk.threads.agents.page(parentIds, afterId);
+      return { ...page, agents: [...ephemeral, ...page.agents] };
+    });
+  }
+
+  async agentIds(threadId: string): Promise<string[]> {
+    return this.#read((connection) => connection.databases().flatMap((database) => database.threads.agents.idsBelow(threadId)));
+  }
+
+  async tokensBelow(threadId: string, exceptIds: readonly string[]): Promise<TokenUsageBreakdown | null> {
+    return this.#read((connection) => firstOf(connection, (database) => database.threads.agents.tokensBelow(threadId, exceptIds)));
+  }
+
+  async leftAgents(threadId: string): Promise<{ unlisted: string[]; orphans: string[] }> {
+    return this.#read((connection) => {
+      const { database, history } = loadHistory(connection, threadId);
+      const { agents } = database.threads;
+      const orphans = agents.orphans(threadId, (turnId) => history.findTurn(turnId) !== null);
+      return { unlisted: agents.unlisted(threadId), orphans };
+    });
   }
 
   async listTurns(threadId: string, query: TurnQuery): Promise<HistoryPage<StoredTurn>> {

@@ -73,7 +73,7 @@ export class SqliteWriter implements ThreadWriter {
     let writeId = this.#writeId;
     const append = () => {
       const database = this.#deps.database();
-      for (const item of partials) database.partials.put(this.threadId, { savedAtMs: this.#deps.now(), item });
+      for (const item of partials) database.partials.put(this.threadId, { savedAtMs: this.#deps.now(), item }, this.#logId);
       for (const itemId of dropped) database.partials.remove(this.threadId, itemId);
       if (entries.length === 0 && patch === undefined) return;
       const [before, tip] = [this.#tip, this.#tip + entries.length];
@@ -92,6 +92,16 @@ export class SqliteWriter implements ThreadWriter {
     };
     if (this.#writeId !== id) await this.#write(append, committed);
     if (durable) await this.#deps.makeDurable(this.#undoing({ tip: end - entries.length, writeId: after }, end));
+  }
+
+  /** Stores a piece of a text that the next write has a stand-in for. Returns its hash. */
+  async keep(piece: string): Promise<string> {
+    let hash = '';
+    const run = () => {
+      hash = this.#deps.database().blobs.keep(piece, this.#logId);
+    };
+    await this.#write(run, () => {});
+    return hash;
   }
 
   /** Removes the entries of the write with this identity, if it is the last one of the thread. `entries`: how many there are. */

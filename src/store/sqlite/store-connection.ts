@@ -9,6 +9,7 @@ import { openInMemory } from './database/open-database.ts';
 import { sweepLitter } from './database/sweep-litter.ts';
 import { ThreadDatabase } from './database/thread-database.ts';
 import type { LogsOf } from './history/history.ts';
+import { makeDurable } from './make-durable.ts';
 import { type LogTail, SqliteWriter, type WriterDeps } from './sqlite-writer.ts';
 import { StoreFile, type StoreFileOptions } from './store-file.ts';
 import type { OpenedStore } from './store-opener.ts';
@@ -158,6 +159,17 @@ export class StoreConnection {
     });
   }
 
+  /** The log of a draft of this process; null: there is none. */
+  draftLog(draftId: string): number | null {
+    return this.#store.leases.heldLog(draftId);
+  }
+
+  /** Sets the log of a draft. Null: it has none any more, and the log is removed unless a thread has it. Call it within `writeAsOwner`. */
+  setDraft(draftId: string, logId: number | null): void {
+    this.#store.leases.hold(draftId, logId === null ? [] : [logId]);
+    this.#idleWork.discarded();
+  }
+
   /** Releases all logs that an ephemeral thread holds, except these. */
   releaseExcept(threadId: string, logIds: readonly number[]): void {
     if (!this.#holding.has(threadId)) return;
@@ -271,7 +283,8 @@ export class StoreConnection {
   }
 
   #openMemory(): ThreadDatabase {
-    this.#memory ??= new ThreadDatabase(openInMemory(this.#options), { inMemory: true, log: this.#options.log });
+    const { log, longTexts } = this.#options;
+    this.#memory ??= new ThreadDatabase(openInMemory(this.#options), { inMemory: true, log, ...(longTexts && { longTexts }) });
     return this.#memory;
   }
 
@@ -306,20 +319,10 @@ export class StoreConnection {
     committed();
   }
 
-  async #makeDurable(undo: JoinedWrite): Promise<void> {
-    try {
-      await this.#file.flush();
-    } catch (cause) {
-      try {
-        await this.queue.write(() => this.#commitAlone(this.disk, undo));
-      } catch (error) {
-        // Everyone reads these entries, so they count as stored.
-        const text = 'a write could not be flushed, and not be undone: it may not survive a power failure';
-        this.#options.log.error({ threadId: undo.key, err: error, cause }, text);
-        return;
-      }
-      throw asStoreError(cause, this.#options.file);
-    }
+  #makeDurable(undo: JoinedWrite): Promise<void> {
+    const { file, log } = this.#options;
+    const flush = () => this.#file.flush();
+    return makeDurable(undo, { file, log, flush, commit: () => this.queue.write(() => this.#commitAlone(this.disk, undo)) });
   }
 
   #commit(writes: readonly JoinedWrite[]): unknown[] {

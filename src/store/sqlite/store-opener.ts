@@ -9,6 +9,7 @@ import { type DatabaseFiles, type OpenedDatabase, openDatabase } from './databas
 import { StoreWatch, type StoreWatchOptions } from './database/store-watch.ts';
 import { ThreadDatabase } from './database/thread-database.ts';
 import { HeldLogs } from './history/held-logs.ts';
+import type { LongTexts } from './history/long-texts.ts';
 import { describeRepair } from './maintenance/losses.ts';
 import { mendDatabase } from './maintenance/mend-database.ts';
 
@@ -17,6 +18,8 @@ export interface OpenStoreOptions extends DatabaseFiles {
   pid: number;
   /** Called with a text for the user when a damaged database has been repaired. */
   onRepaired: (message: string) => void;
+  /** Values that are read and written have stand-ins for long texts. Absent: they are whole. */
+  longTexts?: LongTexts;
 }
 
 /** A database, and what works on it. */
@@ -71,10 +74,10 @@ export class StoreOpener {
   }
 }
 
-function openedStore(opened: OpenedDatabase, { file, pid, clock, connect, log }: OpenStoreOptions): OpenedStore {
+function openedStore(opened: OpenedDatabase, { file, pid, clock, connect, log, longTexts }: OpenStoreOptions): OpenedStore {
   const { db } = opened;
   try {
-    const disk = new ThreadDatabase(db, { inMemory: false, log });
+    const disk = new ThreadDatabase(db, { inMemory: false, log, ...(longTexts && { longTexts }) });
     const held = new HeldLogs(db, disk.discarded);
     const leases = new Leases(db, { folder: join(dirname(file), WRITERS_FOLDER), pid, connect, held });
     return { opened, disk, leases, watch: opened.readOnly ? null : watchOf(db, { file, clock, log }) };

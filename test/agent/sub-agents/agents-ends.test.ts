@@ -7,7 +7,7 @@ import { functionCall, message, response } from '../../support/test-model.ts';
 import { AgentsModel, agentOf, outputs } from './agents-model.ts';
 import { type AgentsServer, agentIds, configWith, done, ROOT, spawn, wait, withAgents } from './agents-server.ts';
 
-type Failing = 'archiveThread' | 'unarchiveThread' | 'updateThread' | 'listAgents';
+type Failing = 'archiveThread' | 'unarchiveThread' | 'updateThread' | 'leftAgents';
 
 /** A store whose method rejects while `fails` returns true for its first argument. */
 function failingStore(method: Failing, fails: (threadId: string) => boolean): (store: ThreadStore) => ThreadStore {
@@ -81,7 +81,7 @@ test('a close that fails at an agent announces those below it that are closed', 
 
 test('a resume that cannot read the agents does not leave the thread loaded', async () => {
   let isFull = false;
-  const options = { wrapStore: failingStore('listAgents', () => isFull) };
+  const options = { wrapStore: failingStore('leftAgents', () => isFull) };
   const first = await withAgents({ root: [spawn({ message: 'child: a' }), done], child: [done] });
   await first.client.turn(ROOT, 'root: go');
   await turnsOf(first, 2);

@@ -134,8 +134,8 @@ function shown({ client, clock }: TestServer): ShownTree {
 async function expectSum({ client, store }: TestServer): Promise<void> {
   const own = (await store.getThread(ROOT))?.tokenUsage?.usage.total.totalTokens ?? 0;
   if (own === 0) return;
-  const ofAgents = (await store.listAgents(ROOT)).map(({ tokenUsage }) => tokenUsage?.usage.total.totalTokens ?? 0);
-  const sum = ofAgents.reduce((total, tokens) => total + tokens, own);
+  let sum = own;
+  for (const { id } of await store.listAgents(ROOT)) sum += (await store.getThread(id))?.tokenUsage?.usage.total.totalTokens ?? 0;
   await client.waitFor('thread/tokenUsage/updated', ({ threadId }) => threadId === ROOT);
   await settled(client, ROOT);
   const last = client.notifications('thread/tokenUsage/updated', ({ threadId }) => threadId === ROOT).at(-1)?.tokenUsage;

@@ -14,7 +14,11 @@ test('the deepest agents are retired first, though the clock says that they are 
   await retireTree(
     'root',
     { change: async () => {}, takes: () => true, retired: ({ threadId }) => retired.push(threadId) },
-    { store: { listAgents: async () => listed }, retire: (_id, change) => change().then(() => false) },
+    {
+      store: { listAgents: async () => listed, agentIds: async () => listed.map(({ id }) => id) },
+      retire: (_id, change) => change().then(() => false),
+      retireUnloaded: async () => false,
+    },
   );
   expect(retired).toEqual(['great-grandchild', 'other grandchild', 'grandchild', 'child', 'root']);
 });

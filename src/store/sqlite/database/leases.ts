@@ -123,6 +123,11 @@ export class Leases {
     this.#held.replace(this.#owner, threadId, logIds);
   }
 
+  /** The log that this process holds for something that has only one; null: none. */
+  heldLog(id: string): number | null {
+    return this.#held.logOf(this.#owner, id);
+  }
+
   /** Releases all logs that this process holds. Call it within a transaction. */
   releaseAll(): void {
     this.#held.releaseAll(this.#owner);

@@ -3,6 +3,7 @@ import type { Log } from '../../../base/log.ts';
 import { Blobs } from '../history/blobs.ts';
 import { DiscardedLogs } from '../history/discarded-logs.ts';
 import { LogRows } from '../history/log-rows.ts';
+import type { LongTexts } from '../history/long-texts.ts';
 import { PartialRows } from '../history/partial-rows.ts';
 import { SegmentRows } from '../history/segment-rows.ts';
 import { isIndexDamage, rebuildIndex } from '../threads/rebuild-index.ts';
@@ -13,6 +14,7 @@ import { FreePages } from './free-pages.ts';
 export class ThreadDatabase {
   readonly db: Database;
   readonly inMemory: boolean;
+  readonly blobs: Blobs;
   readonly threads: ThreadRows;
   readonly logs: LogRows;
   readonly segments: SegmentRows;
@@ -22,15 +24,16 @@ export class ThreadDatabase {
   readonly #log: Log;
   readonly #transaction;
 
-  constructor(db: Database, { inMemory, log }: { inMemory: boolean; log: Log }) {
+  constructor(db: Database, { inMemory, log, longTexts }: { inMemory: boolean; log: Log; longTexts?: LongTexts }) {
     this.db = db;
     this.inMemory = inMemory;
     this.#log = log;
-    const blobs = new Blobs(db);
+    const blobs = new Blobs(db, longTexts);
+    this.blobs = blobs;
     this.threads = new ThreadRows(db, blobs);
     this.logs = new LogRows(db, blobs, inMemory);
     this.segments = new SegmentRows(db);
-    this.partials = new PartialRows(db);
+    this.partials = new PartialRows(db, blobs);
     this.discarded = new DiscardedLogs(db);
     this.freePages = new FreePages(db);
     this.#transaction = db.transaction((work: () => unknown) => work());

@@ -28,7 +28,8 @@ export function cutHistory(
   const turn = openTurn(history, end);
   const copied = isForAgent ? 'agent' : 'forked';
   const cut = connection.isLive(id) ? copied : 'killed';
-  const settling = turn === null ? [] : settlingEntries(turn, database.partials.list(id), { lastWriteMs: tip.writtenAtMs, cut });
+  const settling =
+    turn === null ? [] : settlingEntries(turn, database.partials.list(id, { inParts: false }), { lastWriteMs: tip.writtenAtMs, cut });
   const slices = history.slices(history.start, end);
   const firstCopied = slices.findIndex(({ logId }) => !isShared(logId));
   const shared = firstCopied === -1 ? slices : slices.slice(0, firstCopied);

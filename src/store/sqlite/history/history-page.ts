@@ -4,7 +4,7 @@ import { invalidCursor } from '../../store-error.ts';
 import { after, type History, type HistoryPosition } from './history.ts';
 
 /** The most entries on a page, so that reading it takes a few milliseconds. */
-const ENTRIES_MAX = 1_000;
+export const ENTRIES_MAX = 1_000;
 
 /** The lists over a history. A cursor of one is invalid for the other. */
 export type HistoryList = 'turns' | 'items' | 'model';
@@ -40,8 +40,8 @@ function rangeBehind(
 }
 
 /** The number of rows to read for a page: one more than it shows, to find out whether there are more. */
-export function rowLimit({ limit = ENTRIES_MAX }: PageQuery): number {
-  return Math.min(Math.max(1, limit), ENTRIES_MAX) + 1;
+export function rowLimit({ limit = ENTRIES_MAX }: PageQuery, max = ENTRIES_MAX): number {
+  return Math.min(Math.max(1, limit), max) + 1;
 }
 
 export function bytesLimit({ bytesMax = SLICE_BYTES_MAX }: SliceQuery): number {

@@ -87,6 +87,7 @@ export class LogRows {
   readonly #startsDown: Statement<[number, number, number, number], TurnMark>;
   readonly #count: Statement<[number, number, number], { count: number }>;
   readonly #cut: Statement<[number, number]>;
+  readonly #last: Statement<[number], number | null>;
 
   /** Logs in memory have negative ids, because a history in memory can also have logs of the file. */
   constructor(db: Database, blobs: Blobs, inMemory: boolean) {
@@ -108,6 +109,7 @@ export class LogRows {
     this.#startsUp = db.prepare(`${starts} ASC LIMIT ?`);
     this.#startsDown = db.prepare(`${starts} DESC LIMIT ?`);
     this.#count = db.prepare('SELECT count(*) AS count FROM entry WHERE log_id = ? AND ordinal BETWEEN ? AND ?');
+    this.#last = db.prepare<[number], number | null>('SELECT max(ordinal) FROM entry WHERE log_id = ?').pluck();
     this.#cut = db.prepare('DELETE FROM entry WHERE log_id = ? AND ordinal > ?');
   }
 
@@ -123,6 +125,11 @@ export class LogRows {
       const { type, id } = 'item' in entry && entry.kind !== 'model' ? entry.item : { type: null, id: null };
       this.#insert.run(logId, tip + 1 + index, entry.kind, type, entry.turnId, id, this.#blobs.encode(entry, logId));
     }
+  }
+
+  /** The ordinal of a log's last entry; 0: it has none. */
+  lastOrdinal(logId: number): number {
+    return this.#last.get(logId) ?? 0;
   }
 
   /** Removes the entries after `tip`. */
@@ -171,13 +178,14 @@ export class LogRows {
     return row.octets + this.#blobs.measure(row.payload);
   }
 
-  /** All entries of a selection, oldest first: cheaper than their rows. */
+  /** All entries of a selection, whole and oldest first: cheaper than their rows. */
   readEntries(slice: LogSlice, selection: Selection): HistoryEntry[] {
     return this.#entryReader(selection)
       .all(slice.logId, slice.first, slice.last)
-      .map((payload) => this.#parse(payload));
+      .map((payload) => this.#parse(payload, { inParts: false }));
   }
 
+  /** The entry of a row, with stand-ins for its long texts. */
   parse(row: LogRow): HistoryEntry {
     return row.entry ?? this.#parse(row.payload);
   }
@@ -216,8 +224,8 @@ export class LogRows {
     if (missing !== 0) throw new Damage(`${missing} records of a thread are missing`);
   }
 
-  #parse(payload: string): HistoryEntry {
-    const entry = this.#blobs.decode(payload);
+  #parse(payload: string, { inParts } = { inParts: true }): HistoryEntry {
+    const entry = this.#blobs.decode(payload, { inParts });
     if (!isEntry(entry)) throw new Damage('a record is malformed');
     return entry;
   }

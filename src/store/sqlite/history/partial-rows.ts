@@ -3,6 +3,7 @@ import { isObject } from '../../../base/json-value.ts';
 import type { PartialItem } from '../../settling-entries.ts';
 import type { StoredItem } from '../../thread-store.ts';
 import { Damage } from '../as-store-error.ts';
+import type { Blobs } from './blobs.ts';
 import { changedText, isTextChange, textChange } from './text-change.ts';
 
 /** A shorter payload fits in a page, and is stored as a whole each time. */
@@ -51,10 +52,12 @@ export class PartialRows {
   readonly #remove: Statement<[string, string]>;
   readonly #removeTurn: Statement<[string, string, string], { item_id: string }>;
   readonly #clear: Statement<[string]>;
+  readonly #blobs: Blobs;
   /** By thread and item. A save that was rolled back is noticed by what the database has. */
   readonly #saved = new Map<string, Map<string, Saved>>();
 
-  constructor(db: Database) {
+  constructor(db: Database, blobs: Blobs) {
+    this.#blobs = blobs;
     this.#add = db.prepare('INSERT INTO partial (saved_at, payload, thread_id, item_id) VALUES (?, ?, ?, ?)');
     this.#replace = db.prepare('UPDATE partial SET saved_at = ?, payload = ? WHERE number = ?');
     this.#find = db.prepare(
@@ -72,8 +75,9 @@ export class PartialRows {
     this.#clear = db.prepare('DELETE FROM partial WHERE thread_id = ?');
   }
 
-  put(threadId: string, { savedAtMs, item }: PartialItem): void {
-    const text = JSON.stringify(item);
+  /** `logId`: the thread's own log, which keeps the pieces of long texts. */
+  put(threadId: string, { savedAtMs, item }: PartialItem, logId: number): void {
+    const text = this.#blobs.encodeDraft(item, logId);
     const found = this.#find.get(threadId, item.item.id);
     const saved = this.#saved.get(threadId)?.get(item.item.id);
     const isKnown = saved?.number === found?.number && saved?.savedAtMs === found?.savedAtMs && saved?.bytes === found?.bytes;
@@ -86,10 +90,11 @@ export class PartialRows {
     else this.#remember(threadId, item.item.id, { number, savedAtMs, bytes, changes: 0, charsLeft: text.length, text });
   }
 
-  list(threadId: string): PartialItem[] {
+  /** `inParts`: with stand-ins for long texts. */
+  list(threadId: string, { inParts = true } = {}): PartialItem[] {
     return this.#list.all(threadId).map((row) => {
       const changes = this.#changes.all(...changeIds(row.number));
-      return { savedAtMs: changes.at(-1)?.saved_at ?? row.saved_at, item: parse(withChanges(row.payload, changes)) };
+      return { savedAtMs: changes.at(-1)?.saved_at ?? row.saved_at, item: this.#parse(withChanges(row.payload, changes), inParts) };
     });
   }
 
@@ -106,6 +111,12 @@ export class PartialRows {
   clear(threadId: string): void {
     this.#clear.run(threadId);
     this.#saved.delete(threadId);
+  }
+
+  #parse(payload: string, inParts: boolean): StoredItem {
+    const item = this.#blobs.decode(payload, { inParts });
+    if (!isObject(item) || !isObject(item.item)) throw new Damage('an unfinished item is malformed');
+    return item as unknown as StoredItem;
   }
 
   /** Stores what has changed since the last save. Returns false if the whole payload must be stored. */
@@ -145,12 +156,6 @@ export function withChanges(payload: string, changes: readonly PartialChange[]):
     if (!isTextChange(parts, text.length)) throw new Damage('an unfinished item is malformed');
     return changedText(text, parts);
   }, payload);
-}
-
-function parse(payload: string): StoredItem {
-  const item = parseJson(payload);
-  if (!isObject(item) || !isObject(item.item)) throw new Damage('an unfinished item is malformed');
-  return item as unknown as StoredItem;
 }
 
 function parseJson(text: string): unknown {

@@ -3,12 +3,15 @@ import type { HistoryPage, TurnQuery } from '../../page-query.ts';
 import type { StoredTurn } from '../../thread-store.ts';
 import { toTurns } from '../../to-turns.ts';
 import type { History, HistoryPosition } from './history.ts';
-import { bytesLimit, historyPage, pageRange, rowLimit } from './history-page.ts';
+import { bytesLimit, ENTRIES_MAX, historyPage, pageRange, rowLimit } from './history-page.ts';
+
+/** The most turns on a page, so that reading it takes a few milliseconds. */
+const TURNS_MAX = { summary: 150, notLoaded: ENTRIES_MAX };
 
 /** Reads a page of turns. Reads only its rows. `live`: whether a last turn without an end still runs. */
 export function readTurns(history: History, query: TurnQuery, live: boolean): HistoryPage<StoredTurn> {
   const { from, to } = pageRange(history, 'turns', query);
-  const limit = rowLimit(query);
+  const limit = rowLimit(query, TURNS_MAX[query.view]);
   const starts = history.turnStarts(from, to, { direction: query.direction, limit });
   const isLong = starts.length === limit;
   const shown = isLong ? starts.slice(0, -1) : starts;

@@ -37,10 +37,10 @@ export function salvageDatabase({ db: source, onProgress }: Source, db: Database
   db.exec('BEGIN');
   const shortened = copyThreads(from, target);
   copyEntries(from, target);
-  copyBlobs(from, target);
+  losses.unfinishedItems = copyPartials(from, target);
+  losses.unfinishedItems += copyBlobs(from, target);
   const records = fillGaps(db);
   losses.wholeThreads = lostThreads(from, target);
-  losses.unfinishedItems = copyPartials(from, target);
   keepLogNumbers(from, target);
   db.exec('COMMIT');
   for (const threadId of shortened) records.set(threadId, (records.get(threadId) ?? 0) + 1);
@@ -88,8 +88,8 @@ function copyEntries(from: SalvageSource, target: SalvageTarget): void {
   }
 }
 
-/** Copies the blobs that are used and whole. A record whose blob is lost is lost too. */
-function copyBlobs(from: SalvageSource, target: SalvageTarget): void {
+/** Copies the blobs that are used and whole. What has lost a blob is lost too. Returns how many unfinished items are. */
+function copyBlobs(from: SalvageSource, target: SalvageTarget): number {
   const isUsed = target.db.prepare<[unknown], number>('SELECT 1 FROM blob_use WHERE hash = ? LIMIT 1').pluck();
   for (const { hash, content } of from.rows('blob', ['hash', 'content'])) {
     if (isUsed.get(hash) === undefined || typeof content !== 'string') continue;
@@ -100,16 +100,23 @@ function copyBlobs(from: SalvageSource, target: SalvageTarget): void {
     .all();
   const dropEntries = target.db.prepare('DELETE FROM entry WHERE log_id = ? AND instr(payload, ?)');
   const dropThread = target.db.prepare(`DELETE FROM thread WHERE log_id = ? AND instr(${THREAD_JSON.join(' || ')}, ?)`);
+  const dropPartials = target.db.prepare(
+    'DELETE FROM partial WHERE thread_id IN (SELECT id FROM thread WHERE log_id = ?) AND instr(payload, ?)',
+  );
+  let partials = 0;
   for (const { log_id, hash } of missing) {
+    partials += dropPartials.run(log_id, hash).changes;
     dropEntries.run(log_id, hash);
     dropThread.run(log_id, hash);
   }
-  if (missing.length === 0) return;
+  if (missing.length === 0) return 0;
   target.db.exec(`
     DELETE FROM blob_use WHERE hash NOT IN (SELECT hash FROM blob);
     DELETE FROM history WHERE thread_id NOT IN (SELECT id FROM thread);
+    DELETE FROM partial WHERE thread_id NOT IN (SELECT id FROM thread);
   `);
   dropUnusedSegments(target);
+  return partials;
 }
 
 /** The number of threads that the source names and the target does not have. */
@@ -122,14 +129,17 @@ function lostThreads(from: SalvageSource, target: SalvageTarget): number {
 
 /** Returns how many unfinished items were lost at least. */
 function copyPartials(from: SalvageSource, target: SalvageTarget): number {
-  const has = target.db.prepare<[unknown], number>('SELECT 1 FROM thread WHERE id = ?').pluck();
+  const logOf = target.db.prepare<[unknown], number>('SELECT log_id FROM thread WHERE id = ?').pluck();
   let lost = 0;
   const changesOf = changeReader(from.db);
   for (const { rowid, ...partial } of from.rows('partial', ['thread_id', 'item_id', 'saved_at', 'payload'])) {
-    if (has.get(partial.thread_id) === undefined) continue;
+    const logId = logOf.get(partial.thread_id);
+    if (logId === undefined) continue;
     const changed = changesOf(rowid, partial);
     if (changed === null) lost++;
-    if (isPartial(partial.payload)) target.insert('partial', changed ?? partial);
+    if (!isPartial(partial.payload)) continue;
+    const copied = changed ?? partial;
+    if (target.insert('partial', copied)) target.noteBlobs(logId, String(copied.payload));
   }
   return Math.max(lost, from.damaged.has('partial') ? 1 : 0);
 }

@@ -1,4 +1,4 @@
-import { threadArchived, threadNotArchived } from '../../store-error.ts';
+import { threadArchived, threadNotArchived, threadNotFound } from '../../store-error.ts';
 import type { ThreadPatch, ThreadRecord } from '../../thread-store.ts';
 import type { StoreConnection } from '../store-connection.ts';
 
@@ -14,10 +14,24 @@ export function archiveThread(
   const database = connection.writable(connection.databaseOf(threadId));
   return connection.write(database, () => {
     connection.assertNotHeldElsewhere(threadId);
-    const wasArchived = database.threads.isArchived(threadId);
+    const wasArchived = database.threads.archivedAtMs(threadId) != null;
     if (archived && wasArchived) throw threadArchived(threadId);
     if (!archived && !wasArchived) throw threadNotArchived(threadId);
     const patch: ThreadPatch = archived ? { archivedAtMs: atMs } : { archivedAtMs: null, updatedAtMs: atMs };
     return database.threads.update(threadId, patch);
+  });
+}
+
+/** Archives threads of the file, all of them or none. One that was archived at this time stays as it is. Throws as above. */
+export function archiveThreads(connection: StoreConnection, threadIds: readonly string[], atMs: number): void {
+  const { threads } = connection.writable(connection.disk);
+  connection.write(connection.disk, () => {
+    for (const threadId of threadIds) {
+      connection.assertNotHeldElsewhere(threadId);
+      const archivedAtMs = threads.archivedAtMs(threadId);
+      if (archivedAtMs === undefined) throw threadNotFound(threadId);
+      if (archivedAtMs !== null && archivedAtMs !== atMs) throw threadArchived(threadId);
+      if (archivedAtMs === null) threads.archive(threadId, atMs);
+    }
   });
 }

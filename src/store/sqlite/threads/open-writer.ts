@@ -11,7 +11,7 @@ export function openWriter(connection: StoreConnection, threadId: string): Sqlit
   connection.assertNotHeldElsewhere(threadId);
   const tail = connection.writeAsOwner(database, () => {
     connection.takeThread(database, threadId);
-    if (database.threads.isArchived(threadId)) throw threadArchived(threadId);
+    if (database.threads.archivedAtMs(threadId) != null) throw threadArchived(threadId);
     return recoverThread(connection, database, threadId);
   });
   return connection.addWriter(database, tail);

@@ -14,7 +14,7 @@ export function resumeWriter(connection: StoreConnection, threadId: string, last
   const tail = connection.writeAsOwner(database, () => {
     connection.takeThread(database, threadId);
     const tip = database.threads.tip(threadId);
-    if (tip === null || !lastWrites.includes(tip.writeId) || database.threads.isArchived(threadId)) throw writerLost(threadId);
+    if (tip === null || !lastWrites.includes(tip.writeId) || database.threads.archivedAtMs(threadId) != null) throw writerLost(threadId);
     return { threadId, ...tip };
   });
   return connection.addWriter(database, tail);

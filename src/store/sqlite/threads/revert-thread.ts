@@ -17,7 +17,7 @@ export function revertThread(connection: StoreConnection, revert: Revert): Threa
   const database = connection.writable(connection.databaseOf(threadId));
   const { tail, record } = connection.write(database, () => {
     connection.assertNotHeldElsewhere(threadId);
-    if (database.threads.isArchived(threadId)) throw threadArchived(threadId);
+    if (database.threads.archivedAtMs(threadId) != null) throw threadArchived(threadId);
     return { tail: cutOff(connection, database, revert), record: database.threads.update(threadId, patch) };
   });
   connection.moveWriter(tail);

@@ -1,4 +1,4 @@
-import type { SessionSource } from '../../../protocol/generated/types.ts';
+import type { GitInfo, SessionSource } from '../../../protocol/generated/types.ts';
 import type { ThreadRecord } from '../../thread-store.ts';
 
 /** The fields of a thread's record that never change. */
@@ -27,4 +27,10 @@ export function sourceKind(source: SessionSource): string {
   const subAgent = source.subAgent;
   const kind = typeof subAgent === 'string' ? subAgent : (Object.keys(subAgent)[0] ?? '');
   return SUB_AGENT_KINDS[kind] ?? 'subAgentOther';
+}
+
+/** The git information with changed fields; null without any. */
+export function withGitFields(before: GitInfo | null, fields: Partial<GitInfo>): GitInfo | null {
+  const gitInfo: GitInfo = { sha: null, branch: null, originUrl: null, ...before, ...fields };
+  return Object.values(gitInfo).every((value) => value === null) ? null : gitInfo;
 }

@@ -1,14 +1,14 @@
 import type { Database, Statement } from 'better-sqlite3';
-import type { GitInfo, ThreadMemoryMode } from '../../../protocol/generated/types.ts';
+import type { ThreadMemoryMode } from '../../../protocol/generated/types.ts';
 import { storable } from '../../fold-case.ts';
 import { spawnSource } from '../../spawn-source.ts';
 import { threadNotFound } from '../../store-error.ts';
-import type { AgentRecord, ThreadChange, ThreadMetadata, ThreadPatch, ThreadRecord } from '../../thread-store.ts';
+import type { ThreadChange, ThreadMetadata, ThreadPatch, ThreadRecord } from '../../thread-store.ts';
 import { Damage, FileDamage } from '../as-store-error.ts';
 import { defineFolded } from '../database/define-folded.ts';
 import type { Blobs } from '../history/blobs.ts';
 import { AgentRows, IDS_BELOW } from './agent-rows.ts';
-import { originOf, sourceKind, type ThreadOrigin } from './thread-origin.ts';
+import { originOf, sourceKind, type ThreadOrigin, withGitFields } from './thread-origin.ts';
 import { type Search, ThreadSearch } from './thread-search.ts';
 
 /** A row of the table of threads. */
@@ -87,6 +87,7 @@ const ENCODED = [
 
 /** The threads of one database, without their histories. */
 export class ThreadRows {
+  readonly agents: AgentRows;
   readonly #db: Database;
   readonly #blobs: Blobs;
   readonly #insert: Statement<[Row]>;
@@ -94,13 +95,13 @@ export class ThreadRows {
   readonly #getMetadata: Statement<[string], MetadataRow>;
   readonly #getTip: Statement<[string], WrittenTip>;
   readonly #getByPath: Statement<[string], Row>;
-  readonly #agents: AgentRows;
-  readonly #isArchived: Statement<[string], number>;
+  readonly #archivedAtMs: Statement<[string], number | null>;
   readonly #advance: Statement<[number, number, string | null, string, number]>;
   readonly #search: ThreadSearch;
   readonly #lists = new Map<string, Statement<[ThreadListParams & Search], Row>>();
   readonly #move: Statement<[number, number, number, string, string]>;
   readonly #remove: Statement<[string]>;
+  readonly #archive: Statement<[number | null, string]>;
   readonly #updates = new Map<string, Statement<[Changes & { id: string }]>>();
 
   constructor(db: Database, blobs: Blobs) {
@@ -112,12 +113,13 @@ export class ThreadRows {
     this.#get = db.prepare(`SELECT ${COLUMNS} FROM thread WHERE id = ?`);
     this.#getMetadata = db.prepare('SELECT name, git_info, memory_mode, daybreak FROM thread WHERE id = ?');
     this.#getTip = db.prepare('SELECT log_id AS logId, tip, written_at AS writtenAtMs, write_id AS writeId FROM thread WHERE id = ?');
-    this.#agents = new AgentRows(db, (text) => this.#decode(text, { without: 'clientTools' }));
-    this.#isArchived = db.prepare<[string], number>('SELECT archived_at IS NOT NULL FROM thread WHERE id = ?').pluck();
+    this.agents = new AgentRows(db, (text) => this.#decode(text, { without: 'clientTools' }));
+    this.#archivedAtMs = db.prepare<[string], number | null>('SELECT archived_at FROM thread WHERE id = ?').pluck();
     this.#getByPath = db.prepare(`SELECT ${COLUMNS} FROM thread WHERE path = ?`);
     this.#advance = db.prepare('UPDATE thread SET tip = ?, written_at = ?, write_id = ? WHERE id = ? AND tip = ?');
     this.#move = db.prepare('UPDATE thread SET log_id = ?, tip = ?, written_at = ?, origin = ? WHERE id = ?');
     this.#remove = db.prepare('DELETE FROM thread WHERE id = ?');
+    this.#archive = db.prepare('UPDATE thread SET archived_at = ? WHERE id = ?');
   }
 
   insert(record: ThreadRecord, { logId, tip, writtenAtMs }: ThreadTip): void {
@@ -171,18 +173,19 @@ export class ThreadRows {
     return found?.logId === logId && found.tip === tip;
   }
 
-  isArchived(threadId: string): boolean {
-    return this.#isArchived.get(threadId) === 1;
+  /** When a thread was archived; null: it is not. Undefined: there is no such thread. */
+  archivedAtMs(threadId: string): number | null | undefined {
+    return this.#archivedAtMs.get(threadId);
+  }
+
+  /** Sets when a thread was archived, and changes nothing else. */
+  archive(threadId: string, atMs: number): void {
+    this.#archive.run(atMs, threadId);
   }
 
   findByPath(path: string): ThreadRecord | null {
     const row = this.#getByPath.get(path);
     return row === undefined ? null : this.#record(row);
-  }
-
-  /** The threads below this one, at any depth, oldest first. At most AGENTS_READ_MAX. */
-  agentsBelow(threadId: string): AgentRecord[] {
-    return this.#agents.below(threadId);
   }
 
   list(order: ThreadOrder, params: ThreadListParams, searchTerm: string | null): ThreadRecord[] {
@@ -214,7 +217,7 @@ export class ThreadRows {
     const tip = this.tip(threadId);
     if (tip === null) throw threadNotFound(threadId);
     const { gitFields, ...patch } = change;
-    const gitInfo = gitFields && { gitInfo: withFields(this.#existing(threadId).gitInfo, gitFields) };
+    const gitInfo = gitFields && { gitInfo: withGitFields(this.#existing(threadId).gitInfo, gitFields) };
     this.patch(threadId, { ...patch, ...gitInfo }, tip.logId);
     return this.#existing(threadId);
   }
@@ -337,11 +340,6 @@ export class ThreadRows {
       daybreakEnabled: row.daybreak === null ? null : row.daybreak === 1,
     };
   }
-}
-
-function withFields(before: GitInfo | null, fields: Partial<GitInfo>): GitInfo | null {
-  const gitInfo: GitInfo = { sha: null, branch: null, originUrl: null, ...before, ...fields };
-  return Object.values(gitInfo).every((value) => value === null) ? null : gitInfo;
 }
 
 function toInteger(flag: boolean | null): number | null {

@@ -3,11 +3,14 @@ import type { ThreadRecord } from '../../thread-store.ts';
 import type { SqliteStore } from '../create-sqlite-store.ts';
 import type { StoreCall, StoreMethod } from './store-call.ts';
 
-type Again = { [Method in StoreMethod]?: (store: SqliteStore, ...args: Parameters<SqliteStore[Method]>) => Promise<unknown> };
+type Again = {
+  [Method in StoreMethod | 'createFromDraft']?: (store: SqliteStore, ...args: Parameters<SqliteStore[Method]>) => Promise<unknown>;
+};
 
 /** The calls that would fail, or do something twice, if they were simply made again. */
 const AGAIN: Again = {
   createThread: async (store, record, entries) => (await begun(store, record)) ?? store.createThread(record, entries),
+  createFromDraft: async (store, record, draft) => (await begun(store, record)) ?? store.createFromDraft(record, draft),
   forkThread: async (store, sourceId, point, record) => (await begun(store, record)) ?? store.forkThread(sourceId, point, record),
   archiveThread: (store, threadId, atMs) =>
     unlessDone(store, threadId, { change: () => store.archiveThread(threadId, atMs), isDone: (record) => record?.archivedAtMs === atMs }),

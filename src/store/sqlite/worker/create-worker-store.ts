@@ -1,4 +1,6 @@
+import { type AgentPage, agentsBelow } from '../../agents-below.ts';
 import type { ThreadStore } from '../../thread-store.ts';
+import { createFromDraft, isShort } from './create-from-draft.ts';
 import { RemoteWriter } from './remote-writer.ts';
 import { type OpenedWriter, STORE_METHODS, type StoreMethod } from './store-call.ts';
 import { StoreThread, type StoreThreadOptions } from './store-thread.ts';
@@ -18,10 +20,17 @@ export function createWorkerStore(options: StoreThreadOptions): WorkerStore {
     const value = await thread.call({ method, args });
     return STORE_METHODS[method] === 'writer' ? new RemoteWriter(thread, value as OpenedWriter) : value;
   };
+  const createThread: ThreadStore['createThread'] = async (record, entries = [], onStored = () => {}) => {
+    if (record.ephemeral || isShort(entries)) return call('createThread', [record, entries]) as Promise<RemoteWriter>;
+    const opened = await createFromDraft(thread, { record, entries }, { texts: thread.longTexts, onStored });
+    return new RemoteWriter(thread, opened as OpenedWriter);
+  };
   const names = Object.keys(STORE_METHODS) as StoreMethod[];
   const methods = names.map((name) => [name, (...args: readonly unknown[]) => call(name, args)] as const);
   return {
     ...(Object.fromEntries(methods) as unknown as ThreadStore),
+    createThread,
+    listAgents: (threadId) => agentsBelow(threadId, (...args) => thread.call({ method: 'readAgents', args }) as Promise<AgentPage>),
     warmUp: () => void thread.call({ method: 'warmUp', args: [] }).catch(() => {}),
     close: () => thread.close(),
   };

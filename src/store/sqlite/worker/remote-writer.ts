@@ -1,9 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { writerClosed } from '../../store-error.ts';
+import { isPiecesLost, writerClosed } from '../../store-error.ts';
 import type { LogEntry, ThreadWriter, WriteChanges } from '../../thread-store.ts';
 import type { WriteIdentity } from '../sqlite-writer.ts';
+import { LongTextSender } from './long-text-sender.ts';
 import type { OpenedWriter, WriterHandle, WriterMethod } from './store-call.ts';
 import type { StoreThread } from './store-thread.ts';
+
+/** How often an append is made again if what was stored for it is gone. */
+const TRIES_MAX = 3;
 
 /**
  * The writer of a thread, by its handle in the thread of the store. If that dies, the next call opens the writer in another one, if
@@ -17,6 +21,7 @@ export class RemoteWriter implements ThreadWriter {
   #lastWrite: string | null;
   /** The end of the last call. There is one at a time: an identity names the one before it. */
   #last: Promise<unknown> = Promise.resolve();
+  readonly #sender: LongTextSender;
   #isClosed = false;
 
   constructor(thread: StoreThread, { handle, threadId, lastWrite }: OpenedWriter) {
@@ -24,18 +29,24 @@ export class RemoteWriter implements ThreadWriter {
     this.#thread = thread;
     this.#handle = { handle, threadId };
     this.#lastWrite = lastWrite;
+    this.#sender = new LongTextSender(thread.longTexts, async (piece) => {
+      const identity: WriteIdentity = { id: randomUUID(), after: this.#lastWrite };
+      return (await this.#call('keep', [piece, identity])) as string;
+    });
   }
 
   append(entries: LogEntry[], changes: WriteChanges = {}): Promise<void> {
     if (this.#isClosed) return Promise.reject(writerClosed(this.threadId));
     return this.#next(async () => {
-      const identity: WriteIdentity = { id: randomUUID(), after: this.#lastWrite };
-      try {
-        this.#lastWrite = (await this.#call('append', [entries, changes, identity])) as string | null;
-      } catch (error) {
-        // The thread may have died of the append after it was stored.
-        await this.#call('withdraw', [entries.length, identity]).catch(() => {});
-        throw error;
+      for (let tries = 1; ; tries++) {
+        try {
+          await this.#append(entries, changes);
+          return;
+        } catch (error) {
+          this.#sender.forget();
+          // The pieces of a text are gone if the thread's log was replaced after they were stored.
+          if (!isPiecesLost(error) || tries === TRIES_MAX) throw error;
+        }
       }
     });
   }
@@ -44,6 +55,20 @@ export class RemoteWriter implements ThreadWriter {
     if (this.#isClosed) return;
     this.#isClosed = true;
     await this.#next(() => this.#call('close', []));
+  }
+
+  async #append(entries: LogEntry[], { partials, ...changes }: WriteChanges): Promise<void> {
+    const sent = await this.#sender.send(entries);
+    const saved = partials && { partials: await this.#sender.send(partials, { isGrowing: true }) };
+    const identity: WriteIdentity = { id: randomUUID(), after: this.#lastWrite };
+    try {
+      this.#lastWrite = (await this.#call('append', [sent, { ...changes, ...saved }, identity])) as string | null;
+    } catch (error) {
+      // The thread may have died of the append after it was stored.
+      await this.#call('withdraw', [entries.length, identity]).catch(() => {});
+      throw error;
+    }
+    if (entries.some(({ kind }) => kind === 'turnEnded')) this.#sender.forget();
   }
 
   #next<T>(work: () => Promise<T>): Promise<T> {

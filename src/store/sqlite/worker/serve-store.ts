@@ -1,7 +1,8 @@
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
-import { systemClock } from '../../../base/clock.ts';
+import { monotonicMs, systemClock } from '../../../base/clock.ts';
 import type { Log, LogMethod } from '../../../base/log.ts';
 import { createSqliteStore, type SqliteStore, type SqliteStoreOptions } from '../create-sqlite-store.ts';
+import { LongTexts } from '../history/long-texts.ts';
 import type { SqliteWriter, WriteIdentity } from '../sqlite-writer.ts';
 import { callAgain } from './call-again.ts';
 import {
@@ -16,46 +17,72 @@ import {
 } from './store-call.ts';
 
 export type ServedStoreOptions = Pick<SqliteStoreOptions, 'file' | 'migrationsDir' | 'tempDir' | 'pid' | 'nodeVersions'>;
+export type StoreWorkerData = ServedStoreOptions & {
+  /** The key of stand-ins for long texts. */
+  longTextKey: string;
+};
+
+/** After this time, calls that come wait for the next round of the event loop. */
+const ROUND_MS_MAX = 8;
 
 type Target = Record<string, (...args: readonly unknown[]) => Promise<unknown>>;
 
 /** Opens a store, and performs the calls that come through the port. */
-export function serveStore(port: MessagePort, options: ServedStoreOptions): void {
+export function serveStore(port: MessagePort, options: StoreWorkerData): void {
   new StoreServer(port, options).listen();
 }
 
 class StoreServer {
   readonly #port: MessagePort;
   readonly #store: SqliteStore;
+  readonly #longTexts: LongTexts;
   readonly #writers = new Map<number, SqliteWriter>();
   #nowMs = 0;
+  readonly #received: StoreCall[] = [];
+  /** When the calls of this round of the event loop began. */
+  #roundSinceMs: number | null = null;
   #answers: StoreAnswer[] = [];
 
-  constructor(port: MessagePort, options: ServedStoreOptions) {
+  constructor(port: MessagePort, { longTextKey, ...options }: StoreWorkerData) {
     this.#port = port;
+    this.#longTexts = new LongTexts(longTextKey);
     const clock = { ...systemClock, now: () => this.#nowMs };
     const send = (reply: StoreReply) => this.#port.postMessage(reply);
-    this.#store = createSqliteStore({ ...options, clock, log: portLog(send), onRepaired: (repaired) => send({ repaired }) });
+    const longTexts = this.#longTexts;
+    this.#store = createSqliteStore({ ...options, longTexts, clock, log: portLog(send), onRepaired: (repaired) => send({ repaired }) });
   }
 
   listen(): void {
+    this.#port.postMessage({ ready: true } satisfies StoreReply);
     this.#port.on('message', (first: StoreCall[]) => {
-      this.#performAll(first);
+      this.#received.push(...first);
       // All calls that wait are made in this moment, so that the store joins their writes.
       for (let next = receiveMessageOnPort(this.#port); next !== undefined; next = receiveMessageOnPort(this.#port))
-        this.#performAll(next.message as StoreCall[]);
+        this.#received.push(...(next.message as StoreCall[]));
+      this.#performReceived();
     });
   }
 
-  #performAll(calls: StoreCall[]): void {
-    for (const call of calls) void this.#perform(call);
+  /** A caller that makes its next call at once would be answered for ever in one round of the event loop, and what is put off never. */
+  #performReceived(): void {
+    if (this.#roundSinceMs === null) {
+      this.#roundSinceMs = monotonicMs();
+      setImmediate(() => {
+        this.#roundSinceMs = null;
+        if (this.#received.length > 0) this.#performReceived();
+      });
+    }
+    if (monotonicMs() - this.#roundSinceMs > ROUND_MS_MAX) return;
+    for (const call of this.#received.splice(0)) void this.#perform(call);
   }
 
   async #perform(call: StoreCall): Promise<void> {
     const { id, writer } = call;
     this.#nowMs = call.nowMs;
     try {
-      this.#answer({ id, value: await (writer === null ? this.#callStore(call) : this.#callWriter(writer, call)) });
+      const { made } = this.#longTexts;
+      const value = await (writer === null ? this.#callStore(call) : this.#callWriter(writer, call));
+      this.#answer({ id, value, ...(this.#longTexts.made > made && { hasLongTexts: true }) });
     } catch (error) {
       this.#answer({ id, error: errorData(error) });
     }
@@ -65,7 +92,7 @@ class StoreServer {
     const { id: handle, method, args } = call;
     const done = call.again ? callAgain(this.#store, call) : undefined;
     const value = await (done ?? (this.#store as unknown as Target)[method]?.(...args));
-    if (STORE_METHODS[method as StoreMethod] !== 'writer') return value;
+    if (value === null || (STORE_METHODS[method as StoreMethod] !== 'writer' && method !== 'createFromDraft')) return value;
     const writer = value as SqliteWriter;
     this.#writers.set(handle, writer);
     return { handle, threadId: writer.threadId, lastWrite: writer.writeId } satisfies OpenedWriter;
@@ -80,8 +107,8 @@ class StoreServer {
       return null;
     }
     const writer = known ?? (await this.#resume(handle, threadId, args.at(-1) as WriteIdentity));
-    await (writer as unknown as Target)[method]?.(...args);
-    return writer.writeId;
+    const value = await (writer as unknown as Target)[method]?.(...args);
+    return method === 'keep' ? (value as string) : writer.writeId;
   }
 
   /** Opens a writer of an earlier thread again. Its last write is the one before the call, or that of the call itself. */

@@ -3,6 +3,7 @@ import { SLICE_BYTES_MAX } from '../../page-query.ts';
 import type { StoreErrorCode } from '../../store-error.ts';
 import { StoreError } from '../../store-error.ts';
 import type { ThreadStore } from '../../thread-store.ts';
+import { PIECE_CHARS } from '../history/long-texts.ts';
 
 /**
  * The methods of a store: those that change something, those that return the writer of a thread, which stays in the store's thread, and
@@ -17,11 +18,15 @@ export const STORE_METHODS: Record<keyof ThreadStore, 'change' | 'writer' | 'rec
   findThreadByPath: 'record',
   updateThread: 'change',
   archiveThread: 'change',
+  archiveThreads: 'change',
   unarchiveThread: 'change',
   revertThread: 'change',
   deleteThread: 'change',
   listThreads: 'part',
   listAgents: 'part',
+  agentIds: 'part',
+  tokensBelow: 'record',
+  leftAgents: 'record',
   listTurns: 'part',
   listItems: 'part',
   readItems: 'part',
@@ -30,11 +35,23 @@ export const STORE_METHODS: Record<keyof ThreadStore, 'change' | 'writer' | 'rec
   close: 'change',
 };
 
-/** How many bytes an answer is expected to have. A part has SLICE_BYTES_MAX, but an item in it can be much larger. */
-export const READ_BYTES: { [kind in string]?: number } = { record: 64 * 1024, part: 8 * SLICE_BYTES_MAX };
+/** How many bytes an answer is expected to have at most. Long texts are read by themselves, in pieces. */
+export const READ_BYTES: { [kind in string]?: number } = { record: 64 * 1024, part: 2 * SLICE_BYTES_MAX, piece: 2 * PIECE_CHARS };
 
 export type StoreMethod = keyof ThreadStore;
-export type WriterMethod = 'append' | 'withdraw' | 'close';
+export type WriterMethod = 'append' | 'keep' | 'withdraw' | 'close';
+/** The methods that only the thread of a store has. */
+export type InternalMethod =
+  | 'warmUp'
+  | 'ping'
+  | 'resumeWriter'
+  | 'readAgents'
+  | 'readPiece'
+  | 'beginDraft'
+  | 'stageEntries'
+  | 'stagePiece'
+  | 'createFromDraft'
+  | 'dropDraft';
 
 /** A call of the store, or of a writer. `nowMs` is the time of the caller's clock, which is the time of the store. */
 export interface StoreCall {
@@ -42,18 +59,22 @@ export interface StoreCall {
   id: number;
   /** Null: a call of the store. */
   writer: WriterHandle | null;
-  method: StoreMethod | WriterMethod | 'warmUp' | 'resumeWriter';
+  method: StoreMethod | WriterMethod | InternalMethod;
   args: readonly unknown[];
   nowMs: number;
   /** Whether an earlier thread died with the call, and may have made it. */
   again: boolean;
 }
 
-/** The outcome of a call. `value` is what it resolved with; for a writer OpenedWriter, and for a call of a writer its last write. */
-export type StoreAnswer = { id: number; value: unknown } | { id: number; error: ErrorData };
+/**
+ * The outcome of a call. `value` is what it resolved with; for a writer OpenedWriter, and for a call of a writer its last write.
+ * `hasLongTexts`: it may have stand-ins for long texts.
+ */
+export type StoreAnswer = { id: number; value: unknown; hasLongTexts?: true } | { id: number; error: ErrorData };
 
-/** A message of the store's thread: the outcomes of calls, a text for the user about a repair, or a line for the log. */
+/** A message of the store's thread: that it has started, the outcomes of calls, a text for the user about a repair, or a line for the log. */
 export type StoreReply =
+  | { ready: true }
   | { answers: StoreAnswer[] }
   | { repaired: string }
   | { level: 'debug' | 'info' | 'warn' | 'error'; fields: object; text: string };

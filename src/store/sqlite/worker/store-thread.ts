@@ -1,11 +1,15 @@
+import { randomUUID } from 'node:crypto';
 import type { Worker } from 'node:worker_threads';
-import type { Clock } from '../../../base/clock.ts';
+import { type Clock, systemClock, type Timer } from '../../../base/clock.ts';
 import { jsonWeight } from '../../../base/json-pieces.ts';
 import type { Log } from '../../../base/log.ts';
 import { startWorker } from '../../../base/processes/start-worker.ts';
-import { StoreError, storeClosed } from '../../store-error.ts';
+import { piecesLost, StoreError, storeClosed } from '../../store-error.ts';
+import { LongTexts } from '../history/long-texts.ts';
+import { AnswerWatch } from './answer-watch.ts';
 import { CallLane } from './call-lane.ts';
-import type { ServedStoreOptions } from './serve-store.ts';
+import { wholeTexts } from './long-text-sender.ts';
+import type { ServedStoreOptions, StoreWorkerData } from './serve-store.ts';
 import {
   type ErrorData,
   errorData,
@@ -19,23 +23,31 @@ import {
 } from './store-call.ts';
 
 /** A store that needs more memory than this ends, and not the process. */
-const HEAP_MB_MAX = 512;
+const HEAP_MB_MAX = 256;
 /** The most that the calls of a lane on their way need together. A larger one is on its way by itself. */
 const LANE_BYTES_MAX = 32 * 1024 * 1024;
 /** Longer writes have a lane of their own, so that others do not wait for all of them. */
 const SHORT_BYTES_MAX = 1024 * 1024;
+/** The pauses before the thread is started again after it could not start. After so many times, all calls are refused. */
+const START_PAUSES_MS = [0, 50, 200, 750];
+/** How often something is read again that was changed while its long texts were read. */
+const READS_MAX = 3;
 /** A call with which so many threads have died is refused. All but the first had no other call, so they died of this one. */
 const DEATHS_MAX = 5;
 
 export interface StoreThreadOptions extends ServedStoreOptions {
   /** Called with a text for the user when a damaged database has been repaired. */
   onRepaired?: (message: string) => void;
+  /** Called with a text for the user when the store does not answer, and when it answers again. */
+  onSilent?: (message: string) => void;
   /** The built script of the thread. */
   script: string;
   clock: Clock;
   log: Log;
   /** For tests. */
   heapMbMax?: number;
+  /** For tests: measures the waiting for the thread. */
+  waitClock?: Clock;
 }
 
 type OutgoingCall = Pick<StoreCall, 'method' | 'args'> & Partial<Pick<StoreCall, 'writer'>>;
@@ -50,12 +62,23 @@ interface Waiting {
   reject: (error: unknown) => void;
 }
 
+/** An answer with stand-ins for long texts. */
+class LongAnswer {
+  readonly value: unknown;
+
+  constructor(value: unknown) {
+    this.value = value;
+  }
+}
+
 /**
  * The thread in which a store runs. It starts at the first call. If it dies, the calls that it had are made again in another one, one
  * by one, so that a call that kills it takes no other with it. It keeps the process alive during calls.
  */
 export class StoreThread {
   readonly #options: StoreThreadOptions;
+  readonly #longTextKey = randomUUID();
+  readonly longTexts = new LongTexts(this.#longTextKey);
   /** The calls that the thread has, by their ids. */
   readonly #sent = new Map<number, Waiting>();
   /** The calls of threads that have died. They go before all others. */
@@ -63,19 +86,48 @@ export class StoreThread {
   readonly #reads = new CallLane<Waiting>(LANE_BYTES_MAX);
   readonly #writes = new CallLane<Waiting>(LANE_BYTES_MAX);
   readonly #longWrites = new CallLane<Waiting>(LANE_BYTES_MAX);
+  readonly #watch: AnswerWatch;
   #worker: Worker | null = null;
+  /** Whether the thread has started, and so may have made calls. */
+  #isReady = false;
+  /** How many times in a row the thread could not start. */
+  #failedStarts = 0;
+  /** Runs until the thread may be started again. */
+  #pause: Timer | null = null;
   #isClosed = false;
   #isPosting = false;
   #calls = 0;
 
   constructor(options: StoreThreadOptions) {
     this.#options = options;
+    const { file, log, waitClock = systemClock, onSilent } = options;
+    const tell = (level: 'error' | 'info', text: string) => {
+      log[level]({ file }, text);
+      onSilent?.(text);
+    };
+    this.#watch = new AnswerWatch({
+      clock: waitClock,
+      ping: () => this.#worker?.postMessage([{ id: 0, writer: null, method: 'ping', args: [], nowMs: options.clock.now(), again: false }]),
+      onSilent: (seconds) => tell('error', silent(file, seconds)),
+      onBack: (seconds) => tell('info', `${file} could not be used for ${seconds} s. It can be used again.`),
+    });
   }
 
   /** Calls a method of the store, or of a writer by its handle. */
   async call(call: OutgoingCall): Promise<unknown> {
     if (this.#isClosed) throw storeClosed(this.#options.file);
-    return this.#add(call);
+    for (let tries = 1; ; tries++) {
+      const value = await this.#add(call);
+      if (!(value instanceof LongAnswer)) return value;
+      const whole = await wholeTexts(
+        value.value,
+        this.longTexts,
+        (hash) => this.call({ method: 'readPiece', args: [hash] }) as Promise<string | null>,
+      );
+      if (whole !== null) return whole.value;
+      // The thread was changed after it was read.
+      if (tries === READS_MAX) throw piecesLost();
+    }
   }
 
   /** Closes the store and ends the thread. Can be called again. */
@@ -99,7 +151,7 @@ export class StoreThread {
   #add({ method, args, writer = null }: OutgoingCall): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const call = { id: ++this.#calls, writer, method, args, nowMs: this.#options.clock.now(), again: false };
-      const readBytes = READ_BYTES[STORE_METHODS[method as StoreMethod]];
+      const readBytes = READ_BYTES[method === 'readPiece' ? 'piece' : STORE_METHODS[method as StoreMethod]];
       const bytes = readBytes ?? jsonWeight(args, LANE_BYTES_MAX);
       const writes = bytes > SHORT_BYTES_MAX ? this.#longWrites : this.#writes;
       const lane = readBytes === undefined ? writes : this.#reads;
@@ -121,6 +173,7 @@ export class StoreThread {
   #take(): Waiting[] {
     // The store makes all calls a last time when it is closed.
     const all = this.#isClosed;
+    if (this.#pause !== null) return [];
     if (!all && this.#again.length > 0) return this.#sent.size === 0 ? this.#again.splice(0, 1) : [];
     // While a call is made again, it is alone.
     const [first] = this.#sent.values();
@@ -131,12 +184,19 @@ export class StoreThread {
   #post(waiting: readonly Waiting[]): void {
     if (waiting.length === 0) return;
     for (const one of waiting) this.#sent.set(one.call.id, one);
+    let worker: Worker;
     try {
-      const worker = this.#worker ?? this.#start();
-      worker.ref();
+      worker = this.#worker ?? this.#start();
+    } catch (error) {
+      this.#died(error instanceof Error ? error : new Error(String(error)));
+      return;
+    }
+    worker.ref();
+    this.#watch.expect();
+    try {
       worker.postMessage(waiting.map(({ call }) => call));
     } catch (error) {
-      // Arguments that are not data, or a system that has no resources for a thread.
+      // Arguments that are not data.
       for (const { call } of waiting) this.#settle({ id: call.id, error: errorData(error) });
     }
   }
@@ -152,18 +212,24 @@ export class StoreThread {
         tempDir,
         pid,
         ...(nodeVersions && { nodeVersions: { ...nodeVersions } }),
-      } satisfies ServedStoreOptions,
+        longTextKey: this.#longTextKey,
+      } satisfies StoreWorkerData,
       onMessage: (reply) => this.#receive(reply),
       onEnd: (reason) => {
         if (this.#worker === worker) this.#died(reason);
       },
     });
     this.#worker = worker;
+    this.#isReady = false;
     return worker;
   }
 
   #receive(reply: StoreReply): void {
-    if ('answers' in reply) for (const answer of reply.answers) this.#settle(answer);
+    this.#watch.heard();
+    if ('ready' in reply) {
+      this.#isReady = true;
+      this.#failedStarts = 0;
+    } else if ('answers' in reply) for (const answer of reply.answers) this.#settle(answer);
     else if ('repaired' in reply) this.#options.onRepaired?.(reply.repaired);
     else this.#options.log[reply.level](withErrors(reply.fields), reply.text);
   }
@@ -172,9 +238,10 @@ export class StoreThread {
     const waiting = this.#sent.get(answer.id);
     if (waiting === undefined) return;
     this.#forget(waiting);
+    if (this.#sent.size === 0) this.#watch.rest();
     if (this.#sent.size === 0 && !this.#hasCalls) this.#worker?.unref();
     if ('error' in answer) waiting.reject(errorOf(answer.error));
-    else waiting.resolve(answer.value);
+    else waiting.resolve(answer.hasLongTexts === true ? new LongAnswer(answer.value) : answer.value);
     this.#postSoon();
   }
 
@@ -186,19 +253,53 @@ export class StoreThread {
 
   #died(reason: Error): void {
     this.#worker = null;
+    this.#watch.rest();
     const { file, log } = this.#options;
     log.error({ err: reason, file }, 'the thread of the store has died; another one makes its calls again');
-    const text = `${file} cannot be used: the thread of the store has died (${reason.message})`;
     const calls = [...this.#sent.values()];
+    for (const waiting of calls) this.#forget(waiting);
+    if (this.#isReady) this.#makeAgain(calls, reason);
+    else this.#startAgain(calls, reason);
+    this.#postSoon();
+  }
+
+  /** The calls may have been made, and one of them may have killed the thread. */
+  #makeAgain(calls: readonly Waiting[], reason: Error): void {
+    const text = `${this.#options.file} cannot be used: the thread of the store has died (${reason.message})`;
     for (const waiting of calls) {
-      this.#forget(waiting);
       waiting.deaths++;
       waiting.call.again = true;
       if (waiting.deaths === DEATHS_MAX) waiting.reject(new StoreError('store_failed', text, {}, { cause: reason }));
     }
     this.#again.unshift(...calls.filter(({ deaths }) => deaths < DEATHS_MAX));
-    this.#postSoon();
   }
+
+  /** No call has been made. It is tried again after a pause, because what the system lacks may become free. */
+  #startAgain(calls: readonly Waiting[], reason: Error): void {
+    for (const { call } of calls) call.again = true;
+    this.#again.unshift(...calls);
+    const pauseMs = START_PAUSES_MS[this.#failedStarts];
+    if (pauseMs !== undefined && !this.#isClosed) {
+      this.#failedStarts++;
+      this.#pause = (this.#options.waitClock ?? systemClock).setTimer(() => {
+        this.#pause = null;
+        this.#postSoon();
+      }, pauseMs);
+      return;
+    }
+    const error = new StoreError('store_failed', cannotStart(this.#options.file, reason), {}, { cause: reason });
+    const lanes = [this.#reads, this.#longWrites, this.#writes].flatMap((lane) => lane.take({ all: true }));
+    for (const waiting of lanes) waiting.lane.ended(waiting);
+    for (const { reject } of [...this.#again.splice(0), ...lanes]) reject(error);
+  }
+}
+
+function cannotStart(file: string, { message }: Error): string {
+  return `${file} cannot be used: the thread of the store cannot start (${message}). If memory or file descriptors are used up, end other programs, or restart heddle.`;
+}
+
+function silent(file: string, seconds: number): string {
+  return `${file} has not answered for ${seconds} s: threads wait for it. Check whether its disk or network file system responds. If it does and this does not end, restart heddle.`;
 }
 
 function withErrors(fields: object): object {

@@ -1,6 +1,6 @@
 // The script of the thread in which a store runs.
 import { parentPort, workerData } from 'node:worker_threads';
-import { type ServedStoreOptions, serveStore } from './serve-store.ts';
+import { type StoreWorkerData, serveStore } from './serve-store.ts';
 
 if (parentPort === null) throw new Error('this script is for a worker thread');
-serveStore(parentPort, workerData as ServedStoreOptions);
+serveStore(parentPort, workerData as StoreWorkerData);
