@@ -121,8 +121,16 @@ class LateBackend {
   }
 
   async #load(): Promise<Backend> {
+    // In steps, because the client may send requests at once: all of it takes some 25 ms.
+    await nextTurn();
+    await import('./config/load-config.ts');
+    await nextTurn();
+    await import('./agent/threads.ts');
+    await nextTurn();
+    await import('./handlers/method-table.ts');
     await nextTurn();
     const { createBackend } = await import('./backend.ts');
+    await nextTurn();
     this.#loaded = createBackend(this.#options, this.#front);
     return this.#loaded;
   }

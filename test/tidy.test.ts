@@ -108,6 +108,112 @@ const FS_FOR_SOME: Record<string, { uses: string; because: string }> = {
   'src/tools/apply-patch/write-plan.ts': { uses: 'rename unlink', because: 'asks first whether it is a file of the store' },
   'src/tools/command/outside/command-pin.ts': { uses: 'open', because: 'opens folders only' },
 };
+/**
+ * What blocks the main thread for long if its input is long, and the files that may use it, with the reason: mostly, why the input is short.
+ * All others use the doors, which do it in parts: parseJson in base/parse-long-json.ts, base/text/decode-utf8.ts and utf8-text.ts.
+ */
+const BLOCKING: Record<string, { use: RegExp; files: Record<string, string> }> = {
+  'parse JSON': {
+    use: /\bJSON\.parse\(|\bparsedJson\(/,
+    files: {
+      'src/agent/client-tools/client-tools.ts': 'the tools of a thread, which a limit of the request bounds',
+      'src/agent/review/read-review.ts': 'the answer of a reviewer',
+      'src/base/json-value.ts': 'is parsedJson',
+      'src/base/parse-long-json.ts': 'is the door',
+      'src/cli/wire-log.ts': 'only with --wire-log',
+      'src/client/server-connection.ts': 'the client, which is in another process',
+      'src/config/hooks/read-hooks.ts': 'a file within FILE_BYTES_MAX',
+      'src/config/layers/key-ranges.ts': 'a key',
+      'src/config/login/stored-login.ts': 'a small file',
+      'src/config/trust/trust-record.ts': 'a line; the file is within RECORD_BYTES_MAX and parsed once',
+      'src/handlers/config-writing/login-writer.ts': 'a small file',
+      'src/hooks/read-output.ts': 'output within a limit',
+      'src/mcp/host/pipe-transport.ts': 'in the thread of MCP servers',
+      'src/mcp/oauth/credential-store.ts': 'a small file',
+      'src/model/chat/chat-tool-calls.ts': 'the argument of a custom tool; the pieces of a call without an index',
+      'src/model/embedded/embedded-step.ts': 'a line of the user, for tests',
+      'src/model/found-tools.ts': 'the result of a search of tools, which has a limit',
+      'src/model/http/event-reader.ts': 'events within SHORT_CHARS_MAX; longer ones go through the door',
+      'src/model/http/event-redactor.ts': 'arguments within EXAMINED_CHARS_MAX',
+      'src/model/http/http-failure.ts': 'the body of an error, which has a limit',
+      'src/model/http/response-reader.ts': 'a response that is not a stream',
+      'src/model/responses/response-translator.ts': 'an invalid item, which ends the response',
+      'src/policy/rules/accepted-commands.ts': 'a line of a rule',
+      'src/rollout/rollout-record.ts': 'a line of a file that is imported',
+      'src/rollout/thread-name.ts': 'a short line',
+      'src/sandbox/places/server-places.ts': 'manifests of our own packages',
+      'src/secrets/json-redactor.ts': 'texts of logs, reports and reviews',
+      'src/store/encode-cursor.ts': 'a cursor',
+      'src/store/sqlite/database/sweep-litter.ts': 'in the thread of the store',
+      'src/store/sqlite/history/blobs.ts': 'in the thread of the store',
+      'src/store/sqlite/history/partial-rows.ts': 'in the thread of the store',
+      'src/store/sqlite/maintenance/fill-gaps.ts': 'in the thread of the store',
+      'src/store/sqlite/maintenance/salvage-database.ts': 'in the thread of the store, or in a process of its own',
+      'src/tools/apply-patch/diff/streamed-changes.ts': 'input within PREVIEW_CHARS_MAX',
+      'src/tools/read-file.ts': 'the arguments that a guardian or hook writes, which have a limit',
+      'src/transport/json-reader.ts': 'messages within SHORT_JSON_CHARS',
+      'src/transport/request-ids.ts': 'the id of a request',
+    },
+  },
+  'decode bytes at once': {
+    use: /\bnew TextDecoder\(/,
+    files: {
+      'src/base/text/decode-utf8.ts': 'is the door',
+      'src/config/hooks/read-hooks.ts': 'a file within FILE_BYTES_MAX',
+      'src/config/layers/layer.ts': 'a file within CONFIG_BYTES_MAX',
+      'src/config/rules-files.ts': 'a file within a limit',
+      'src/config/trust/trusted-files.ts': 'a file within RECORD_BYTES_MAX',
+      'src/instructions/agents-md.ts': 'instructions, which have a limit',
+      'src/instructions/skills/skill-body.ts': 'a skill, which has a limit',
+      'src/model/script/load-scripted-model.ts': 'a script for tests',
+      'src/network/socks-handshake.ts': 'the name of a host',
+      'src/tools/read-file.ts': 'a file within a limit',
+    },
+  },
+  'send to a thread': {
+    use: /\.postMessage\(/,
+    files: {
+      'src/mcp/create-host-port.ts': 'calls, whose arguments have a limit of values and characters (McpCallAction)',
+      'src/mcp/host/mcp-worker.ts': 'from the thread of MCP servers; results are within the limits of limited-result.ts',
+      'src/search/worker/index-thread.ts': 'queries and lists of paths in parts',
+      'src/search/worker/serve-indexes.ts': 'from a thread; matches have a limit',
+      'src/store/sqlite/worker/serve-store.ts': 'from the thread of the store; pages have a limit of bytes',
+      'src/store/sqlite/worker/store-thread.ts': 'calls to the store, within its budgets; a history that a client gives is one call',
+      'src/tools/command/network/thread/proxy-thread.ts': 'decisions about connections',
+      'src/tools/command/network/thread/serve-proxies.ts': 'from the thread of proxies',
+    },
+  },
+  'copy values': {
+    use: /\bstructuredClone\(/,
+    files: {
+      'src/agent/items/response-items.ts': 'a reasoning item; others are copied at their top only',
+      'src/agent/items/unfinished-items.ts': 'a reasoning item; others are copied at their top only',
+    },
+  },
+  'yield without a turn': {
+    use: /\bsetImmediate\b/,
+    files: {
+      'src/agent/outbox.ts': 'gathers what is stored in one round',
+      'src/app.ts': 'loads the server in steps',
+      'src/base/event-loop-yield.ts': 'is the door',
+      'src/base/processes/spawn-program.ts': 'is the door of starts',
+      'src/cli/deterministic/fixed-pace.ts': 'waits until the server is at rest',
+      'src/cli/deterministic/paced-process.ts': 'waits until the server is at rest',
+      'src/mcp/host/pipe-transport.ts': 'in the thread of MCP servers',
+      'src/model/embedded/answer-writer.ts': 'the events of the embedded model',
+      'src/sandbox/local-listeners.ts': 'waits for connections',
+      'src/sandbox/processes/output-reader.ts': 'lets other streams be read',
+      'src/sandbox/processes/process-table.ts': 'a list of processes, for kills, which must not wait',
+      'src/search/path-index.ts': 'in the thread of searches',
+      'src/server/connection.ts': 'orders messages',
+      'src/server/dispatcher.ts': 'orders messages',
+      'src/store/sqlite/store-connection.ts': 'in the thread of the store',
+      'src/store/sqlite/store-queue.ts': 'in the thread of the store',
+      'src/tools/command/network/turn-of-event-loop.ts': 'connections, in rounds of their own',
+      'src/transport/json-writer.ts': 'joins what is written in one round',
+    },
+  },
+};
 const NOT_OURS = ['node_modules', 'dist', '.git', '.cache'];
 
 const projectFiles = filesIn('');
@@ -228,6 +334,16 @@ describe('the source', () => {
   test('keeps what it loads or makes once with base/loading/once.ts, which does not keep a failure: its cause may pass', () => {
     const keeping = /\?\?=\s*(?:\(?async\b|import\()|\?\?=[^;]*?\bimport\(|let load\w*: Promise</;
     expect(source.filter((path) => keeping.test(codeOf(path)))).toEqual([]);
+  });
+
+  test.each(Object.entries(BLOCKING))('may %s only in the files that are listed with a reason', (_name, { use, files }) => {
+    expect(source.filter((path) => use.test(codeOf(path))).sort()).toEqual(Object.keys(files).sort());
+  });
+
+  test('awaits mayStart() directly before it starts a program, so that many starts do not block the main thread', () => {
+    const starting = source.filter((path) => /\bspawnProgram\(/.test(codeOf(path)) && path !== 'src/base/processes/spawn-program.ts');
+    // The client starts one program, in another process.
+    expect(starting.filter((path) => !/await mayStart\(\);\n/.test(codeOf(path)))).toEqual(['src/client/spawn-server.ts']);
   });
 
   test('measures time with base/clock.ts: performance.now() loads a module of Node', () => {

@@ -5,7 +5,7 @@ import { runningAgentsMax } from '../config/agents/running-agents-max.ts';
 import type { Config } from '../config/config.ts';
 import { readOr } from '../config/config-error.ts';
 import { mergeTables } from '../config/layers/config-table.ts';
-import { requestLayer } from '../config/layers/request-layer.ts';
+import { isRequestLayer } from '../config/layers/request-layer.ts';
 import { mcpSettings } from '../config/mcp/mcp-settings.ts';
 import { NoModelError } from '../config/providers/choose-provider.ts';
 import { contextWindow } from '../config/providers/context-window.ts';
@@ -134,7 +134,7 @@ export async function resolveThread(
     settings,
     configuration: {
       config,
-      requested: request === null ? null : requestLayer(request).config,
+      requested: config.layers.find(isRequestLayer)?.config ?? null,
       model: await modelFor(provider),
       warnings: threadWarnings(config, {
         provider,

@@ -6,12 +6,20 @@ const UNITS_BETWEEN = 5_000;
 /** Time between two yields, however few units were done: the system can take long for some of them. */
 const MS_BETWEEN = 5;
 
-/** Lets other work run from time to time during long work. Several parts of the work can use it at once: they take turns. */
+/**
+ * Whose turn it is: all long work of this thread, of whatever object, waits behind it. Otherwise as many pieces of work as there are
+ * would go on in the same round of the event loop.
+ */
+let turn: Promise<void> = Promise.resolve();
+
+/**
+ * Lets other work run from time to time during long work. All long work takes turns: in each round of the event loop only one piece goes
+ * on, for some milliseconds.
+ */
 export class EventLoopYield {
   #done = 0;
   /** When the work since the last yield began. Null: there was no work yet. */
   #sinceMs: number | null = null;
-  #yielded: Promise<void> = Promise.resolve();
 
   /** Await this between two parts of the work, with the number of units done. */
   async worked(units: number): Promise<void> {
@@ -23,13 +31,8 @@ export class EventLoopYield {
 
   /** Await this before a long piece of work that cannot be divided. */
   async yielded(): Promise<void> {
-    // Only one part goes on in each round of the event loop.
-    this.#yielded = this.#yielded.then(() => this.#yield());
-    await this.#yielded;
-  }
-
-  async #yield(): Promise<void> {
-    await setImmediate();
+    turn = turn.then(() => setImmediate());
+    await turn;
     this.#done = 0;
     this.#sinceMs = monotonicMs();
   }

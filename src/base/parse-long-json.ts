@@ -1,4 +1,5 @@
 import { EventLoopYield } from './event-loop-yield.ts';
+import { parsedJson } from './json-value.ts';
 
 /** A string of this length is parsed at once. */
 const PIECE_CHARS = 64 * 1024;
@@ -15,6 +16,14 @@ const BLANKS = /[ \t\n\r]*/y;
 
 /** A list or an object whose end is still to come. */
 type Open = { values: unknown[] } | { members: Record<string, unknown>; key: string };
+
+/** Parsed at once: a few milliseconds, even if it has nothing but small values. */
+export const SHORT_JSON_CHARS = 128 * 1024;
+
+/** As `parsedJson`, for a text of any length: lets other work run while a long one is parsed. Resolves with undefined if it is not JSON. */
+export async function parseJson(text: string): Promise<unknown> {
+  return text.length <= SHORT_JSON_CHARS ? parsedJson(text) : parseLongJson(text);
+}
 
 /** As `parsedJson`, for a long text: lets other work run in between. Resolves with undefined if the text is not JSON. */
 export async function parseLongJson(text: string): Promise<unknown> {

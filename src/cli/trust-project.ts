@@ -30,7 +30,7 @@ export async function trustProject({ home, systemDir, folder, yes }: TrustOption
   if (!isFolder(folder)) throw new OptionError(`trust ${showText(folder)}: there is no such folder`);
   const user = await ownSettings({ home, systemDir });
   const trustedFiles = new TrustedFiles({ home });
-  const files = projectFiles({ cwd: folder, home, user }, trustedFiles);
+  const files = await projectFiles({ cwd: folder, home, user }, trustedFiles);
   if (trustedFiles.problem !== null) throw trustedFiles.problem;
   const refused = files.filter((one) => !one.isInForce);
   for (const { path, reason, offered } of refused) {

@@ -1,17 +1,18 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Env } from '../base/env.ts';
+import { EventLoopYield } from '../base/event-loop-yield.ts';
 import type { JsonObject } from '../base/json-value.ts';
 import { isFolder } from '../base/paths/is-folder.ts';
 import { readRoles } from './agents/read-roles.ts';
 import { Config } from './config.ts';
 import { loadHooks } from './hooks/load-hooks.ts';
 import { emptyTable, isTable, mergeTables, tableWith, valueAt } from './layers/config-table.ts';
-import { type Layer, parseLayer, readLayer } from './layers/layer.ts';
+import { type Layer, parseLayer, readLayer, type TomlReading } from './layers/layer.ts';
 import { profileFile } from './layers/profile-files.ts';
 import { projectLayers } from './layers/project-layers.ts';
 import { flagsLayer, requestLayer } from './layers/request-layer.ts';
-import { loadToml, type Toml } from './layers/toml.ts';
+import { loadToml } from './layers/toml.ts';
 import { readStoredLogin } from './login/stored-login.ts';
 import { NO_REQUIREMENTS, type Requirements, readRequirements } from './requirements/requirements.ts';
 import type { TrustedFiles } from './trust/trusted-files.ts';
@@ -41,28 +42,33 @@ export interface ConfigSources {
 /**
  * Reads all sources again and merges them, from the lowest: the system's config.toml, the home's, the trusted files of projects, the
  * profile, the command line, the request. Throws a ConfigError if a source cannot be read. A single invalid value throws
- * later, when it is used.
+ * later, when it is used. Lets other work run between the sources.
  */
 export async function loadConfig(sources: ConfigSources): Promise<Config> {
   const { home, cwd, env, overrides, request, trustedFiles, modelGiven = false } = sources;
   const toml = await loadToml();
-  const { system, user } = ownLayers(sources, toml);
-  const requirements = requirementsOf(sources, toml);
+  const breaks = new EventLoopYield();
+  const reading = { toml, breaks };
+  const { system, user } = await ownLayers(sources, reading);
+  const requirements = await requirementsOf(sources, reading);
   const below = mergeLayers([...system, user]);
-  const { layers: projects, roleFiles, hookFiles } = projectLayers({ cwd, home, user: below }, { toml, trustedFiles });
+  const { layers: projects, roleFiles, hookFiles } = await projectLayers({ cwd, home, user: below }, { toml, trustedFiles, breaks });
   const session: Layer[] = [];
   if (overrides.length > 0) session.push(flagsLayer(overrides, toml));
   if (request) session.push(requestLayer(request));
+  await breaks.worked(1);
 
   const all = [...system, user, ...projects, ...session];
   const switched = switchedFeatures(sources);
   const login = readStoredLogin(home);
   const base = new Config({ home, env, modelGiven, login, requirements, layers: all, values: mergeTables(switched, mergeLayers(all)) });
-  const profiles = profileLayers(base, { user, toml });
+  await breaks.worked(1);
+  const profiles = await profileLayers(base, { user, reading });
   const layers = [...system, user, ...projects, ...profiles, ...session];
   const values = mergeTables(mergeTables(switched, guardianReviewer(base.values)), mergeLayers(layers));
   const own = new Config({ home, env, modelGiven, login, requirements, layers, values });
-  const agentRoles = readRoles({ home, own, layers, roleFiles, toml });
+  await breaks.worked(1);
+  const agentRoles = await readRoles({ home, own, layers, roleFiles, toml, breaks });
   const isEnabled = valueAt(own.values, ['features', 'hooks']) !== false;
   const hooks = await loadHooks({ home, layers, files: hookFiles, isEnabled });
   return new Config({ home, env, modelGiven, login, requirements, layers, values, agentRoles, hooks });
@@ -70,28 +76,28 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
 
 type OwnSources = Pick<ConfigSources, 'home' | 'systemDir' | 'userText'>;
 
-/** Returns the settings of the user and of the system, which decide about the trust in projects. Throws a ConfigError. */
+/** Resolves with the settings of the user and of the system, which decide about the trust in projects. Rejects with a ConfigError. */
 export async function ownSettings(sources: OwnSources): Promise<JsonObject> {
-  const { system, user } = ownLayers(sources, await loadToml());
+  const { system, user } = await ownLayers(sources, { toml: await loadToml(), breaks: new EventLoopYield() });
   return mergeLayers([...system, user]);
 }
 
-function ownLayers(sources: OwnSources, toml: Toml): { system: Layer[]; user: Layer } {
-  const layer = systemFile(sources, 'config.toml', toml);
-  return { system: layer === null ? [] : [layer], user: userLayer(join(sources.home, 'config.toml'), sources, toml) };
+async function ownLayers(sources: OwnSources, reading: TomlReading): Promise<{ system: Layer[]; user: Layer }> {
+  const layer = await systemFile(sources, 'config.toml', reading);
+  return { system: layer === null ? [] : [layer], user: await userLayer(join(sources.home, 'config.toml'), sources, reading) };
 }
 
-/** Throws a ConfigError if the file is invalid. */
-function requirementsOf(sources: ConfigSources, toml: Toml): Requirements {
-  const layer = systemFile(sources, 'requirements.toml', toml);
+/** Rejects with a ConfigError if the file is invalid. */
+async function requirementsOf(sources: ConfigSources, reading: TomlReading): Promise<Requirements> {
+  const layer = await systemFile(sources, 'requirements.toml', reading);
   return layer === null ? NO_REQUIREMENTS : readRequirements(layer);
 }
 
-/** Null: there is no such file, or it sets nothing. Throws a ConfigError if it cannot be looked at: it may have limits. */
-function systemFile({ systemDir = null }: OwnSources, name: string, toml: Toml): Layer | null {
+/** Null: there is no such file, or it sets nothing. Rejects with a ConfigError if it cannot be looked at: it may have limits. */
+async function systemFile({ systemDir = null }: OwnSources, name: string, reading: TomlReading): Promise<Layer | null> {
   if (systemDir === null) return null;
   const file = join(systemDir, name);
-  const layer = readLayer(file, { type: 'system', file }, toml);
+  const layer = await readLayer(file, { type: 'system', file }, reading);
   return Object.keys(layer.config).length === 0 ? null : layer;
 }
 
@@ -101,9 +107,9 @@ function switchedFeatures({ features = {} }: ConfigSources): JsonObject {
     .reduce(mergeTables, emptyTable());
 }
 
-function userLayer(file: string, { userText }: OwnSources, toml: Toml): Layer {
+function userLayer(file: string, { userText }: OwnSources, reading: TomlReading): Promise<Layer> {
   const name = { type: 'user' as const, file, profile: null };
-  return userText === undefined ? readLayer(file, name, toml) : parseLayer(Buffer.from(userText), { file, name }, toml);
+  return userText === undefined ? readLayer(file, name, reading) : parseLayer(Buffer.from(userText), { file, name }, reading);
 }
 
 function mergeLayers(layers: readonly Layer[]): JsonObject {
@@ -111,11 +117,11 @@ function mergeLayers(layers: readonly Layer[]): JsonObject {
 }
 
 /** The layers of the profile: `[profiles.NAME]` of config.toml, and over it NAME.config.toml in the home, in which other agents keep it. */
-function profileLayers(base: Config, { user, toml }: { user: Layer; toml: Toml }): Layer[] {
+async function profileLayers(base: Config, { user, reading }: { user: Layer; reading: TomlReading }): Promise<Layer[]> {
   const profile = base.get('profile');
   if (profile === null) return [];
   const ofTable = profileTable(base, { user, profile });
-  const ofFile = fileOfProfile(base, { profile, toml });
+  const ofFile = await fileOfProfile(base, { profile, reading });
   if (ofTable === null && ofFile === null) {
     throw base.error(['profile'], `there is no table [profiles.${profile}], and no file ${profile}.config.toml in the home`);
   }
@@ -139,11 +145,11 @@ function profileTable(base: Config, { user, profile }: { user: Layer; profile: s
   };
 }
 
-function fileOfProfile({ home }: Config, { profile, toml }: { profile: string; toml: Toml }): Layer | null {
+async function fileOfProfile({ home }: Config, { profile, reading }: { profile: string; reading: TomlReading }): Promise<Layer | null> {
   const name = profileFile(profile);
   const file = name === null ? null : join(home, name);
   // While a command runs, an empty folder may keep the place of a file that does not exist.
-  return file !== null && existsSync(file) && !isFolder(file) ? readLayer(file, { type: 'user', file, profile }, toml) : null;
+  return file !== null && existsSync(file) && !isFolder(file) ? readLayer(file, { type: 'user', file, profile }, reading) : null;
 }
 
 function withReviewer(layer: Layer, { requirements }: Config): Layer {

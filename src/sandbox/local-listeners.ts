@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, Server } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../base/clock.ts';
-import { spawnProgram } from '../base/processes/spawn-program.ts';
+import { mayStart, spawnProgram } from '../base/processes/spawn-program.ts';
 import type { CommandListener, Listeners, ReceivedListener } from './listeners.ts';
 import type { CommandServer } from './sandbox.ts';
 
@@ -38,6 +38,7 @@ export class LocalListeners implements Listeners {
   }
 
   async receive([program = '', ...args]: readonly string[], port: number): Promise<ReceivedListener> {
+    await mayStart();
     const child = spawnProgram(program, [...args, '-e', SOURCE, String(port)], {
       env: { ELECTRON_RUN_AS_NODE: '1' },
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],

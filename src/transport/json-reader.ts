@@ -1,7 +1,7 @@
 import { AbstractMessageReader, type DataCallback, type Disposable } from 'vscode-jsonrpc/node';
 import { isObject, parsedJson } from '../base/json-value.ts';
 import type { Log } from '../base/log.ts';
-import { parseLongJson } from '../base/parse-long-json.ts';
+import { parseJson, SHORT_JSON_CHARS } from '../base/parse-long-json.ts';
 import { LINE_BYTES_MAX } from '../base/text/line-splitter.ts';
 import { idText } from '../protocol/id-text.ts';
 import type { RequestIds } from './request-ids.ts';
@@ -32,9 +32,6 @@ export const READER_NOTIFICATIONS = { answer: '$/answer', end: '$/end' } as cons
 
 /** The maximum number of unanswered requests of a client. Further requests are refused at once. */
 export const REQUESTS_IN_FLIGHT_MAX = 8192;
-
-/** To parse a longer message takes some milliseconds. */
-const SHORT_CHARS_MAX = 1024 * 1024;
 
 /** The total length of their lines, in characters, beyond which reading stops. */
 const REQUESTS_CHARS_MAX = 64 * 1024 * 1024;
@@ -81,7 +78,7 @@ export class JsonReader extends AbstractMessageReader {
 
   #receiveInOrder(line: string, callback: DataCallback): void {
     if (this.#behind !== null) this.#behind.push(line);
-    else if (line.length <= SHORT_CHARS_MAX) this.#receive(line, callback, parsedJson(line));
+    else if (line.length <= SHORT_JSON_CHARS) this.#receive(line, callback, parsedJson(line));
     else this.#parsed = this.#receiveLong(line, callback);
   }
 
@@ -90,7 +87,7 @@ export class JsonReader extends AbstractMessageReader {
     this.#behind = [line];
     this.pause();
     for (let next = this.#behind.shift(); next !== undefined; next = this.#behind.shift()) {
-      this.#receive(next, callback, next.length <= SHORT_CHARS_MAX ? parsedJson(next) : await parseLongJson(next));
+      this.#receive(next, callback, await parseJson(next));
     }
     this.#behind = null;
     this.resume();

@@ -1,11 +1,13 @@
 // Measures the built server, and for comparison a minimal Node program, in alternation. Run it with `npm run bench`.
 // `-- --quick` measures less, and `-- --only NAME` only one workload. `-- --only growth` measures how costs grow, which takes long;
-// `--large` adds sizes. docs/performance.md explains the rows.
+// `--large` adds sizes. `-- --only gaps` measures how long other requests wait, `--named TEXT` only some of the loads.
+// docs/performance.md explains the rows.
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { arch, cpus, tmpdir, type } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { measureGaps } from './gaps.ts';
 import { growthTables } from './growth.ts';
 import { MockModel } from './mock-model.ts';
 import { type Row, table } from './table.ts';
@@ -20,9 +22,15 @@ const FLOOR: Subject = {
 };
 
 const GROWTH = 'growth';
+const GAPS = 'gaps';
 
 const { values: flags } = parseArgs({
-  options: { quick: { type: 'boolean', default: false }, only: { type: 'string' }, large: { type: 'boolean', default: false } },
+  options: {
+    quick: { type: 'boolean', default: false },
+    only: { type: 'string' },
+    large: { type: 'boolean', default: false },
+    named: { type: 'string' },
+  },
 });
 
 /** Subjects alternate, and so does their order, so that other load on the machine affects both. */
@@ -44,8 +52,8 @@ async function measure(workload: Workload, bench: Bench): Promise<Row[]> {
 
 async function bench(): Promise<void> {
   const chosen = workloads.filter(({ name }) => flags.only === undefined || flags.only === name);
-  if (chosen.length === 0 && flags.only !== GROWTH) {
-    throw new Error(`--only: expected one of ${[...workloads.map(({ name }) => name), GROWTH].join(', ')}`);
+  if (chosen.length === 0 && flags.only !== GROWTH && flags.only !== GAPS) {
+    throw new Error(`--only: expected one of ${[...workloads.map(({ name }) => name), GAPS, GROWTH].join(', ')}`);
   }
   const folder = mkdtempSync(join(realpathSync(tmpdir()), 'heddle-bench-'));
   const model = await MockModel.listen();
@@ -59,8 +67,13 @@ async function bench(): Promise<void> {
       flags.only === GROWTH
         ? await growthTables({ subject: HEDDLE, bench: { folder, model, quick: flags.quick }, large: flags.large })
         : null;
+    const gaps =
+      flags.only === GAPS
+        ? await measureGaps({ subject: HEDDLE, bench: { folder, model, quick: flags.quick }, named: flags.named ?? '' })
+        : null;
+    const measured = gaps === null ? table(rows, [HEDDLE.name, FLOOR.name]) : table(gaps, ['blocked', 'working'], { ratios: false });
     const machine = `${type()} ${arch()}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, Node ${process.version}`;
-    process.stdout.write(`${new Date().toISOString().slice(0, 10)}, ${machine}\n\n${growth ?? table(rows, [HEDDLE.name, FLOOR.name])}\n`);
+    process.stdout.write(`${new Date().toISOString().slice(0, 10)}, ${machine}\n\n${growth ?? measured}\n`);
   } finally {
     for (const server of running) server.kill();
     model.close();

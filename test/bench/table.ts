@@ -5,15 +5,16 @@ export interface Row {
   values: Record<string, number[]>;
 }
 
-/** Returns a Markdown table: the median and range of each subject, and the ratio of the first subject's median to the floor's. */
-export function table(rows: Row[], [subject, floor]: [string, string]): string {
+/** Returns a Markdown table: the median and range of both columns, and the ratio of the first one's median to that of the second. */
+export function table(rows: Row[], [subject, floor]: [string, string], { ratios = true } = {}): string {
   const cells = rows.map(({ name, unit, values }) => {
     const own = values[subject] ?? [];
     const least = values[floor] ?? [];
     const ratio = unit === '' ? Number.NaN : median(own) / median(least);
-    return [name, unit, spread(own), spread(least), Number.isFinite(ratio) ? `${ratio.toFixed(2)} ×` : ''];
+    const compared = Number.isFinite(ratio) ? `${ratio.toFixed(2)} ×` : '';
+    return [name, unit, spread(own), spread(least), ...(ratios ? [compared] : [])];
   });
-  const all = [['', 'unit', subject, floor, 'ratio'], ...cells];
+  const all = [['', 'unit', subject, floor, ...(ratios ? ['ratio'] : [])], ...cells];
   const widths = all[0]?.map((_, column) => Math.max(3, ...all.map((line) => line[column]?.length ?? 0))) ?? [];
   const print = (line: string[]) => `| ${line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
   const [head = [], ...body] = all.map(print);

@@ -27,6 +27,13 @@ function projectOf(files: Record<string, string>, user = ''): ConfigSources & { 
 }
 
 describe('roles of the user', () => {
+  test('of more than 256 roles, the first ones by name can be used, and the others are told', async () => {
+    const tables = Array.from({ length: 300 }, (_, index) => `[agents.r${index + 100}]\ndescription = "d"\n`);
+    const { roles, problems } = await rolesOf({ 'config.toml': tables.join('') });
+    expect(roles.map(({ name }) => name)).toEqual(Array.from({ length: 256 }, (_, index) => `r${index + 100}`));
+    expect(problems).toMatchObject([{ role: null, summary: 'there are 300 roles of agents: only the first 256 by name are used' }]);
+  });
+
   test('a table of config.toml defines a role, with any setting', async () => {
     const { roles, problems } = await rolesOf({
       'config.toml': `[agents.reviewer]

@@ -140,6 +140,13 @@ test.each([
   expect(warnings).toMatchObject([{ summary: settings.problems[0]?.error.message, path: `${home}/config.toml` }]);
 });
 
+test('of more than 256 servers, the first ones by name are used, and the others are told', async () => {
+  const tables = Array.from({ length: 300 }, (_, index) => `[mcp_servers.s${index + 100}]\ncommand = "prog"\nenabled = false\n`);
+  const { settings } = await read(tables.join(''));
+  expect(settings.servers.map(({ name }) => name)).toEqual(Array.from({ length: 256 }, (_, index) => `s${index + 100}`));
+  expect(settings.further).toMatchObject([{ message: expect.stringContaining('there are 300 MCP servers, more than 256') }]);
+});
+
 test('a disabled server has no problems; a table that is none is one', async () => {
   expect((await read('[mcp_servers.ex]\nenabled = false\nargs = 1\n')).settings).toMatchObject({ servers: [], problems: [] });
   expect((await read('mcp_servers = 1\n')).settings).toMatchObject({

@@ -96,6 +96,19 @@ describe.each<WireApi>(['responses', 'chat'])('a key that a provider with the AP
     expect(deltas).toBe('{"a":"x \\u007');
   });
 
+  test('in arguments that write any one of its characters with any escape sequence', async () => {
+    const short: Record<string, string> = { '"': '\\"', '\\': '\\\\', '/': '\\/', '\n': '\\n' };
+    for (const [index, char] of [...KEY].entries()) {
+      const code = char.charCodeAt(0).toString(16).padStart(4, '0');
+      for (const escaped of [`\\u${code}`, `\\u${code.toUpperCase()}`, ...(char in short ? [short[char]] : [])]) {
+        const others = [...KEY].map((each) => (each === '"' || each === '\\' ? `\\${each}` : each));
+        const written = others.with(index, escaped ?? '').join('');
+        const [, args] = texts(await events(wireApi, answer(wireApi, 'arguments', [`{"a":"x ${written}"}`])));
+        expect(args, written).toBe('{"a":"x …"}');
+      }
+    }
+  });
+
   test.each([400, 401, 500])('in an error with status %i', async (status) => {
     const all = await events(wireApi, refusing(status, { error: { message: `Bad ${KEY}`, code: KEY, type: KEY } }));
     expect(all.at(-1)).toMatchObject({ type: 'failed' });

@@ -170,6 +170,13 @@ test('a working directory of very many levels is refused before it is followed',
   expect(output).toContain('`workdir` has more than 256 levels');
 });
 
+test('a command that no system can start is refused before it is judged', async () => {
+  const { session } = await started();
+  const { output, asked } = await session.run(`true ${'x'.repeat(1024 * 1024)}`, OUTSIDE);
+  expect(asked).toEqual([]);
+  expect(output).toContain('The command has more than 1048576 characters, and cannot be started.');
+});
+
 describe('while the question is open', () => {
   test.each([[false], [true]])('a folder that replaces the working directory has no effect: terminal %j', async (tty) => {
     const { session, path, outside } = await started({ 'work/build/other': '' });

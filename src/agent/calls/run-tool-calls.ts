@@ -1,7 +1,9 @@
+import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import type { JsonValue } from '../../base/json-value.ts';
 import type { Log } from '../../base/log.ts';
 import { orAborted } from '../../base/or-aborted.ts';
 import type { Pace } from '../../base/pace.ts';
+import { parseJson } from '../../base/parse-long-json.ts';
 import { Places } from '../../base/places.ts';
 import { contextMessage } from '../../instructions/context-message.ts';
 import { flatSpecName } from '../../model/flat-tool-name.ts';
@@ -56,6 +58,8 @@ interface ToolCallDeps {
 
 /** How many calls of one response run at a time. The others wait, in their order. */
 const PARALLEL_CALLS_MAX = 64;
+/** The units of work of the beginning of a call: few calls begin in one round of the event loop. */
+const CALL_UNITS = 1_250;
 
 /**
  * Runs calls that the model made together, and stores the output of each as it ends. They run in parallel, but a call of an exclusive
@@ -64,6 +68,7 @@ const PARALLEL_CALLS_MAX = 64;
  */
 export async function runToolCalls(calls: readonly ToolCall[], deps: ToolCallDeps, signal: AbortSignal): Promise<void> {
   const places = new Places(PARALLEL_CALLS_MAX);
+  const breaks = new EventLoopYield();
   const sameId = new Map<string, Promise<void>>();
   let alone: Promise<unknown> = Promise.resolve();
   let beside: Promise<unknown>[] = [];
@@ -74,7 +79,7 @@ export async function runToolCalls(calls: readonly ToolCall[], deps: ToolCallDep
     const run = orAborted(before, signal)
       .then(() => earlier)
       .then(() => deps.pace.mayBegin())
-      .then(() => runInPlace(places, () => runCall(call, deps, signal), signal));
+      .then(() => runInPlace(places, () => breaks.worked(CALL_UNITS).then(() => runCall(call, deps, signal)), signal));
     // The calls behind it run even if its output could not be stored.
     const ended = run.catch(() => {});
     sameId.set(call.call_id, ended);
@@ -161,7 +166,7 @@ async function outcomeOf(
   const name = toolName(call);
   const tool = findTool(tools, call);
   if (tool === undefined) return { output: noTool(call, tools), success: false };
-  const args = argumentsOf(call);
+  const args = await argumentsOf(call);
   if (args === undefined) return { output: `The arguments of ${name} are not valid JSON.`, success: false };
   try {
     if (signal.aborted) return NOT_BEGUN;
@@ -232,21 +237,17 @@ function namespaceName(spec: ToolSpec): string | null {
 }
 
 /** The arguments of a call; undefined if they are not valid JSON. */
-function argumentsOf(call: ToolCall): JsonValue | undefined {
+async function argumentsOf(call: ToolCall): Promise<JsonValue | undefined> {
   if (call.type === 'function_call') return parseArguments(call.arguments);
   if (call.type === 'tool_search_call') return searchArguments(call.arguments);
   return call.type === 'custom_tool_call' ? call.input : { ...call.action };
 }
 
 /** Some providers send the arguments of a search as JSON text. */
-function searchArguments(args: unknown): JsonValue | undefined {
+async function searchArguments(args: unknown): Promise<JsonValue | undefined> {
   return typeof args === 'string' ? parseArguments(args) : ((args ?? {}) as JsonValue);
 }
 
-function parseArguments(json: string): JsonValue | undefined {
-  try {
-    return JSON.parse(json.trim() === '' ? '{}' : json) as JsonValue;
-  } catch {
-    return undefined;
-  }
+async function parseArguments(json: string): Promise<JsonValue | undefined> {
+  return (await parseJson(json.trim() === '' ? '{}' : json)) as JsonValue | undefined;
 }

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, type JsonValue } from '../../base/json-value.ts';
+import { isWithin } from '../../mcp/host/json-limits.ts';
 import { McpError } from '../../mcp/mcp-error.ts';
 import type { Progress } from '../../mcp/mcp-host-client.ts';
 import type { McpCallOutcome } from '../../mcp/to-host.ts';
@@ -27,6 +28,10 @@ import { failureFor, timedOutput } from './timed-output.ts';
 import { toolApprovalMode, toolKey } from './tool-key.ts';
 
 type McpItem = Extract<ThreadItem, { type: 'mcpToolCall' }>;
+
+/** The largest arguments of a call: more values hold up the main thread for too long when they are handed to the thread of MCP. */
+const ARGUMENTS = { chars: 16 * 1024 * 1024, values: 50_000, depth: 100 };
+const TOO_LARGE = `The arguments are too large: a call has at most ${ARGUMENTS.values} values and ${ARGUMENTS.chars / 1024 / 1024} MiB.`;
 
 /** Calls a tool of an MCP server, after policy, the configured safety check and the reviewer have allowed it. */
 export class McpCallAction implements Action {
@@ -61,6 +66,7 @@ export class McpCallAction implements Action {
   static prepare(args: JsonValue, call: McpCall): McpCallAction | ActionOutcome {
     const given = args ?? {};
     if (!isObject(given)) return failed(`${call.tool.name} needs an object of arguments.`);
+    if (!isWithin(ARGUMENTS, given)) return failed(TOO_LARGE);
     return new McpCallAction(call, given as JsonObject);
   }
 

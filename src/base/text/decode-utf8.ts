@@ -1,7 +1,7 @@
 import type { EventLoopYield } from '../event-loop-yield.ts';
 import { Utf8Text } from './utf8-text.ts';
 
-const PIECE_BYTES = 1024 * 1024;
+const PIECE_BYTES = 512 * 1024;
 /** So many bytes count as one unit of work. */
 const BYTES_A_UNIT = 500;
 
@@ -14,4 +14,21 @@ export async function decodeUtf8(bytes: Buffer, breaks: EventLoopYield): Promise
     await breaks.worked(piece.length / BYTES_A_UNIT);
   }
   return text.take();
+}
+
+/**
+ * The text of bytes that come in parts, without a byte order mark removed. Bytes that are not UTF-8 become U+FFFD. `isCut`: leaves out a
+ * last character whose end is missing. Lets other work run in between.
+ */
+export async function decodeAnyBytes(parts: readonly Buffer[], { isCut }: { isCut: boolean }, breaks: EventLoopYield): Promise<string> {
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  let text = '';
+  for (const part of parts) {
+    for (let from = 0; from < part.length; from += PIECE_BYTES) {
+      const piece = part.subarray(from, from + PIECE_BYTES);
+      text += decoder.decode(piece, { stream: true });
+      await breaks.worked(piece.length / BYTES_A_UNIT);
+    }
+  }
+  return isCut ? text : text + decoder.decode();
 }

@@ -1,5 +1,5 @@
 import { Config } from '../config.ts';
-import { ConfigError } from '../config-error.ts';
+import { ConfigError, NO_LOCATION } from '../config-error.ts';
 import { TOP_KEYS } from '../keys/known-tables.ts';
 import { emptyTable, mergeTables, valueAt } from '../layers/config-table.ts';
 import type { Layer } from '../layers/layer.ts';
@@ -10,16 +10,18 @@ import { confinedRole, type DroppedKey } from './confined-role.ts';
 import { ownParts, pick, projectParts, type RolePart, type RoleSources, UNUSABLE } from './role-part.ts';
 import { ROLE_SETTINGS } from './role-settings.ts';
 
+/** The model reads the names and descriptions of all roles. */
+const ROLES_MAX = 256;
 const KNOWN_ROLE_KEYS = [...TOP_KEYS, ...Object.keys(ROLE_SETTINGS)];
 
 /**
  * Reads the roles of agents: `[agents.NAME]` of all layers, and the files of `agents/` in the home and in trusted projects. A role of a
  * project sets only what a project can set, and cannot replace a role of the user. No role gives its agents more than the configuration
- * `own` gives. Never throws a ConfigError: it becomes a problem.
+ * `own` gives. Never rejects with a ConfigError: it becomes a problem. Lets other work run in between.
  */
-export function readRoles(sources: RoleSources & { own: Config }): AgentRoles {
-  const own = ownParts(sources);
-  const projects = projectParts(sources);
+export async function readRoles(sources: RoleSources & { own: Config }): Promise<AgentRoles> {
+  const own = await ownParts(sources);
+  const projects = await projectParts(sources);
   const problems = [...own.problems, ...projects.problems];
   const broken = new Set(problems.map(({ role }) => role));
   const byName = new Map<string, RolePart[]>();
@@ -30,7 +32,10 @@ export function readRoles(sources: RoleSources & { own: Config }): AgentRoles {
     else byName.set(name, [...earlier, part]);
   }
   const roles: AgentRole[] = [];
-  for (const [name, parts] of [...byName].sort(([a], [b]) => (a < b ? -1 : 1))) {
+  const sorted = [...byName].sort(([a], [b]) => (a < b ? -1 : 1));
+  if (sorted.length > ROLES_MAX) problems.push(tooMany(sorted.length));
+  for (const [name, parts] of sorted.slice(0, ROLES_MAX)) {
+    await sources.breaks.worked(1);
     problems.push(...likelyTypos(parts));
     const role = broken.has(name) ? null : readRole(name, parts, sources);
     if (role !== null && 'problem' in role) problems.push(role.problem);
@@ -114,6 +119,11 @@ function likelyTypos(parts: readonly RolePart[]): RoleProblem[] {
       return [{ role: null, summary: message, details: `Did you mean ${suggested}?`, location, isProjects }];
     }),
   );
+}
+
+function tooMany(count: number): RoleProblem {
+  const summary = `there are ${count} roles of agents: only the first ${ROLES_MAX} by name are used`;
+  return { role: null, summary, details: null, location: NO_LOCATION, isProjects: false };
 }
 
 function replaced(name: string, { layer }: RolePart): RoleProblem {

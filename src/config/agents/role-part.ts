@@ -1,11 +1,11 @@
 import { basename, dirname, join, resolve } from 'node:path';
+import type { EventLoopYield } from '../../base/event-loop-yield.ts';
 import type { JsonObject } from '../../base/json-value.ts';
 import { ConfigError, type ConfigLocation } from '../config-error.ts';
 import { tellSome } from '../keys/tell-some.ts';
 import { emptyTable, isTable, mergeTables } from '../layers/config-table.ts';
-import { type Layer, parseLayer, readLayer } from '../layers/layer.ts';
+import { type Layer, parseLayer, readLayer, type TomlReading } from '../layers/layer.ts';
 import { isRequestLayer } from '../layers/request-layer.ts';
-import type { Toml } from '../layers/toml.ts';
 import { withProjectSettings } from '../layers/with-project-settings.ts';
 import { isAgentSetting } from '../settings.ts';
 import type { ProjectFile } from '../trust/project-files.ts';
@@ -20,13 +20,12 @@ export interface RolePart {
   isProjects: boolean;
 }
 
-export interface RoleSources {
+export interface RoleSources extends TomlReading {
   home: string;
   /** All layers of the configuration, from the lowest to the highest. */
   layers: readonly Layer[];
   /** The files with roles of the thread's project, outermost first. */
   roleFiles: readonly ProjectFile[];
-  toml: Toml;
 }
 
 interface Parts {
@@ -39,27 +38,27 @@ export const UNUSABLE = 'No agent can have this role until you correct it. Every
 const IN_HOME = 'Define it in the config.toml in your heddle home instead.';
 
 /** The tables of the user's own roles: of the home's files, the home's config.toml, the profile, the command line and the request. */
-export function ownParts({ home, layers, toml }: RoleSources): Parts {
-  const { parts, problems, attempt } = collector({ isProjects: false });
+export async function ownParts({ home, layers, toml, breaks }: RoleSources): Promise<Parts> {
+  const { parts, problems, attempt } = collector({ isProjects: false, breaks });
   const folder = join(home, 'agents');
   const names = roleFileNames(home);
   if (names.length > ROLE_FILES_MAX) problems.push(tooMany(folder, { isProjects: false }));
-  const readFile = (path: string) => readLayer(path, { type: 'user', file: path, profile: null }, toml);
+  const readFile = (path: string) => readLayer(path, { type: 'user', file: path, profile: null }, { toml, breaks });
   for (const path of names.slice(0, ROLE_FILES_MAX).map((name) => join(folder, name)))
-    attempt(stem(path), () => [{ role: stem(path), layer: readFile(path) }]);
+    await attempt(stem(path), async () => [{ role: stem(path), layer: await readFile(path) }]);
   for (const { role, layer } of layers.filter((layer) => !isProjects(layer)).flatMap(tables)) {
-    const read = () => {
+    const read = async () => {
       const file = fileOf(layer);
-      return [...(file === null ? [] : [{ role, layer: required(readFile(resolve(home, file)), layer) }]), { role, layer }];
+      return [...(file === null ? [] : [{ role, layer: required(await readFile(resolve(home, file)), layer) }]), { role, layer }];
     };
-    attempt(role, read, { isRequests: isRequestLayer(layer) });
+    await attempt(role, read, { isRequests: isRequestLayer(layer) });
   }
   return { parts, problems };
 }
 
 /** The tables of the roles of the thread's project, with what a project can set. Files are read only with the content that the user trusts. */
-export function projectParts({ layers, roleFiles, toml }: RoleSources): Parts {
-  const { parts, problems, attempt } = collector({ isProjects: true });
+export async function projectParts({ layers, roleFiles, toml, breaks }: RoleSources): Promise<Parts> {
+  const { parts, problems, attempt } = collector({ isProjects: true, breaks });
   const own = layers
     .filter((layer) => !isProjects(layer))
     .map(({ config }) => config)
@@ -69,43 +68,47 @@ export function projectParts({ layers, roleFiles, toml }: RoleSources): Parts {
     problems.push(...ignored);
     return kept;
   };
-  const read = ({ path, bytes }: ProjectFile & { isInForce: true }) =>
-    narrowed(parseLayer(bytes, { file: path, name: { type: 'project', dotCodexFolder: dirname(dirname(path)) } }, toml));
+  const read = async ({ path, bytes }: ProjectFile & { isInForce: true }) => {
+    const name = { type: 'project' as const, dotCodexFolder: dirname(dirname(path)) };
+    return narrowed(await parseLayer(bytes, { file: path, name }, { toml, breaks }));
+  };
   const inForce = roleFiles.filter((file) => file.isInForce);
   for (const folder of new Set(inForce.map(({ path }) => dirname(path)))) {
     const files = inForce.filter(({ path }) => dirname(path) === folder);
     if (files.length > ROLE_FILES_MAX) problems.push(tooMany(folder, { isProjects: true }));
-    for (const file of files.slice(0, ROLE_FILES_MAX)) attempt(stem(file.path), () => [{ role: stem(file.path), layer: read(file) }]);
+    for (const file of files.slice(0, ROLE_FILES_MAX))
+      await attempt(stem(file.path), async () => [{ role: stem(file.path), layer: await read(file) }]);
   }
   for (const file of roleFiles) {
     if (file.isInForce || !file.isFolderTrusted) continue;
     problems.push({ role: null, summary: file.reason, details: null, location: { path: file.path, range: null }, isProjects: true });
   }
   for (const { role, layer } of layers.filter(isProjects).flatMap(tables)) {
-    attempt(role, () => {
+    await attempt(role, async () => {
       const path = fileOf(layer);
       const named = path === null ? null : inForce.find((file) => file.path === resolve(folderOf(layer), path));
       if (named === undefined)
         throw new ConfigError('config_file: expected a file of agents/ beside this file that is in force', layer.locate(['config_file']));
-      return [...(named === null ? [] : [{ role, layer: read(named) }]), { role, layer: narrowed(layer) }];
+      return [...(named === null ? [] : [{ role, layer: await read(named) }]), { role, layer: narrowed(layer) }];
     });
   }
   return { parts, problems };
 }
 
-function collector({ isProjects }: { isProjects: boolean }) {
+function collector({ isProjects, breaks }: { isProjects: boolean; breaks: EventLoopYield }) {
   const parts: RolePart[] = [];
   const problems: RoleProblem[] = [];
   /** Adds the parts that `read` returns, of a request if `isRequests`. A part that is not valid is a problem of its role. */
-  const attempt = (role: string, read: () => { role: string; layer: Layer }[], { isRequests = false } = {}) => {
+  const attempt = async (role: string, read: () => Promise<{ role: string; layer: Layer }[]>, { isRequests = false } = {}) => {
     const told = (location: ConfigLocation) => (isRequests ? { ...location, isRequests } : location);
     try {
-      for (const { role, layer } of read())
+      for (const { role, layer } of await read())
         parts.push({ role, layer: { ...layer, locate: (path) => told(layer.locate(path)) }, isProjects });
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
       problems.push({ role, summary: error.message, details: UNUSABLE, location: told(error.location), isProjects });
     }
+    await breaks.worked(1);
   };
   return { parts, problems, attempt };
 }

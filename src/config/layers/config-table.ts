@@ -21,26 +21,38 @@ export function isTable(value: JsonValue | undefined): value is ConfigTable {
  * too deeply.
  */
 export function toTable(source: object, location: ConfigLocation): JsonObject {
-  return copyTable(source, location, 0);
+  return copyTable(source, { location, isFrozen: false }, 0);
 }
 
-function copyTable(source: object, location: ConfigLocation, depth: number): JsonObject {
+/** As `toTable`. Nobody can change the tables any more. */
+export function toFrozenTable(source: object, location: ConfigLocation): JsonObject {
+  return copyTable(source, { location, isFrozen: true }, 0);
+}
+
+interface Copying {
+  location: ConfigLocation;
+  isFrozen: boolean;
+}
+
+function copyTable(source: object, copying: Copying, depth: number): JsonObject {
+  const { location, isFrozen } = copying;
   if (depth > DEPTH_MAX) throw new ConfigError(`nested deeper than ${DEPTH_MAX} levels`, location);
   const table = emptyTable();
   for (const [key, value] of Object.entries(source)) {
-    const copied = copyValue(value, location, depth);
+    const copied = copyValue(value, copying, depth);
     if (copied !== null) table[key] = copied;
   }
-  return table;
+  return isFrozen ? Object.freeze(table) : table;
 }
 
-function copyValue(value: unknown, location: ConfigLocation, depth: number): JsonValue {
+function copyValue(value: unknown, copying: Copying, depth: number): JsonValue {
   if (Array.isArray(value)) {
-    if (depth > DEPTH_MAX) throw new ConfigError(`nested deeper than ${DEPTH_MAX} levels`, location);
-    return value.map((element) => copyValue(element, location, depth + 1));
+    if (depth > DEPTH_MAX) throw new ConfigError(`nested deeper than ${DEPTH_MAX} levels`, copying.location);
+    const copied = value.map((element) => copyValue(element, copying, depth + 1));
+    return copying.isFrozen ? (Object.freeze(copied) as JsonValue[]) : copied;
   }
   if (value instanceof Date) return value.toISOString();
-  if (isObject(value)) return copyTable(value, location, depth + 1);
+  if (isObject(value)) return copyTable(value, copying, depth + 1);
   if (typeof value === 'bigint') return Number(value);
   if (typeof value === 'number') return Number.isFinite(value) ? value : String(value);
   if (typeof value === 'string' || typeof value === 'boolean') return value;

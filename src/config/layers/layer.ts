@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { FileTooLargeError } from '../../base/files/open-regular-file.ts';
 import { type FileContent, readRegularFileSync } from '../../base/files/read-regular-file.ts';
 import type { JsonObject, JsonValue } from '../../base/json-value.ts';
@@ -34,10 +35,16 @@ export interface Layer {
   locate(path: readonly string[]): ConfigLocation;
 }
 
-/** Reads a config.toml as a layer. A missing file gives an empty layer. Throws a ConfigError if the file is invalid. */
-export function readLayer(file: string, name: ConfigLayerSource, toml: Toml): Layer {
+/** The parser, and what lets other work run between its steps. */
+export interface TomlReading {
+  toml: Toml;
+  breaks: EventLoopYield;
+}
+
+/** Reads a config.toml as a layer. A missing file gives an empty layer. Rejects with a ConfigError if the file is invalid. */
+export async function readLayer(file: string, name: ConfigLayerSource, reading: TomlReading): Promise<Layer> {
   const bytes = readBytes(file);
-  return bytes === null ? emptyLayer(file, name) : parseLayer(bytes, { file, name }, toml);
+  return bytes === null ? emptyLayer(file, name) : parseLayer(bytes, { file, name }, reading);
 }
 
 /** Returns the text of a config.toml, or null if there is none. Throws a ConfigError if it cannot be read. */
@@ -46,10 +53,14 @@ export function readConfigText(file: string): string | null {
   return bytes === null ? null : decode(bytes, file);
 }
 
-/** Returns the layer of a config.toml with these bytes. Throws a ConfigError if they are not valid. */
-export function parseLayer(bytes: Uint8Array, { file, name }: { file: string; name: ConfigLayerSource }, toml: Toml): Layer {
+/** Resolves with the layer of a config.toml with these bytes. Rejects with a ConfigError if they are not valid. */
+export async function parseLayer(
+  bytes: Uint8Array,
+  { file, name }: { file: string; name: ConfigLayerSource },
+  { toml, breaks }: TomlReading,
+): Promise<Layer> {
   const text = decode(bytes, file);
-  const config = toml.parse(text, file);
+  const config = await toml.parse(text, { file, breaks });
   let rangeOf: ReturnType<typeof keyRanges> | null = null;
   const locate = (path: readonly string[]): ConfigLocation => {
     rangeOf ??= keyRanges(text);

@@ -4,12 +4,10 @@ import type { ConfigLayerSource } from '../../protocol/generated/types.ts';
 import { type ProjectFile, projectFiles } from '../trust/project-files.ts';
 import type { TrustedFiles } from '../trust/trusted-files.ts';
 import { mergeTables } from './config-table.ts';
-import { emptyLayer, type Layer, parseLayer } from './layer.ts';
-import type { Toml } from './toml.ts';
+import { emptyLayer, type Layer, parseLayer, type TomlReading } from './layer.ts';
 import { withProjectSettings } from './with-project-settings.ts';
 
-interface ProjectLayersDeps {
-  toml: Toml;
+interface ProjectLayersDeps extends TomlReading {
   trustedFiles: TrustedFiles;
 }
 
@@ -24,26 +22,28 @@ interface Project {
 /**
  * Returns the files with roles and with hooks, and a layer for the `.codex/config.toml` in each folder from the project's root down to
  * `cwd`, outermost first. A layer is disabled unless the user trusts the folder and the content of the file. A layer has only the settings
- * that a project can set, and that are as strict as those of the user and of the outer folders. Throws a ConfigError if a trusted file is
- * invalid.
+ * that a project can set, and that are as strict as those of the user and of the outer folders. Rejects with a ConfigError if a trusted file
+ * is invalid.
  */
-export function projectLayers(
+export async function projectLayers(
   { cwd, home, user }: { cwd: string; home: string; user: JsonObject },
-  { toml, trustedFiles }: ProjectLayersDeps,
-): Project {
-  const files = projectFiles({ cwd, home, user }, trustedFiles);
+  { toml, trustedFiles, breaks }: ProjectLayersDeps,
+): Promise<Project> {
+  const files = await projectFiles({ cwd, home, user }, trustedFiles, breaks);
+  await breaks.worked(1);
   const layers: Layer[] = [];
   let below = user;
   for (const file of files.filter(({ kind }) => kind === 'settings')) {
-    const layer = withProjectSettings(layerOf(file, toml), below);
+    const layer = withProjectSettings(await layerOf(file, { toml, breaks }), below);
     layers.push(layer);
     below = mergeTables(below, layer.config);
+    await breaks.worked(1);
   }
   return { layers, roleFiles: files.filter(({ kind }) => kind === 'role'), hookFiles: files.filter(({ kind }) => kind === 'hooks') };
 }
 
-function layerOf(file: ProjectFile, toml: Toml): Layer {
+async function layerOf(file: ProjectFile, reading: TomlReading): Promise<Layer> {
   const name: ConfigLayerSource = { type: 'project', dotCodexFolder: dirname(file.path) };
-  if (file.isInForce) return parseLayer(file.bytes, { file: file.path, name }, toml);
+  if (file.isInForce) return parseLayer(file.bytes, { file: file.path, name }, reading);
   return { ...emptyLayer(file.path, name), disabledReason: file.reason, warnsDisabled: file.isFolderTrusted };
 }

@@ -1,17 +1,23 @@
-import type { JsonObject, JsonValue } from '../../base/json-value.ts';
+import type { EventLoopYield } from '../../base/event-loop-yield.ts';
+import type { JsonObject } from '../../base/json-value.ts';
 import { Once } from '../../base/loading/once.ts';
-import { ConfigError, type ConfigLocation } from '../config-error.ts';
-import { toTable } from './config-table.ts';
+import { ConfigError } from '../config-error.ts';
+import { toFrozenTable } from './config-table.ts';
 
 export interface Toml {
-  /** Throws a ConfigError with the location and the problem. */
-  parse(text: string, file: string): JsonObject;
+  /**
+   * Resolves with the tables of a file, which nobody can change. Rejects with a ConfigError with the location and the problem. Lets other
+   * work run before and after a long text is parsed.
+   */
+  parse(text: string, place: { file: string; breaks: EventLoopYield }): Promise<JsonObject>;
   /** Returns null if the text is not valid TOML. */
   tryParse(text: string): JsonObject | null;
 }
 
 /** The most files whose tables are kept. */
 const FILES_KEPT_MAX = 64;
+/** So many characters count as one unit of work. */
+const CHARS_A_UNIT = 10;
 
 const loading = new Once(importToml);
 
@@ -22,10 +28,10 @@ export function loadToml(): Promise<Toml> {
 
 async function importToml(): Promise<Toml> {
   const { parse, TomlError } = await import('smol-toml');
-  const read = (text: string, location: ConfigLocation) => toTable(parse(text, { integersAsBigInt: 'asNeeded', maxDepth: 64 }), location);
+  const tree = (text: string) => parse(text, { integersAsBigInt: 'asNeeded', maxDepth: 64 });
   const tryParse = (text: string) => {
     try {
-      return read(text, { path: null, range: null });
+      return toFrozenTable(tree(text), { path: null, range: null });
     } catch (error) {
       if (error instanceof TomlError || error instanceof ConfigError) return null;
       throw error;
@@ -34,11 +40,14 @@ async function importToml(): Promise<Toml> {
   /** By file, the text that was parsed last: most files are read many times and do not change. */
   const parsed = new Map<string, { text: string; table: JsonObject }>();
   return {
-    parse(text, file) {
+    async parse(text, { file, breaks }) {
       const known = parsed.get(file);
       if (known?.text === text) return known.table;
       try {
-        const table = frozen(read(text, { path: file, range: null }));
+        await breaks.worked(text.length / CHARS_A_UNIT);
+        const found = tree(text);
+        await breaks.worked(text.length / CHARS_A_UNIT);
+        const table = toFrozenTable(found, { path: file, range: null });
         if (parsed.size >= FILES_KEPT_MAX) parsed.clear();
         parsed.set(file, { text, table });
         return table;
@@ -50,12 +59,6 @@ async function importToml(): Promise<Toml> {
     },
     tryParse,
   };
-}
-
-/** The value, which nobody can change any more. */
-function frozen<T extends JsonValue>(value: T): T {
-  if (typeof value === 'object' && value !== null) for (const part of Object.values(value)) frozen(part);
-  return Object.freeze(value);
 }
 
 /** Keeps the first line only: the parser's message continues with lines of the file, which may contain secrets. */

@@ -33,6 +33,8 @@ export interface McpServerProblem {
 }
 
 const TABLE = 'mcp_servers';
+/** Each that is enabled is a process or a connection. */
+const SERVERS_MAX = 256;
 const STARTUP_MS_DEFAULT = 10_000;
 const TOOL_MS_DEFAULT = 60_000;
 const SECONDS_MAX = 24 * 60 * 60;
@@ -96,7 +98,12 @@ export function readMcpServers(config: Config): McpServers {
 
 function serverNames(config: Config, { further }: McpServers): string[] {
   try {
-    return config.keys([TABLE]).sort();
+    const names = config.keys([TABLE]).sort();
+    if (names.length > SERVERS_MAX) {
+      const problem = `there are ${names.length} MCP servers, more than ${SERVERS_MAX}: only the first ones by name are used`;
+      further.push(config.error([TABLE], problem));
+    }
+    return names.slice(0, SERVERS_MAX);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     further.push(error);

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { FileTooLargeError } from '../../base/files/open-regular-file.ts';
 import { readRegularFileSync } from '../../base/files/read-regular-file.ts';
 import type { JsonObject } from '../../base/json-value.ts';
@@ -8,7 +9,7 @@ import { realPathOrSame } from '../../base/paths/real-path.ts';
 import { roleFileNames } from '../agents/role-file-names.ts';
 import { CONFIG_BYTES_MAX } from '../layers/layer.ts';
 import { projectFolders } from '../layers/project-folders.ts';
-import { nearestEntry, type ResolvedEntry, resolveEntry, type TrustEntry, trustEntries } from './trust-entries.ts';
+import { nearestEntry, type ResolvedEntry, resolveEntries, resolveEntry, type TrustEntry, trustEntries } from './trust-entries.ts';
 import { contentHash, type TrustRecord } from './trust-record.ts';
 import { TrustError, type TrustedFiles } from './trusted-files.ts';
 
@@ -70,13 +71,19 @@ interface ProjectOptions {
 /**
  * Reads the files of the project that `cwd` is in, from its root down to `cwd`, outermost first, each once. If heddle sees a trusted
  * folder for the first time, wherever it is, the files in it are recorded as they are. After that, a file that is new or has changed
- * is not in force before the user trusts it.
+ * is not in force before the user trusts it. Lets other work run in between.
  */
-export function projectFiles({ cwd, home, user }: ProjectOptions, trustedFiles: TrustedFiles): ProjectFile[] {
+export async function projectFiles(
+  { cwd, home, user }: ProjectOptions,
+  trustedFiles: TrustedFiles,
+  breaks = new EventLoopYield(),
+): Promise<ProjectFile[]> {
   const { root, folders } = projectFolders(cwd);
   const entries = trustEntries(user);
-  const found = folders.flatMap((folder) => findIn(folder, { root, home, entryOf: () => nearestEntry(folder, root, entries) }));
-  const record = recordOf({ entries, found, home }, trustedFiles);
+  // There may be many entries.
+  const resolved = folders.some(hasFiles) ? await resolveEntries(entries, breaks) : [];
+  const found = folders.flatMap((folder) => findIn(folder, { root, home, entryOf: () => nearestEntry(folder, root, resolved) }));
+  const record = await recordOf({ entries, found, home }, { trustedFiles, breaks });
   return found.map((file) => judge(file, record));
 }
 
@@ -92,7 +99,6 @@ interface FoundFile {
 interface Place {
   root: string;
   home: string;
-  /** Called only if the folder has a file: there may be many entries. */
   entryOf: () => ResolvedEntry | null;
 }
 
@@ -125,11 +131,11 @@ function read(path: string, { root, kind }: Pick<Place, 'root'> & Pick<FoundFile
   }
 }
 
-/** Returns the record, with the folders that heddle sees for the first time, or why it cannot be read. */
-function recordOf(
+/** Resolves with the record, with the folders that heddle sees for the first time, or why it cannot be read. */
+async function recordOf(
   { entries, found, home }: { entries: readonly TrustEntry[]; found: readonly FoundFile[]; home: string },
-  trustedFiles: TrustedFiles,
-): TrustRecord | TrustError {
+  { trustedFiles, breaks }: { trustedFiles: TrustedFiles; breaks: EventLoopYield },
+): Promise<TrustRecord | TrustError> {
   const trusted = entries.filter(({ isTrusted }) => isTrusted);
   if (trusted.length === 0) return new Map();
   try {
@@ -137,12 +143,14 @@ function recordOf(
     const unseen = trusted.filter(({ path }) => !record.has(path));
     if (unseen.length === 0) return record;
     // All of them, not only those of this project: a command that works elsewhere could write into the others.
-    trustedFiles.recordFirst(
-      unseen.map(({ path }) => {
-        const onTheWay = found.filter(({ entry }) => entry?.path === path);
-        return { folder: path, files: hashes([...ownFiles({ path, isTrusted: true }, home), ...onTheWay]) };
-      }),
-    );
+    const lines: Parameters<TrustedFiles['recordFirst']>[0][number][] = [];
+    for (const { path } of unseen) {
+      const onTheWay = found.filter(({ entry }) => entry?.path === path);
+      lines.push({ folder: path, files: hashes([...ownFiles({ path, isTrusted: true }, home), ...onTheWay]) });
+      await breaks.worked(1);
+    }
+    trustedFiles.recordFirst(lines);
+    await breaks.worked(lines.length);
     return trustedFiles.read();
   } catch (error) {
     if (error instanceof TrustError) return error;
@@ -152,9 +160,13 @@ function recordOf(
 
 /** The files in the trusted folder itself. */
 function ownFiles(entry: TrustEntry, home: string): FoundFile[] {
-  if (!namesIn(entry.path).some(({ name }) => existsSync(join(entry.path, OWN_FOLDER, name)))) return [];
+  if (!hasFiles(entry.path)) return [];
   const resolved = resolveEntry(entry);
   return findIn(resolved.folder, { root: projectFolders(resolved.folder).root, home, entryOf: () => resolved });
+}
+
+function hasFiles(folder: string): boolean {
+  return namesIn(folder).some(({ name }) => existsSync(join(folder, OWN_FOLDER, name)));
 }
 
 function hashes(files: readonly FoundFile[]): Record<string, string> {

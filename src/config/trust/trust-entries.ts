@@ -1,4 +1,5 @@
 import { dirname, isAbsolute } from 'node:path';
+import type { EventLoopYield } from '../../base/event-loop-yield.ts';
 import type { JsonObject } from '../../base/json-value.ts';
 import { realPathOrSame } from '../../base/paths/real-path.ts';
 import { isTable } from '../layers/config-table.ts';
@@ -27,9 +28,18 @@ export function resolveEntry(entry: TrustEntry): ResolvedEntry {
   return { ...entry, folder: realPathOrSame(entry.path) };
 }
 
+/** As `resolveEntry`, for all entries. Lets other work run in between. */
+export async function resolveEntries(entries: readonly TrustEntry[], breaks: EventLoopYield): Promise<ResolvedEntry[]> {
+  const resolved: ResolvedEntry[] = [];
+  for (const entry of entries) {
+    resolved.push(resolveEntry(entry));
+    await breaks.worked(1);
+  }
+  return resolved;
+}
+
 /** Returns the entry that decides about a folder: the nearest one, from the folder up to the project's root. Null if there is none. */
-export function nearestEntry(folder: string, root: string, entries: readonly TrustEntry[]): ResolvedEntry | null {
-  const resolved = entries.map(resolveEntry);
+export function nearestEntry(folder: string, root: string, resolved: readonly ResolvedEntry[]): ResolvedEntry | null {
   for (let at = folder; ; at = dirname(at)) {
     const entry = resolved.findLast((one) => one.folder === at);
     if (entry !== undefined || at === root) return entry ?? null;

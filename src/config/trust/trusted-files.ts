@@ -28,6 +28,8 @@ export class TrustedFiles {
   readonly #writes: boolean;
   /** Lines that are not in the file. */
   #kept: string[] = [];
+  /** The text that was read last, and what it says: it rarely changes. */
+  #last: { text: string; record: TrustRecord } | null = null;
   #unreadable: TrustError | null = null;
   #unwritable: TrustError | null = null;
 
@@ -44,8 +46,10 @@ export class TrustedFiles {
   /** Reads the record. Throws a TrustError if it cannot be read. Then nothing is trusted. */
   read(): TrustRecord {
     try {
-      const record = parseTrustRecord(this.#readText() + this.#kept.join('\n'));
+      const text = this.#readText() + this.#kept.join('\n');
+      const record = this.#last?.text === text ? this.#last.record : parseTrustRecord(text);
       if ('invalidLine' in record) throw new Error(`line ${record.invalidLine} is not valid`);
+      this.#last = { text, record };
       this.#unreadable = null;
       return record;
     } catch (error) {

@@ -135,6 +135,7 @@ export class ClientProcess {
     const { exitCode, allRead } = await running.ended;
     leave();
     timer?.clear();
+    await this.#output.finish();
     // A process that ended by itself at the last moment keeps its own exit code.
     return { exitCode: timedOut && exitCode === EXIT_CODE.killed ? EXIT_CODE.timedOut : exitCode, output: this.#output, allRead };
   }

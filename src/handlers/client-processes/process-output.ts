@@ -1,3 +1,5 @@
+import { EventLoopYield } from '../../base/event-loop-yield.ts';
+import { decodeAnyBytes } from '../../base/text/decode-utf8.ts';
 import type { OutputStream } from '../../sandbox/processes/processes.ts';
 
 /** The cap for a stream that is kept and has none of its own: its output becomes one message, and building that blocks the server. */
@@ -7,6 +9,7 @@ interface StreamState {
   bytesLeft: number;
   capReached: boolean;
   kept: Buffer[];
+  text: string;
 }
 
 export interface OutputDelta {
@@ -23,7 +26,7 @@ export class ProcessOutput {
   /** If `bytesCap` is null, there is no cap. If `onOutput` is null, the output is kept. */
   constructor(bytesCap: number | null, onOutput: ((delta: OutputDelta) => void) | null) {
     const bytesMax = bytesCap ?? (onOutput === null ? KEPT_BYTES_MAX : Number.POSITIVE_INFINITY);
-    const state = (): StreamState => ({ bytesLeft: bytesMax, capReached: false, kept: [] });
+    const state = (): StreamState => ({ bytesLeft: bytesMax, capReached: false, kept: [], text: '' });
     this.#streams = { stdout: state(), stderr: state() };
     this.#onOutput = onOutput;
   }
@@ -39,10 +42,18 @@ export class ProcessOutput {
     else this.#onOutput({ stream, deltaBase64: taken.toString('base64'), capReached: state.capReached });
   }
 
-  /** The kept output, decoded as UTF-8. Leaves out a character that the cap has cut. */
+  /** Decodes the kept output as UTF-8, for `text`. Leaves out a character that the cap has cut. */
+  async finish(): Promise<void> {
+    const breaks = new EventLoopYield();
+    for (const state of Object.values(this.#streams)) {
+      state.text = await decodeAnyBytes(state.kept, { isCut: state.capReached }, breaks);
+      state.kept = [];
+    }
+  }
+
+  /** The kept output, once it is decoded. */
   text(stream: OutputStream): string {
-    const { kept, capReached } = this.#streams[stream];
-    return new TextDecoder('utf-8', { ignoreBOM: true }).decode(Buffer.concat(kept), { stream: capReached });
+    return this.#streams[stream].text;
   }
 
   capReached(stream: OutputStream): boolean {

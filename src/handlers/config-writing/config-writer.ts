@@ -120,7 +120,10 @@ export class ConfigWriter {
   async #state(text: string): Promise<ConfigState> {
     const toml = await loadToml();
     const name = { type: 'user' as const, file: this.#file, profile: null };
-    const layer = asValidation(() => parseLayer(Buffer.from(text), { file: this.#file, name }, toml));
+    const read = parseLayer(Buffer.from(text), { file: this.#file, name }, { toml, breaks: this.#breaks });
+    const layer = await read.catch((error: unknown) => {
+      throw asInvalid(error);
+    });
     await this.#breaks.yielded();
     const { config, failure } = await this.#load(text, layer);
     await this.#breaks.yielded();
@@ -202,9 +205,13 @@ function asValidation<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {
-    if (error instanceof ConfigError) throw invalid(error.message);
-    throw error;
+    throw asInvalid(error);
   }
+}
+
+/** A ConfigError as the error of a request. */
+function asInvalid(error: unknown): unknown {
+  return error instanceof ConfigError ? invalid(error.message) : error;
 }
 
 /** Returns the layer that overrides a value of config.toml; null: it is in effect. */

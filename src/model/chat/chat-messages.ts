@@ -1,5 +1,6 @@
 import type { EventLoopYield } from '../../base/event-loop-yield.ts';
-import { isObject, type JsonObject, parsedJson } from '../../base/json-value.ts';
+import { isObject, type JsonObject } from '../../base/json-value.ts';
+import { parseJson } from '../../base/parse-long-json.ts';
 import type { ContentItem, FunctionCallOutput, FunctionCallOutputContentItem, ResponseItem } from '../../protocol/generated/types.ts';
 import { flatToolName } from '../flat-tool-name.ts';
 import { searchAsFunction } from '../found-tools.ts';
@@ -21,21 +22,23 @@ export async function chatMessages(instructions: string, input: readonly Respons
   if (instructions !== '') conversation.instruct(instructions);
   for (const [index, item] of input.entries()) {
     const known = searchAsFunction(item);
-    if (known !== null) add(known, conversation);
+    if (known?.type === 'function_call') await addCall(known, conversation);
+    else if (known !== null) add(known, conversation);
     if (index % ITEMS_BETWEEN === ITEMS_BETWEEN - 1) await pace.worked(ITEMS_BETWEEN);
   }
   return conversation.messages();
 }
 
-function add(item: ResponseItem, conversation: ChatConversation): void {
+async function addCall(item: Extract<ResponseItem, { type: 'function_call' }>, conversation: ChatConversation): Promise<void> {
+  conversation.call(item.call_id, flatToolName(item.name, item.namespace), await objectText(item.arguments));
+}
+
+function add(item: Exclude<ResponseItem, { type: 'function_call' }>, conversation: ChatConversation): void {
   switch (item.type) {
     case 'message':
       if (item.role === 'assistant') conversation.say(texts(item.content));
       else if (item.role === 'user') conversation.ask(parts(item.content));
       else conversation.instruct(texts(item.content));
-      break;
-    case 'function_call':
-      conversation.call(item.call_id, flatToolName(item.name, item.namespace), objectText(item.arguments));
       break;
     case 'custom_tool_call':
       conversation.call(item.call_id, item.name, JSON.stringify({ input: item.input }));
@@ -166,8 +169,8 @@ function outputParts(output: FunctionCallOutput): { text: string; pictures: Chat
 }
 
 /** Arguments as a JSON object, since servers accept nothing else: arguments in any other form become a member of one. */
-function objectText(args: string): string {
+async function objectText(args: string): Promise<string> {
   if (args.trim() === '') return '{}';
-  if (isObject(parsedJson(args))) return args;
+  if (isObject(await parseJson(args))) return args;
   return JSON.stringify({ arguments: args });
 }

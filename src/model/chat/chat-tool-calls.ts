@@ -87,7 +87,7 @@ export class ChatToolCalls {
     if (open === undefined || name === '') return open;
     if (id !== '' && open.id !== '') return undefined;
     if (open.name === '') return open;
-    const isNext = name !== open.name || (fragment.args !== '' && isWhole(open.args.join('')));
+    const isNext = name !== open.name || (fragment.args !== '' && mayBeWhole(open.args) && isWhole(open.args.join('')));
     return isNext ? undefined : open;
   }
 }
@@ -122,6 +122,12 @@ function isTextOrAbsent(value: unknown): value is string | null | undefined {
 function argumentsText(args: unknown): string {
   if (typeof args === 'string') return args;
   return args === undefined || args === null ? '' : JSON.stringify(args);
+}
+
+/** A cheap look at the last piece: a call may come in thousands of them. */
+function mayBeWhole(pieces: readonly string[]): boolean {
+  const last = pieces.at(-1)?.trimEnd() ?? '';
+  return last === '' || last.endsWith('}');
 }
 
 function isWhole(args: string): boolean {

@@ -28,6 +28,19 @@ const FORMAT_WORDS: ReadonlySet<string> = new Set([
   ...['output_text', 'summary_text', 'reasoning_text', 'function_call', 'custom_tool_call', 'local_shell_call', 'web_search_call'],
   ...['image_generation_call', 'commentary', 'final_answer'],
 ]);
+/** The letters of the short escape sequences, by their characters, as patterns. */
+const SHORT_ESCAPES: Record<string, string> = {
+  '/': '/',
+  '"': '"',
+  '\\': '\\\\',
+  '\b': 'b',
+  '\f': 'f',
+  '\n': 'n',
+  '\r': 'r',
+  '\t': 't',
+};
+/** Longer arguments with such an escape sequence are not examined, which would block the server. */
+const EXAMINED_CHARS_MAX = 1024 * 1024;
 /** The maximum depth of arguments. No tool takes deeper ones. */
 const DEPTH_MAX = 500;
 /** Takes the place of arguments that cannot be examined. */
@@ -43,13 +56,18 @@ export class EventRedactor {
   readonly #secrets: readonly string[];
   /** Matches the escape sequence of a character that occurs in a secret. */
   readonly #escapedSecret: RegExp;
+  /** Matches any escape sequence that stands for a character of a secret. */
+  readonly #hidingEscape: RegExp;
   readonly #channels = new Map<string, Channel>();
   #last: Channel | null = null;
 
   constructor(secrets: readonly string[]) {
     this.#secrets = secrets;
-    const codes = [...new Set(secrets.join(''))].map((char) => char.charCodeAt(0).toString(16).padStart(4, '0'));
+    const chars = [...new Set(secrets.join(''))];
+    const codes = chars.map((char) => char.charCodeAt(0).toString(16).padStart(4, '0'));
     this.#escapedSecret = new RegExp(`\\\\u(?:${codes.join('|')})`, 'i');
+    const letters = chars.flatMap((char) => SHORT_ESCAPES[char] ?? []);
+    this.#hidingEscape = new RegExp([this.#escapedSecret.source, ...letters.map((letter) => `\\\\${letter}`)].join('|'), 'i');
   }
 
   /** Returns the events without secrets. A delta whose whole text is held back is left out. */
@@ -149,8 +167,8 @@ export class EventRedactor {
 
   /** Also finds secrets that are written with escape sequences. */
   #redactArguments(text: string): string {
-    if (!text.includes('\\')) return text;
-    if (isDeep(text)) return HIDDEN_ARGUMENTS;
+    if (!this.#hidingEscape.test(text)) return text;
+    if (text.length > EXAMINED_CHARS_MAX || isDeep(text)) return HIDDEN_ARGUMENTS;
     const value = parsedJson(text);
     const hidden = JSON.stringify(this.#redactValue(value));
     return value === undefined || hidden === JSON.stringify(value) ? text : hidden;

@@ -32,8 +32,11 @@ export async function requestBody(request: ModelRequest, reasoningSent: Reasonin
   const body = new JsonTextBuilder(pace);
   await body.add(bodySettings(request, reasoningSent));
   body.reopen();
+  await pace.worked(request.input.length);
+  const sent = withoutEarlierRawReasoning(sentItems(request));
+  await pace.worked(request.input.length);
   let separator = ',"input":[';
-  for (const item of withoutEarlierRawReasoning(sentItems(request))) {
+  for (const item of sent) {
     const text = texts.of(item, (each) => JSON.stringify(inputItem(each)));
     const wait = body.write(text === null ? separator : separator + text);
     if (wait !== null) await wait;

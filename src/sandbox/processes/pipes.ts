@@ -1,7 +1,7 @@
 import type { ChildProcessByStdio } from 'node:child_process';
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
-import { spawnProgram } from '../../base/processes/spawn-program.ts';
+import { mayStart, spawnProgram } from '../../base/processes/spawn-program.ts';
 import { ProcessStartError } from './processes.ts';
 
 /** The file descriptors of the two ends of a pipe. `own` is non-blocking. Programs do not inherit them unless they are passed. */
@@ -94,6 +94,7 @@ async function makePipes(): Promise<number[]> {
   const files: number[] = [];
   let input: Writable | null = null;
   try {
+    await mayStart();
     const child = spawnProgram('/bin/sh', ['-c', HOLD], { cwd: '/', env: {}, stdio: ['pipe', 'pipe', 'ignore'] });
     input = child.stdin.on('error', () => {});
     for (const pid of await holders(child)) for (const file of FILES_HELD) files.push(openHeld(`/proc/${pid}/fd/${file}`));

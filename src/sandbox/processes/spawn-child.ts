@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { constants } from 'node:os';
 import type { Writable } from 'node:stream';
-import { spawnProgram } from '../../base/processes/spawn-program.ts';
+import { mayStart, spawnProgram } from '../../base/processes/spawn-program.ts';
 import { ProcessStartError } from './processes.ts';
 import type { ProgramEnd } from './started-process.ts';
 
@@ -20,6 +20,7 @@ export interface ChildOptions {
 
 /** Starts a program in its own session. Rejects with a `ProcessStartError` if it cannot be started. */
 export async function spawnChild(options: ChildOptions): Promise<{ child: ChildProcess; exited: Promise<ProgramEnd> }> {
+  await mayStart();
   const child = spawnNow(options);
   const exited = new Promise<ProgramEnd>((resolve) => {
     child.once('exit', (code, signal) => resolve({ exitCode: code ?? 128 + (signal === null ? 0 : constants.signals[signal]) }));

@@ -20,6 +20,10 @@ import { leavingFacts } from './outside/leaving-facts.ts';
 import type { CommandSlot } from './sessions/command-sessions.ts';
 import { skillFile } from './skill-file.ts';
 
+/** No system starts a longer one, and to judge it would take long. */
+const COMMAND_CHARS_MAX = 1024 * 1024;
+const TOO_LONG = `The command has more than ${COMMAND_CHARS_MAX} characters, and cannot be started. Write long texts into files first.`;
+
 /** Every program can write these folders, also where a command has no sandbox. */
 const TEMPORARY: readonly string[] = ['/tmp', '/var/tmp', '/dev/shm'];
 
@@ -30,6 +34,7 @@ const TEMPORARY: readonly string[] = ['/tmp', '/var/tmp', '/dev/shm'];
 export async function prepareCommand(asked: CommandCall, context: CallContext, deps: CommandDeps): Promise<Action | ActionOutcome> {
   const patch = await deps.preparePatch(asked, context);
   if (patch !== null) return patch;
+  if (asked.argv.reduce((sum, arg) => sum + arg.length, 0) > COMMAND_CHARS_MAX) return failed(TOO_LONG);
   const slot = await deps.sessions.takeSlot(context.signal);
   if (slot === null && context.signal.aborted) return failed(NOT_BEGUN);
   try {

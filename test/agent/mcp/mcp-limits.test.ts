@@ -153,6 +153,14 @@ test('an answer of too many values fails its call only', async () => {
   expect(server.client.notifications('mcpServer/startupStatus/updated').map(({ status }) => status)).toEqual(['starting', 'ready']);
 });
 
+test('a call with too many values is refused, and the next one runs', async () => {
+  const list = Array.from({ length: 60_000 }, () => 1);
+  const server = await mcpThread([mcpCall('echo', { message: 'on', list }), mcpCall('echo', { message: 'on' }, { callId: 'b' })]);
+  await runTurn(server);
+  expect(mcpItems(server)).toHaveLength(1);
+  expect(textOf(server, 'b')).toMatch(/echo: on/);
+});
+
 test('a server with endless noise is ended, with the reason', async () => {
   const server = await mcpThread([mcpCall('noise')]);
   await runTurn(server);

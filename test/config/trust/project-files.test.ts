@@ -29,33 +29,31 @@ class World {
   }
 
   /** The files from the project's root to a folder, as a process sees them that has just started. */
-  look(folder = '', trustedFiles = new TrustedFiles({ home: this.home })): ProjectFile[] {
+  look(folder = '', trustedFiles = new TrustedFiles({ home: this.home })): Promise<ProjectFile[]> {
     return projectFiles({ cwd: join(this.project, folder), home: this.home, user: this.user }, trustedFiles);
   }
 
   /** The folders whose file is in force. */
-  inForce(folder = ''): string[] {
-    return this.look(folder)
-      .filter(({ isInForce }) => isInForce)
-      .map((file) => file.folder.slice(this.project.length + 1));
+  async inForce(folder = ''): Promise<string[]> {
+    return (await this.look(folder)).filter(({ isInForce }) => isInForce).map((file) => file.folder.slice(this.project.length + 1));
   }
 
-  reason(folder = ''): string | undefined {
-    const file = this.look(folder).findLast(({ isInForce }) => !isInForce);
+  async reason(folder = ''): Promise<string | undefined> {
+    const file = (await this.look(folder)).findLast(({ isInForce }) => !isInForce);
     return file?.isInForce === false ? file.reason : undefined;
   }
 }
 
-test('the first sight of a trusted project records the files from its root to the folder, for the user alone', () => {
+test('the first sight of a trusted project records the files from its root to the folder, for the user alone', async () => {
   const world = new World();
   world.write({ [FILE]: 'a = 1\n', [`sub/${FILE}`]: 'b = 1\n', [`other/${FILE}`]: 'c = 1\n' });
   const old = process.umask(0);
   try {
-    expect(world.inForce('sub')).toEqual(['', 'sub']);
+    expect(await world.inForce('sub')).toEqual(['', 'sub']);
   } finally {
     process.umask(old);
   }
-  expect(world.inForce('other')).toEqual(['']);
+  expect(await world.inForce('other')).toEqual(['']);
   expect(statSync(world.record).mode & 0o777).toBe(0o600);
   const hash = expect.stringMatching(/^sha256:[0-9a-f]{64}$/);
   expect(JSON.parse(readFileSync(world.record, 'utf8'))).toEqual({
@@ -65,13 +63,13 @@ test('the first sight of a trusted project records the files from its root to th
   });
 });
 
-test('after that, a new file and a changed one are not in force before the user trusts them', () => {
+test('after that, a new file and a changed one are not in force before the user trusts them', async () => {
   const world = new World();
   world.write({ [FILE]: 'a = 1\n' });
-  expect(world.inForce()).toEqual(['']);
+  expect(await world.inForce()).toEqual(['']);
   world.write({ [FILE]: 'a = 2\n', [`sub/${FILE}`]: 'b = 1\n' });
-  expect(world.inForce('sub')).toEqual([]);
-  const [changed, added] = world.look('sub');
+  expect(await world.inForce('sub')).toEqual([]);
+  const [changed, added] = await world.look('sub');
   expect([changed, added]).toMatchObject([
     { isInForce: false, isFolderTrusted: true, offered: { isChanged: true, relativePath: FILE } },
     { isInForce: false, isFolderTrusted: true, offered: { isChanged: false, relativePath: `sub/${FILE}`, entry: world.project } },
@@ -80,76 +78,79 @@ test('after that, a new file and a changed one are not in force before the user 
   const { entry, relativePath, hash, bytes } = added.offered;
   expect(bytes.toString()).toBe('b = 1\n');
   new TrustedFiles({ home: world.home }).trust([{ folder: entry, files: { [relativePath]: hash } }]);
-  expect(world.inForce('sub')).toEqual(['sub']);
+  expect(await world.inForce('sub')).toEqual(['sub']);
   world.write({ [FILE]: 'a = 1\n', [`sub/${FILE}`]: 'b = 1 # \n' });
-  expect(world.inForce('sub')).toEqual(['']);
+  expect(await world.inForce('sub')).toEqual(['']);
 });
 
-test('a project without such files is recorded too, so that a file which a command makes is new', () => {
+test('a project without such files is recorded too, so that a file which a command makes is new', async () => {
   const world = new World();
-  expect(world.look()).toEqual([]);
+  expect(await world.look()).toEqual([]);
   world.write({ [FILE]: 'a = 1\n' });
-  expect(world.inForce()).toEqual([]);
+  expect(await world.inForce()).toEqual([]);
 });
 
-test('every trusted folder is recorded at once, wherever the thread works', () => {
+test('every trusted folder is recorded at once, wherever the thread works', async () => {
   const world = new World();
   const other = join(world.base, 'other');
   writeFiles(other, { [FILE]: 'a = 1\n', 'sub/x': '' });
   world.trusted = [world.project, other, join(world.base, 'missing')];
-  world.look();
+  await world.look();
   const inOther = (cwd: string) => projectFiles({ cwd, home: world.home, user: world.user }, new TrustedFiles({ home: world.home }));
-  expect(inOther(other)).toMatchObject([{ isInForce: true }]);
+  expect(await inOther(other)).toMatchObject([{ isInForce: true }]);
   writeFiles(other, { [FILE]: 'a = 2\n' });
   writeFiles(join(world.base, 'missing'), { [FILE]: 'a = 1\n' });
-  expect([...inOther(other), ...inOther(join(world.base, 'missing'))]).toMatchObject([{ isInForce: false }, { isInForce: false }]);
+  expect([...(await inOther(other)), ...(await inOther(join(world.base, 'missing')))]).toMatchObject([
+    { isInForce: false },
+    { isInForce: false },
+  ]);
 });
 
-test('a folder that the user begins to trust later is a first sight of its own', () => {
+test('a folder that the user begins to trust later is a first sight of its own', async () => {
   const world = new World();
-  world.look();
+  await world.look();
   world.write({ [`sub/${FILE}`]: 'a = 1\n' });
-  expect(world.inForce('sub')).toEqual([]);
+  expect(await world.inForce('sub')).toEqual([]);
   world.trusted.push(join(world.project, 'sub'));
-  expect(world.inForce('sub')).toEqual(['sub']);
+  expect(await world.inForce('sub')).toEqual(['sub']);
 });
 
 describe('trust stays with the content', () => {
-  test('if another folder takes the place of the trusted one', () => {
+  test('if another folder takes the place of the trusted one', async () => {
     const world = new World();
     world.write({ [FILE]: 'a = 1\n' });
-    expect(world.inForce()).toEqual(['']);
+    expect(await world.inForce()).toEqual(['']);
     renameSync(world.project, join(world.base, 'moved'));
     world.write({ '.git/HEAD': '', [FILE]: 'a = 2\n' });
-    expect(world.inForce()).toEqual([]);
+    expect(await world.inForce()).toEqual([]);
   });
 
-  test('if a link to another folder takes the place of the trusted one', () => {
+  test('if a link to another folder takes the place of the trusted one', async () => {
     const world = new World();
     world.write({ [FILE]: 'a = 1\n' });
-    expect(world.inForce()).toEqual(['']);
+    expect(await world.inForce()).toEqual(['']);
     renameSync(world.project, join(world.base, 'moved'));
     writeFiles(join(world.base, 'theirs'), { '.git/HEAD': '', [FILE]: 'a = 2\n' });
     symlinkSync('theirs', world.project);
-    expect(world.look()).toMatchObject([{ isInForce: false, offered: { isChanged: true } }]);
+    expect(await world.look()).toMatchObject([{ isInForce: false, offered: { isChanged: true } }]);
   });
 
-  test('if the root of the repository moves up', () => {
+  test('if the root of the repository moves up', async () => {
     const world = new World();
     rmSync(join(world.project, '.git'), { recursive: true });
-    expect(world.look()).toEqual([]);
+    expect(await world.look()).toEqual([]);
     mkdirSync(join(world.base, '.git'));
     world.write({ [FILE]: 'a = 1\n' });
-    expect(world.inForce()).toEqual([]);
+    expect(await world.inForce()).toEqual([]);
   });
 
-  test('if the file becomes a link to other content in the project', () => {
+  test('if the file becomes a link to other content in the project', async () => {
     const world = new World();
     world.write({ [FILE]: 'a = 1\n', 'other.toml': 'a = 2\n' });
-    expect(world.inForce()).toEqual(['']);
+    expect(await world.inForce()).toEqual(['']);
     rmSync(join(world.project, FILE));
     symlinkSync('../other.toml', join(world.project, FILE));
-    expect(world.inForce()).toEqual([]);
+    expect(await world.inForce()).toEqual([]);
   });
 });
 
@@ -159,14 +160,14 @@ describe('a file that cannot be read is not in force, and does not delay anythin
     ['a folder', (file: string) => mkdirSync(file), 'cannot be read: '],
     ['a large file', (file: string) => writeFileSync(file, 'x'.repeat(256 * 1024 + 1)), 'is larger than 262144 bytes'],
     ['a link out of the project', (file: string) => symlinkSync('/etc/hostname', file), 'is a symbolic link that leads out of the project'],
-  ])('%s', (_, make, reason) => {
+  ])('%s', async (_, make, reason) => {
     const world = new World();
     mkdirSync(join(world.project, '.codex'));
     make(join(world.project, FILE));
-    for (const _time of [1, 2]) expect(world.reason()).toContain(reason);
+    for (const _time of [1, 2]) expect(await world.reason()).toContain(reason);
     rmSync(join(world.project, FILE), { recursive: true });
     world.write({ [FILE]: 'a = 1\n' });
-    expect(world.inForce()).toEqual([]);
+    expect(await world.inForce()).toEqual([]);
   });
 });
 
@@ -181,11 +182,11 @@ describe('if the record cannot be read, nothing is trusted and nothing is record
   test.each(broken)('%s', async (_, text, reason) => {
     const world = new World();
     world.write({ [FILE]: 'a = 1\n' });
-    expect(world.inForce()).toEqual(['']);
+    expect(await world.inForce()).toEqual(['']);
     writeFileSync(world.record, text);
-    expect(world.inForce()).toEqual([]);
-    expect(world.reason()).toContain(`${join(world.project, FILE)} is not in force: ${world.record} cannot be read: `);
-    expect(world.reason()).toContain(reason);
+    expect(await world.inForce()).toEqual([]);
+    expect(await world.reason()).toContain(`${join(world.project, FILE)} is not in force: ${world.record} cannot be read: `);
+    expect(await world.reason()).toContain(reason);
     expect(readFileSync(world.record).equals(Buffer.from(text))).toBe(true);
     const user = `[projects.${JSON.stringify(world.project)}]\ntrust_level = "trusted"\n`;
     writeFileSync(join(world.home, 'config.toml'), user);
@@ -195,21 +196,21 @@ describe('if the record cannot be read, nothing is trusted and nothing is record
   });
 });
 
-test('the last line does not count while another process writes it', () => {
+test('the last line does not count while another process writes it', async () => {
   const world = new World();
   world.write({ [FILE]: 'a = 1\n' });
-  expect(world.inForce()).toEqual(['']);
+  expect(await world.inForce()).toEqual(['']);
   const record = readFileSync(world.record, 'utf8');
   world.write({ [FILE]: 'a = 2\n' });
-  const [file] = world.look();
+  const [file] = await world.look();
   if (file?.isInForce !== false || file.offered === null) throw new Error('nothing is offered');
   const line = JSON.stringify({ folder: world.project, files: { [FILE]: file.offered.hash } });
   for (const part of [line.slice(0, 20), line]) {
     writeFileSync(world.record, record + part);
-    expect(world.reason()).toContain('its content has changed since you trusted it');
+    expect(await world.reason()).toContain('its content has changed since you trusted it');
   }
   writeFileSync(world.record, `${record}${line}\n`);
-  expect(world.inForce()).toEqual(['']);
+  expect(await world.inForce()).toEqual(['']);
 });
 
 test('if the record cannot be written, trust lasts as long as the process, with a warning', async () => {
@@ -228,26 +229,26 @@ test('if the record cannot be written, trust lasts as long as the process, with 
       range: null,
     },
   ]);
-  expect(world.look('', trustedFiles)).toMatchObject([{ isInForce: true }]);
+  expect(await world.look('', trustedFiles)).toMatchObject([{ isInForce: true }]);
   world.write({ [FILE]: 'model = "b"\n' });
-  expect(world.look('', trustedFiles)).toMatchObject([{ isInForce: false }]);
+  expect(await world.look('', trustedFiles)).toMatchObject([{ isInForce: false }]);
   expect(() => trustedFiles.trust([{ folder: world.project, files: {} }])).toThrow('cannot be written: the file would be larger');
   expect(readFileSync(world.record, 'utf8')).toBe(full);
 });
 
-test('without writing, what would be recorded counts for the process, without a warning', () => {
+test('without writing, what would be recorded counts for the process, without a warning', async () => {
   const world = new World();
   const trustedFiles = new TrustedFiles({ home: world.home, writes: false });
-  expect(world.look('', trustedFiles)).toEqual([]);
+  expect(await world.look('', trustedFiles)).toEqual([]);
   world.write({ [FILE]: 'a = 1\n' });
-  expect(world.look('', trustedFiles)).toMatchObject([{ isInForce: false }]);
+  expect(await world.look('', trustedFiles)).toMatchObject([{ isInForce: false }]);
   expect(trustedFiles.problem).toBe(null);
   expect(() => statSync(world.record)).toThrow('ENOENT');
 });
 
-test('an earlier record that others can read is made private when heddle writes to it', () => {
+test('an earlier record that others can read is made private when heddle writes to it', async () => {
   const world = new World();
   writeFileSync(world.record, '', { mode: 0o644 });
-  world.look();
+  await world.look();
   expect(statSync(world.record).mode & 0o777).toBe(0o600);
 });

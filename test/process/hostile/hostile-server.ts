@@ -17,6 +17,8 @@ export interface Load {
   workedMs: number;
   /** The longest time for which it slept in a call of the system. */
   sleptMs: number;
+  /** The longest time for which it did not answer: it worked, slept in a call, or waited for the system to start a program. */
+  blockedMs: number;
   /** How much longer known work took than on a usual machine. At least 1. */
   slowness: number;
   /** The server's heap, and the memory outside it that the heap holds. */

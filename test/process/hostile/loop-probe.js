@@ -1,7 +1,8 @@
 // Loaded into the server before its own code (NODE_OPTIONS), to measure how long its main loop is blocked. Answers each line on a
 // Unix socket with the longest stretches since the last line, in milliseconds: how long the main thread worked, and how long it
 // slept in a call of the system. Not counted is the time in which it waits for a processor, or for the system to start a program:
-// that depends on the other programs of the machine. A processor that is slow, or that other programs share, makes all work longer. So
+// that depends on the other programs of the machine. `blockedMs` is both together, as measured, and also counts the start of programs:
+// so long did it not answer. A processor that is slow, or that other programs share, makes all work longer. So
 // the probe also times the same work before and after, and divides by how much longer that took than on a usual machine.
 import { ChildProcess } from 'node:child_process';
 import { openSync, readSync } from 'node:fs';
@@ -22,8 +23,6 @@ const { HEDDLE_PROBE: path } = process.env;
 delete process.env.NODE_OPTIONS;
 delete process.env.HEDDLE_PROBE;
 
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc');
 const schedule = openSync(`/proc/self/task/${process.pid}/schedstat`, 'r');
 const buffer = Buffer.alloc(128);
 
@@ -61,13 +60,24 @@ function slowness() {
   return Math.max(1, took[Math.floor(KNOWN_WORK_TIMES / 2)] / KNOWN_WORK_MS);
 }
 
+/** Not before it is needed: another flag makes V8 refuse the cached code of the server. */
+function collectGarbage() {
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc')();
+}
+
 let lastSlowness = slowness();
 let last = times();
-let longest = { workedMs: 0, sleptMs: 0 };
+let longest = nothing();
+
+function nothing() {
+  return { workedMs: 0, sleptMs: 0, blockedMs: 0 };
+}
 
 function look() {
   const now = times();
   longest.workedMs = Math.max(longest.workedMs, now.worked - last.worked);
+  longest.blockedMs = Math.max(longest.blockedMs, now.worked - last.worked + now.slept - last.slept - INTERVAL_MS);
   longest.sleptMs = Math.max(longest.sleptMs, now.slept - last.slept - startingMs - INTERVAL_MS);
   startAgain(now);
 }
@@ -92,7 +102,7 @@ const server = createServer((client) => {
     const { heapUsed, external } = process.memoryUsage();
     client.write(`${JSON.stringify({ ...report, heapBytes: heapUsed + external })}\n`);
     startAgain(times());
-    longest = { workedMs: 0, sleptMs: 0 };
+    longest = nothing();
   });
 });
 server.listen(path).unref();

@@ -1,9 +1,9 @@
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import type { Language, Node, Parser, Tree } from 'web-tree-sitter';
 import { monotonicMs } from '../../../base/clock.ts';
+import { EventLoopYield } from '../../../base/event-loop-yield.ts';
 import { Once } from '../../../base/loading/once.ts';
 
 /**
@@ -66,6 +66,7 @@ export function bashReader(): ReadBash {
 
 /** The work that the scripts of one command have taken. */
 class Budget {
+  readonly #breaks = new EventLoopYield();
   #work = 0;
   #sliceWork = 0;
   #stepWork = 0;
@@ -103,7 +104,7 @@ class Budget {
   /** Yields to other work if the slice has no room for a step, or for this work, which is then counted. */
   async pause(work = 0): Promise<void> {
     if (!this.#hasRoom(this.#stepWork + work)) {
-      await setImmediate();
+      await this.#breaks.yielded();
       this.#sliceWork = 0;
       this.#stepWork = 0;
     }

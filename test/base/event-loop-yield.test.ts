@@ -1,0 +1,44 @@
+import { setImmediate } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { EventLoopYield } from '../../src/base/event-loop-yield.ts';
+import { mayStart } from '../../src/base/processes/spawn-program.ts';
+
+/** How often `work` goes on in each round of the event loop, until `count` pieces of it have ended. */
+async function inRounds(count: number, work: (index: number, wentOn: () => void) => Promise<void>): Promise<number[]> {
+  const rounds: number[] = [];
+  let now = 0;
+  let left = count;
+  const all = Array.from({ length: count }, (_, index) => work(index, () => now++).finally(() => left--));
+  while (left > 0) {
+    await setImmediate();
+    rounds.push(now);
+    now = 0;
+  }
+  await Promise.all(all);
+  return rounds.filter((times) => times > 0);
+}
+
+test('long work of different objects takes turns: one piece goes on in each round of the event loop', async () => {
+  const rounds = await inRounds(20, async (_index, wentOn) => {
+    const breaks = new EventLoopYield();
+    for (let times = 0; times < 5; times++) {
+      await breaks.yielded();
+      wentOn();
+    }
+  });
+  expect(Math.max(...rounds)).toBe(1);
+  expect(rounds).toHaveLength(100);
+});
+
+test('two programs may start in each round of the event loop, in their order', async () => {
+  await setImmediate();
+  const started: number[] = [];
+  const rounds = await inRounds(9, async (index, wentOn) => {
+    await mayStart();
+    started.push(index);
+    wentOn();
+  });
+  expect(started).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
+  // The first two start at once, and the next ones in the same round.
+  expect(rounds).toEqual([4, 2, 2, 1]);
+});
