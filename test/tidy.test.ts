@@ -114,8 +114,9 @@ const FS_FOR_SOME: Record<string, { uses: string; because: string }> = {
  */
 const BLOCKING: Record<string, { use: RegExp; files: Record<string, string> }> = {
   'parse JSON': {
-    use: /\bJSON\.parse\(|\bparsedJson\(/,
+    use: /\bJSON\.parse\(|\b(?:parsed|strict)Json\(/,
     files: {
+      'src/agent/aside/read-verdict.ts': 'the verdict of a model, which has a limit',
       'src/agent/client-tools/client-tools.ts': 'the tools of a thread, which a limit of the request bounds',
       'src/agent/review/read-review.ts': 'the answer of a reviewer',
       'src/base/json-value.ts': 'is parsedJson',
@@ -142,6 +143,7 @@ const BLOCKING: Record<string, { use: RegExp; files: Record<string, string> }> =
       'src/rollout/rollout-record.ts': 'a line of a file that is imported',
       'src/rollout/thread-name.ts': 'a short line',
       'src/sandbox/places/server-places.ts': 'manifests of our own packages',
+      'src/sandbox/server-programs/program-files.ts': 'a manifest within MANIFEST_BYTES_MAX',
       'src/secrets/json-redactor.ts': 'texts of logs, reports and reviews',
       'src/store/encode-cursor.ts': 'a cursor',
       'src/store/sqlite/database/sweep-litter.ts': 'in the thread of the store',
@@ -178,7 +180,7 @@ const BLOCKING: Record<string, { use: RegExp; files: Record<string, string> }> =
       'src/search/worker/index-thread.ts': 'queries and lists of paths in parts',
       'src/search/worker/serve-indexes.ts': 'from a thread; matches have a limit',
       'src/store/sqlite/worker/serve-store.ts': 'from the thread of the store; pages have a limit of bytes',
-      'src/store/sqlite/worker/store-thread.ts': 'calls to the store, within its budgets; a history that a client gives is one call',
+      'src/store/sqlite/worker/store-thread.ts': 'calls to the store, within its budgets; long texts and histories are sent in pieces',
       'src/tools/command/network/thread/proxy-thread.ts': 'decisions about connections',
       'src/tools/command/network/thread/serve-proxies.ts': 'from the thread of proxies',
     },
@@ -209,6 +211,7 @@ const BLOCKING: Record<string, { use: RegExp; files: Record<string, string> }> =
       'src/server/dispatcher.ts': 'orders messages',
       'src/store/sqlite/store-connection.ts': 'in the thread of the store',
       'src/store/sqlite/store-queue.ts': 'in the thread of the store',
+      'src/store/sqlite/worker/serve-store.ts': 'in the thread of the store',
       'src/tools/command/network/turn-of-event-loop.ts': 'connections, in rounds of their own',
       'src/transport/json-writer.ts': 'joins what is written in one round',
     },
