@@ -31,6 +31,8 @@ export interface Confinement {
   env: Readonly<Record<string, string>>;
   /** Files to pass to the process, from file descriptor 3 on. `release` closes them. */
   files: readonly number[];
+  /** Whether the arguments make the terminal on stdin the command's own. Otherwise the process has to be started in it. */
+  takesTerminal: boolean;
   /**
    * Call it after the process has ended, or if it was not started. Removes the files and guards of the sandbox. `moreFollow`: similar
    * commands may follow soon, so it keeps for a moment what they need, or until `Sandbox.tidy`.
