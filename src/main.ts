@@ -19,6 +19,7 @@ import type { WireLog } from './cli/wire-log.ts';
 import { systemDir } from './config/requirements/system-dir.ts';
 import { editInThread } from './config/writing/edit-in-thread.ts';
 import type { Model } from './model/model.ts';
+import { scaleInThread } from './model/pictures/scale-in-thread.ts';
 import { ScriptError } from './model/script/script-error.ts';
 import { PROTOCOL_VERSION } from './protocol/protocol-version.ts';
 import type { DatabasePlaces } from './store/sqlite/database/open-database.ts';
@@ -34,6 +35,7 @@ const STDOUT = 1;
 const EXIT_INTERNAL = 70;
 
 const TOML_EDITOR = join(__dirname, '..', 'bin', 'load-toml-editor.js');
+const PICTURE_SCALER = join(__dirname, '..', 'bin', 'load-picture-scaler.js');
 
 const MIGRATIONS = join(__dirname, '..', 'migrations');
 
@@ -131,6 +133,7 @@ async function startPlain(parts: CommonParts, options: ServeOptions): Promise<Se
     proxyScript: join(__dirname, '..', 'bin', 'load-proxies.js'),
     mcpScript: join(__dirname, '..', 'bin', 'load-mcp.js'),
     editToml: editInThread(TOML_EDITOR),
+    scalePicture: scaleInThread(PICTURE_SCALER),
     onHandshake: () => store.warmUp(),
     ...(model === null ? {} : { model }),
   });
