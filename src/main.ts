@@ -7,6 +7,7 @@ import type { AppParts } from './backend.ts';
 import { type Clock, systemClock } from './base/clock.ts';
 import { protectStore, storeFileIn } from './base/files/own-file.ts';
 import type { Log } from './base/log.ts';
+import { isFolder } from './base/paths/is-folder.ts';
 import { processTag } from './base/process-tag.ts';
 import { showText } from './base/text/show-text.ts';
 import { isLogLevel, lazyLog } from './cli/lazy-log.ts';
@@ -80,7 +81,7 @@ async function start(options: ServeOptions, log: Log): Promise<Service> {
   const wireLog = options.wireLog === null ? null : await openWireLog(options.wireLog);
   const parts: CommonParts = {
     home: homeFolder(),
-    cwd: process.cwd(),
+    cwd: workingDirectory(options),
     env,
     overrides: options.overrides,
     log,
@@ -102,6 +103,23 @@ async function start(options: ServeOptions, log: Log): Promise<Service> {
       wireLog?.close();
     },
   };
+}
+
+function workingDirectory({ cwd }: ServeOptions): string {
+  const folder = resolve(cwd ?? '.');
+  if (cwd !== null && !isFolder(folder)) throw new OptionError(`--cd ${cwd}: the folder does not exist`);
+  return folder;
+}
+
+async function checkStrictly(options: ServeOptions): Promise<void> {
+  const [{ requireKnownKeys }, { TrustedFiles }] = await Promise.all([
+    import('./cli/require-known-keys.ts'),
+    import('./config/trust/trusted-files.ts'),
+  ]);
+  const home = homeFolder();
+  const trustedFiles = new TrustedFiles({ home, writes: false });
+  const { overrides } = options;
+  await requireKnownKeys({ home, cwd: workingDirectory(options), env: process.env, overrides, trustedFiles, systemDir: systemDir() });
 }
 
 async function openWireLog(file: string): Promise<WireLog> {
@@ -188,6 +206,10 @@ async function serve(options: ServeOptions): Promise<void> {
   // Before the log, which the user could have put in its place.
   protectStore(storeFileIn(homeFolder()));
   const log = createLog(options);
+  if (options.unused.harmless.length > 0) log.info({ options: options.unused.harmless }, 'these options have no effect here');
+  if (options.unused.allowing.length > 0)
+    log.warn({ options: options.unused.allowing }, 'these options allow nothing here: the configuration decides');
+  if (options.strictConfig) await checkStrictly(options);
   const { server, transport, end: clearAway } = await start(options, log);
   const endOnce = async (exitCode: number, reason: 'shutdown' | 'clientGone') => {
     stopWatching();
@@ -329,5 +351,5 @@ function fail(error: unknown, exitCode: number, hint = ''): void {
 try {
   run(parseCommandLine(process.argv.slice(2)));
 } catch (error) {
-  fail(error, 2, `\n${USAGE}`);
+  fail(error, 2, 'heddle --help lists the commands and options.\n');
 }

@@ -1,0 +1,10 @@
+import { unknownKeys } from '../config/keys/key-warnings.ts';
+import { type ConfigSources, loadConfig } from '../config/load-config.ts';
+import { OptionError } from './option-error.ts';
+
+/** Throws an OptionError if the configuration has a key that heddle does not know, for `--strict-config`. */
+export async function requireKnownKeys(sources: ConfigSources): Promise<void> {
+  const { layers } = await loadConfig(sources);
+  const [first] = layers.filter(({ disabledReason }) => disabledReason === null).flatMap(unknownKeys);
+  if (first !== undefined) throw new OptionError(`--strict-config: ${first.summary}${first.details === null ? '' : `. ${first.details}`}`);
+}
