@@ -112,14 +112,9 @@ function workingDirectory({ cwd }: ServeOptions): string {
 }
 
 async function checkStrictly(options: ServeOptions): Promise<void> {
-  const [{ requireKnownKeys }, { TrustedFiles }] = await Promise.all([
-    import('./cli/require-known-keys.ts'),
-    import('./config/trust/trusted-files.ts'),
-  ]);
-  const home = homeFolder();
-  const trustedFiles = new TrustedFiles({ home, writes: false });
+  const { requireKnownKeys } = await import('./cli/require-known-keys.ts');
   const { overrides } = options;
-  await requireKnownKeys({ home, cwd: workingDirectory(options), env: process.env, overrides, trustedFiles, systemDir: systemDir() });
+  await requireKnownKeys({ home: homeFolder(), cwd: workingDirectory(options), env: process.env, overrides, systemDir: systemDir() });
 }
 
 async function openWireLog(file: string): Promise<WireLog> {
