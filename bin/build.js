@@ -29,6 +29,7 @@ const VALIDATORS = ['validate-params', 'validate-provided-item'];
 const APART = {
   ...Object.fromEntries(VALIDATORS.map((name) => [name, `src/protocol/generated/${name}.js`])),
   'edit-toml': 'src/config/writing/edit-toml.ts',
+  'scale-picture': 'src/model/pictures/scale-picture.ts',
   'create-mcp-host': 'src/mcp/host/create-mcp-host.ts',
 };
 
@@ -41,7 +42,7 @@ const THREADS = {
 };
 
 /** Packages that are not bundled: they are native or have other files, but for yaml, which few users need. */
-const NOT_BUNDLED = ['better-sqlite3', 'yaml', '@lydell/node-pty', 'web-tree-sitter'];
+const NOT_BUNDLED = ['@silvia-odwyer/photon-node', 'better-sqlite3', 'yaml', '@lydell/node-pty', 'web-tree-sitter'];
 
 /** Every script is a function, which bin/load-main.js calls. Here and not when it is loaded, which would copy the whole text. */
 const FUNCTION = {

@@ -35,6 +35,7 @@ import { CredentialStore } from './mcp/oauth/credential-store.ts';
 import { McpLogins } from './mcp/oauth/mcp-logins.ts';
 import type { Model } from './model/model.ts';
 import type { ModelPool } from './model/model-pool.ts';
+import type { Picture, ScalePicture } from './model/pictures/scaled-pictures.ts';
 import { providerModels } from './model/provider-models.ts';
 import { RateLimits } from './model/rate-limits.ts';
 import type { Dial } from './network/checked-dial.ts';
@@ -107,6 +108,8 @@ export interface AppParts {
   systemDir?: string | null;
   /** Edits the text of config.toml. By default in this thread. */
   editToml?: EditToml;
+  /** Scales a picture. By default in this thread. */
+  scalePicture?: ScalePicture;
   /** Orders what happens at the same time. By default everything happens at once. */
   pacing?: Pacing;
 }
@@ -247,7 +250,7 @@ function createConfiguration(options: AppParts, { clients, clock, log, credentia
 }
 
 /** The models of the providers, and the rate limits that their responses tell. */
-function createModels({ model, home, env, version }: AppParts, { clients, clock, log }: Base) {
+function createModels({ model, home, env, version, scalePicture = scaleHere }: AppParts, { clients, clock, log }: Base) {
   const rateLimits = new RateLimits((limits) => clients.publish('everyone', 'account/rateLimits/updated', { rateLimits: limits }));
   const deps = {
     env,
@@ -256,8 +259,19 @@ function createModels({ model, home, env, version }: AppParts, { clients, clock,
     userAgent: `heddle/${version}`,
     storedLogin: () => readStoredLogin(home),
     onRateLimits: (limits: RateLimitSnapshot) => rateLimits.note(limits),
+    scalePicture,
   };
   return { ...providerModels(model ?? null, deps), rateLimits };
+}
+
+async function scaleHere(picture: Picture, sideMax: number): Promise<Picture | null> {
+  const { scalePicture } = await import('./model/pictures/scale-picture.ts');
+  try {
+    return scalePicture(picture, sideMax);
+  } catch {
+    // The library throws strings and errors of WebAssembly if it cannot decode a picture.
+    return null;
+  }
 }
 
 /** The MCP servers, and the logins to them. Nothing runs before a server is configured. */

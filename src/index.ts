@@ -15,6 +15,7 @@ import { connect } from './client/connect.ts';
 import { systemDir } from './config/requirements/system-dir.ts';
 import { editInThread } from './config/writing/edit-in-thread.ts';
 import type { Model } from './model/model.ts';
+import { scaleInThread } from './model/pictures/scale-in-thread.ts';
 import { createSqliteStore } from './store/sqlite/create-sqlite-store.ts';
 import { createWorkerStore } from './store/sqlite/worker/create-worker-store.ts';
 import type { StoreThreadOptions } from './store/sqlite/worker/store-thread.ts';
@@ -93,6 +94,7 @@ export function createAppServer(options: AppServerOptions): AppServer {
     systemDir: systemDir(),
     sendSignal: (to, signal) => process.kill(to, signal),
     ...(typeof IS_BUILT === 'undefined' ? {} : { editToml: editInThread(join(root, 'bin', 'load-toml-editor.js')) }),
+    ...(typeof IS_BUILT === 'undefined' ? {} : { scalePicture: scaleInThread(join(root, 'bin', 'load-picture-scaler.js')) }),
     ...(typeof IS_BUILT === 'undefined' ? {} : { mcpScript: join(root, 'bin', 'load-mcp.js') }),
     ...(typeof IS_BUILT === 'undefined' ? {} : { proxyScript: join(root, 'bin', 'load-proxies.js') }),
     store: createStore({

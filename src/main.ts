@@ -7,18 +7,21 @@ import type { AppParts } from './backend.ts';
 import { type Clock, systemClock } from './base/clock.ts';
 import { protectStore, storeFileIn } from './base/files/own-file.ts';
 import type { Log } from './base/log.ts';
+import { isFolder } from './base/paths/is-folder.ts';
 import { processTag } from './base/process-tag.ts';
 import { showText } from './base/text/show-text.ts';
 import { isLogLevel, lazyLog } from './cli/lazy-log.ts';
 import { logToFile, logToStream } from './cli/log-to-file.ts';
 import { OptionError, openFor } from './cli/option-error.ts';
 import { type Command, type Generator, parseCommandLine, type ServeOptions } from './cli/parse-command-line.ts';
+import { tellOfUnused } from './cli/tell-of-unused.ts';
 import { USAGE } from './cli/usage.ts';
 import { watchClient } from './cli/watch-client.ts';
 import type { WireLog } from './cli/wire-log.ts';
 import { systemDir } from './config/requirements/system-dir.ts';
 import { editInThread } from './config/writing/edit-in-thread.ts';
 import type { Model } from './model/model.ts';
+import { scaleInThread } from './model/pictures/scale-in-thread.ts';
 import { ScriptError } from './model/script/script-error.ts';
 import { PROTOCOL_VERSION } from './protocol/protocol-version.ts';
 import type { DatabasePlaces } from './store/sqlite/database/open-database.ts';
@@ -34,6 +37,7 @@ const STDOUT = 1;
 const EXIT_INTERNAL = 70;
 
 const TOML_EDITOR = join(__dirname, '..', 'bin', 'load-toml-editor.js');
+const PICTURE_SCALER = join(__dirname, '..', 'bin', 'load-picture-scaler.js');
 
 const MIGRATIONS = join(__dirname, '..', 'migrations');
 
@@ -78,7 +82,7 @@ async function start(options: ServeOptions, log: Log): Promise<Service> {
   const wireLog = options.wireLog === null ? null : await openWireLog(options.wireLog);
   const parts: CommonParts = {
     home: homeFolder(),
-    cwd: process.cwd(),
+    cwd: workingDirectory(options),
     env,
     overrides: options.overrides,
     log,
@@ -100,6 +104,18 @@ async function start(options: ServeOptions, log: Log): Promise<Service> {
       wireLog?.close();
     },
   };
+}
+
+function workingDirectory({ cwd }: ServeOptions): string {
+  const folder = resolve(cwd ?? '.');
+  if (cwd !== null && !isFolder(folder)) throw new OptionError(`--cd ${cwd}: the folder does not exist`);
+  return folder;
+}
+
+async function checkStrictly(options: ServeOptions): Promise<void> {
+  const { requireKnownKeys } = await import('./cli/require-known-keys.ts');
+  const { overrides } = options;
+  await requireKnownKeys({ home: homeFolder(), cwd: workingDirectory(options), env: process.env, overrides, systemDir: systemDir() });
 }
 
 async function openWireLog(file: string): Promise<WireLog> {
@@ -132,6 +148,7 @@ async function startPlain(parts: CommonParts, options: ServeOptions): Promise<Se
     proxyScript: join(__dirname, '..', 'bin', 'load-proxies.js'),
     mcpScript: join(__dirname, '..', 'bin', 'load-mcp.js'),
     editToml: editInThread(TOML_EDITOR),
+    scalePicture: scaleInThread(PICTURE_SCALER),
     onHandshake: () => store.warmUp(),
     ...(model === null ? {} : { model }),
   });
@@ -186,6 +203,8 @@ async function serve(options: ServeOptions): Promise<void> {
   // Before the log, which the user could have put in its place.
   protectStore(storeFileIn(homeFolder()));
   const log = createLog(options);
+  tellOfUnused(options.unused, log);
+  if (options.strictConfig) await checkStrictly(options);
   const { server, transport, end: clearAway } = await start(options, log);
   const endOnce = async (exitCode: number, reason: 'shutdown' | 'clientGone') => {
     stopWatching();
@@ -327,5 +346,5 @@ function fail(error: unknown, exitCode: number, hint = ''): void {
 try {
   run(parseCommandLine(process.argv.slice(2)));
 } catch (error) {
-  fail(error, 2, `\n${USAGE}`);
+  fail(error, 2, 'heddle --help lists the commands and options.\n');
 }

@@ -1,6 +1,7 @@
-import { parseArgs } from 'node:util';
+import { suggestKey } from '../config/suggest-key.ts';
 import { type Framing, isFraming } from '../transport/framing.ts';
 import { isLogLevel, type LogLevel } from './lazy-log.ts';
+import { type CommandLine, type OptionValues, otherThanSettings, overridesOf, readOptions, unusedOptions } from './read-options.ts';
 
 /** How to run the server. Paths are as in the command line. */
 export interface ServeOptions {
@@ -9,6 +10,12 @@ export interface ServeOptions {
   /** The file of a script that replaces all models. */
   modelScript: string | null;
   framing: Framing;
+  /** Whether a key of the configuration that heddle does not know ends the start. */
+  strictConfig: boolean;
+  /** The working directory of threads that name none. Null: that of the process. */
+  cwd: string | null;
+  /** The given options that have no effect, with their hyphens. `allowing`: those that would allow more. */
+  unused: { harmless: string[]; allowing: string[] };
   drain: boolean;
   deterministic: boolean;
   /** Null: the environment decides. */
@@ -50,8 +57,12 @@ export function parseCommandLine(argv: string[]): Command {
   if (doctor !== null) return doctor;
   const store = storeCommand(positionals, values);
   if (store !== null) return store;
+  return serveCommand(positionals, values);
+}
+
+function serveCommand(positionals: string[], values: OptionValues): Command {
   const [command = 'app-server', ...rest] = positionals;
-  if (command !== 'app-server' || rest.length > 0) throw new Error(`unknown command '${positionals.join(' ')}'`);
+  if (command !== 'app-server' || rest.length > 0) throw unknownCommand(positionals);
   if (values.listen !== undefined && values.listen !== 'stdio://') throw new Error(`--listen ${values.listen}: expected stdio://`);
   const modelScript = path('--model-script', values['model-script']);
   return {
@@ -60,6 +71,9 @@ export function parseCommandLine(argv: string[]): Command {
       overrides: overridesOf(values),
       modelScript,
       framing: oneOf('--framing', values.framing ?? 'lines', isFraming, 'lines or content-length'),
+      strictConfig: values['strict-config'] ?? false,
+      cwd: path('--cd', values.cd),
+      unused: unusedOptions(values),
       drain: values.drain ?? false,
       deterministic: values.deterministic ?? false,
       logLevel:
@@ -70,63 +84,12 @@ export function parseCommandLine(argv: string[]): Command {
   };
 }
 
-type CommandLine = ReturnType<typeof readOptions>;
-
-function readOptions(argv: string[]) {
-  return parseArgs({
-    args: argv,
-    allowPositionals: true,
-    options: {
-      config: { type: 'string', short: 'c', multiple: true },
-      model: { type: 'string', short: 'm' },
-      profile: { type: 'string', short: 'p' },
-      sandbox: { type: 'string', short: 's' },
-      'ask-for-approval': { type: 'string', short: 'a' },
-      'model-script': { type: 'string' },
-      listen: { type: 'string' },
-      framing: { type: 'string' },
-      drain: { type: 'boolean' },
-      deterministic: { type: 'boolean' },
-      'log-level': { type: 'string' },
-      'log-file': { type: 'string' },
-      'wire-log': { type: 'string' },
-      out: { type: 'string', short: 'o' },
-      experimental: { type: 'boolean' },
-      yes: { type: 'boolean' },
-      json: { type: 'boolean' },
-      help: { type: 'boolean', short: 'h' },
-      version: { type: 'boolean', short: 'V' },
-    },
-  });
-}
-
-type OverrideOptions = {
-  config?: string[] | undefined;
-  model?: string | undefined;
-  profile?: string | undefined;
-  sandbox?: string | undefined;
-  'ask-for-approval'?: string | undefined;
-};
-
-/** The settings on the command line, as `key=value` strings. */
-function overridesOf({ config = [], model, profile, sandbox, 'ask-for-approval': approvals }: OverrideOptions): string[] {
-  const settings = { model, profile, sandbox_mode: sandbox, approval_policy: approvals };
-  return [
-    ...config,
-    ...Object.entries(settings).flatMap(([key, value]) => (value === undefined ? [] : [`${key}=${JSON.stringify(value)}`])),
-  ];
-}
-
 /** Returns null if the command line does not ask for the doctor. It takes the settings of a server. */
-function doctorCommand(
-  positionals: string[],
-  { json, ...values }: OverrideOptions & { json?: boolean; [other: string]: unknown },
-): Command | null {
+function doctorCommand(positionals: string[], { json, ...values }: OptionValues): Command | null {
   const [command, ...rest] = positionals;
   if (command !== 'doctor') return null;
   if (rest.length > 0) throw new Error(`doctor: unexpected '${rest.join(' ')}'`);
-  const { config: _config, model: _model, profile: _profile, sandbox: _sandbox, 'ask-for-approval': _approvals, ...others } = values;
-  const [other] = Object.keys(others);
+  const other = otherThanSettings(values);
   if (other !== undefined) throw new Error(`--${other} cannot be used with doctor, which takes --json and the settings of a server`);
   return { run: 'doctor', overrides: overridesOf(values), json: json === true };
 }
@@ -180,6 +143,13 @@ function storeAction([name = '', ...files]: string[]): { action: StoreAction; fi
   if (wanted === 1 && !files[0]) throw new Error(`store ${action} requires the name of the backup file`);
   if (files.length > wanted) throw new Error(`store ${action}: unexpected '${files[wanted]}'`);
   return { action, file: files[0] ?? null };
+}
+
+const COMMANDS = ['app-server', 'trust', 'doctor', 'store', ...GENERATORS];
+
+function unknownCommand(words: readonly string[]): Error {
+  const nearest = suggestKey(words.at(-1) ?? '', COMMANDS);
+  return new Error(`unknown command '${words.join(' ')}'${nearest === null ? '' : `: did you mean ${nearest}?`}`);
 }
 
 function oneOf<T extends string>(option: string, value: string, isKnown: (value: string) => value is T, known: string): T {

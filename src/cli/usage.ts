@@ -14,9 +14,15 @@ Serves threads of coding agents to an editor or a test harness: JSON-RPC on stdi
   -s, --sandbox MODE       limit commands: read-only, workspace-write or danger-full-access
   -a, --ask-for-approval POLICY
                            when to ask for approval: untrusted, on-failure, on-request or never
+      --enable FEATURE, --disable FEATURE
+                           like -c features.FEATURE=true or false; can be repeated
+      --search             let the model search the web, like -c web_search="live"
+      --oss                use the models of Ollama on this machine; --local-provider lmstudio: those of LM Studio
+      --strict-config      do not start if the configuration has a key that heddle does not know
+  -C, --cd DIR             the working directory of threads that name none
       --model-script FILE  use this script (YAML or JSON) in place of the model of every thread; the exit code is 1 if
                            the run did not follow the script
-      --listen stdio://    the transport: only stdio:// is supported
+      --listen stdio://    the transport: only stdio:// is supported; --stdio is the same
       --framing FRAMING    lines (the default) or content-length, the framing of the Language Server Protocol
       --drain              at the end of the input, let running turns finish before exiting
       --deterministic      the same output for the same input: simulated time and ids, the embedded model, no data stored
@@ -25,6 +31,8 @@ Serves threads of coding agents to an editor or a test harness: JSON-RPC on stdi
       --wire-log FILE      write all messages in both directions to this file; secrets are hidden, long strings truncated
   -h, --help               print this help
   -V, --version            print the version of the protocol
+
+Further options of Codex that clients pass, such as --analytics-default-enabled, are accepted and have no effect.
 
 trust shows the files of the project in FOLDER (by default the current folder) that are new or have changed, and asks
 whether to trust them. Until then they have no effect. The project itself must be trusted in config.toml.

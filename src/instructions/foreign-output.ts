@@ -1,6 +1,6 @@
 import { cutMiddle } from '../base/text/cut-middle.ts';
 import { decodeBase64 } from '../base/text/decode-base64.ts';
-import { IMAGE_BYTES_MAX, imageType } from '../files/image-type.ts';
+import { IMAGE_BYTES_MAX, imageType } from '../model/pictures/image-type.ts';
 import type { FunctionCallOutputContentItem, ImageDetail } from '../protocol/generated/types.ts';
 
 /** The most parts of one output. */

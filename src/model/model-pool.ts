@@ -13,9 +13,10 @@ export class ModelPool {
   readonly #scripted = new Map<string, Promise<Model>>();
   readonly #reporting = new Set<Model>();
 
-  constructor(given: Model | null, create: (provider: ProviderConfig) => Promise<Model>) {
-    this.#given = given;
-    this.#create = create;
+  /** `wrap` is called with each model that is used. */
+  constructor(given: Model | null, create: (provider: ProviderConfig) => Promise<Model>, wrap: (model: Model) => Model = (model) => model) {
+    this.#given = given && wrap(given);
+    this.#create = async (provider) => wrap(await create(provider));
   }
 
   /** Rejects with a ConfigError if the provider's settings are not usable; the next call tries again. */

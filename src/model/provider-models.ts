@@ -4,6 +4,9 @@ import type { ProviderModelDeps } from './http/create-provider-model.ts';
 import type { InstalledModels, ModelListing } from './http/installed-models.ts';
 import type { Model } from './model.ts';
 import { ModelPool } from './model-pool.ts';
+import { PictureModel } from './pictures/picture-model.ts';
+import { ScaledPictures, type ScalePicture } from './pictures/scaled-pictures.ts';
+import { SentPictures } from './pictures/sent-pictures.ts';
 
 /** For how long a list of models counts, and for how long the failure to get one does. */
 const LISTED_MS = 5 * 60_000;
@@ -22,11 +25,16 @@ interface KeptList {
 }
 
 /** The models of the providers, created when they are needed, or the one that replaces them. */
-export function providerModels(given: Model | null, deps: ProviderModelDeps) {
-  const models = new ModelPool(given, async (provider) => {
-    const { createModel } = await import('./create-model.ts');
-    return createModel(provider, deps);
-  });
+export function providerModels(given: Model | null, { scalePicture, ...deps }: ProviderModelDeps & { scalePicture: ScalePicture }) {
+  const pictures = new SentPictures(new ScaledPictures(scalePicture));
+  const models = new ModelPool(
+    given,
+    async (provider) => {
+      const { createModel } = await import('./create-model.ts');
+      return createModel(provider, deps);
+    },
+    (model) => new PictureModel(model, pictures),
+  );
   const lists = new ProviderLists(deps);
   return {
     models,

@@ -222,6 +222,11 @@ export function emptyInput(): RpcError {
   return refused('empty_input', 'input must not be empty');
 }
 
+/** Images are not fetched. */
+export function remoteImage(): RpcError {
+  return refused('remote_image', 'remote images (http and https URLs) are not supported: send the image as a data URL, or a localImage');
+}
+
 /** Both numbers count characters of text in all parts of the input. */
 export function inputTooLarge(charsMax: number, charsFound: number): RpcError {
   return new RpcError(INVALID_PARAMS, `Input exceeds the maximum length of ${charsMax} characters.`, {

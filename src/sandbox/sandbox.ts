@@ -34,6 +34,8 @@ export interface Confinement {
   files: readonly number[];
   /** Folders in the writable roots that the command cannot change, though nothing in its bounds says so. */
   closed?: readonly string[];
+  /** Whether the arguments make the terminal on stdin the command's own. Otherwise the process has to be started in it. */
+  takesTerminal: boolean;
   /**
    * Call it after the process has ended, or if it was not started. Removes the files and guards of the sandbox. `moreFollow`: similar
    * commands may follow soon, so it keeps for a moment what they need, or until `Sandbox.tidy`.

@@ -10,6 +10,15 @@ export interface StreamPair {
   framing?: Framing;
 }
 
+/**
+ * A message of up to this size is written at once: as much fits into an empty pipe. Some clients take each chunk that they read for whole
+ * messages.
+ */
+const WHOLE_BYTES_MAX = 64 * 1024;
+
+/** What the framing adds to a message, at most. */
+const FRAME_BYTES = 32;
+
 /** Carries messages over a pair of byte streams. */
 export function streamTransport({ input, output, framing = 'lines' }: StreamPair): Transport {
   return {
@@ -31,10 +40,16 @@ export function streamTransport({ input, output, framing = 'lines' }: StreamPair
     },
     pause: () => void input.pause(),
     resume: () => void input.resume(),
-    write: (texts, onTaken) => void output.write(texts.length === 0 ? '' : frame(framing, texts), onTaken),
+    write: (texts, onTaken) =>
+      writeAll(
+        output,
+        wholeGroups(texts).map((group) => frame(framing, group)),
+        onTaken,
+      ),
     writeLong(parts, onTaken) {
-      for (const part of frameLong(framing, parts)) output.write(part);
-      output.write('', onTaken);
+      const framed = frameLong(framing, parts).map((part) => (typeof part === 'string' ? Buffer.from(part) : part));
+      const length = framed.reduce((sum, part) => sum + part.length, 0);
+      writeAll(output, length <= WHOLE_BYTES_MAX ? [Buffer.concat(framed)] : framed, onTaken);
     },
     get backlog() {
       return output.writableLength;
@@ -42,4 +57,27 @@ export function streamTransport({ input, output, framing = 'lines' }: StreamPair
     onWriteError: (callback) => void output.on('error', callback),
     end: () => void output.end(),
   };
+}
+
+/** Joins messages to groups of up to WHOLE_BYTES_MAX, or of one message that is larger. */
+function wholeGroups(texts: readonly string[]): string[][] {
+  const groups: string[][] = [];
+  let left = 0;
+  for (const text of texts) {
+    const bytes = Buffer.byteLength(text) + FRAME_BYTES;
+    if (bytes > left) {
+      groups.push([]);
+      left = WHOLE_BYTES_MAX;
+    }
+    groups.at(-1)?.push(text);
+    left -= bytes;
+  }
+  return groups;
+}
+
+/** Calls `onTaken` when the last of the chunks was taken. */
+function writeAll(output: Writable, chunks: readonly (string | Uint8Array)[], onTaken: () => void): void {
+  const [last = ''] = chunks.slice(-1);
+  for (const chunk of chunks.slice(0, -1)) output.write(chunk);
+  output.write(last, onTaken);
 }

@@ -243,7 +243,15 @@ test.each<[LocalServer, string]>([
 
 describe('the models that are installed', () => {
   const listings = (clock: FakeClock) =>
-    providerModels(null, { env: {}, clock, userAgent: 'test/1', log: quietLog, storedLogin: () => NO_LOGIN, onRateLimits() {} }).listings;
+    providerModels(null, {
+      env: {},
+      clock,
+      userAgent: 'test/1',
+      log: quietLog,
+      storedLogin: () => NO_LOGIN,
+      onRateLimits() {},
+      scalePicture: async () => null,
+    }).listings;
   async function listed(reply: Reply) {
     await using server = await ProviderServer.start(reply);
     const listing = await listings(new FakeClock()).installedModels(providerAt(server.port));

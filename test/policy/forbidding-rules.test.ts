@@ -129,7 +129,7 @@ const ORDINARY = [
   'sed -i s/a/b/ f',
   'awk 1 f',
   'tar xzf a.tgz',
-  'rm -rf build',
+  'rm -r build',
   'env A=1 npm test',
   'A=1 npm test',
   'timeout 60 npm test',

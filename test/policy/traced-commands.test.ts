@@ -12,7 +12,7 @@ test('lists every simple command, with \\0 for text that only the shell knows', 
   expect(await traced('if a "$x"; then b *.c > f; else c $(d); fi | e &')).toEqual([['a', '\0'], ['b', '\0.c'], ['c', '\0'], ['d'], ['e']]);
   expect(await traced("cat <<'E' | a\n$(b)\nE\nc")).toEqual([['cat'], ['a'], ['c']]);
   expect(await traced('echo `ls -l` {} a}')).toEqual([
-    ['echo', '\0', '\0\0', 'a\0'],
+    ['echo', '\0', '\0{}\0', 'a\0'],
     ['ls', '-l'],
   ]);
   expect(await traced('$x y')).toEqual([['\0', 'y']]);

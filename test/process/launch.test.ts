@@ -39,7 +39,15 @@ describe('what cannot be served is told in a line', () => {
   test.each([
     ['an unknown command', ['serve'], "unknown command 'serve'"],
     ['a command too many', ['app-server', 'proxy'], "unknown command 'app-server proxy'"],
-    ['an unknown option', ['app-server', '--port', '1'], "Unknown option '--port'"],
+    ['a command like another', ['app-sever'], "unknown command 'app-sever': did you mean app-server?"],
+    ['an unknown option', ['app-server', '--port', '1'], 'unknown option --port'],
+    [
+      'an option like another',
+      ['--analytics-defualt-enabled', 'app-server'],
+      'unknown option --analytics-defualt-enabled: did you mean --analytics-default-enabled?',
+    ],
+    ['an unknown letter', ['-Z'], 'unknown option -Z'],
+    ['a feature that is no name', ['--enable', 'a b'], '--enable and --disable: expected the name of a feature, found "a b"'],
     ['an option without its value', ['app-server', '-c'], "Option '-c, --config <value>' argument missing"],
     ['a socket to listen on', ['app-server', '--listen', 'unix:///tmp/x.sock'], '--listen unix:///tmp/x.sock: expected stdio://'],
     ['an address to listen on', ['--listen', 'ws://127.0.0.1:0'], '--listen ws://127.0.0.1:0: expected stdio://'],
@@ -47,7 +55,9 @@ describe('what cannot be served is told in a line', () => {
     const where = place();
     const { status, stdout, stderr } = run(args, { where });
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
-    expect(stderr).toMatch(new RegExp(`^heddle: ${problem.replace(/[.*+?^$()<>]/g, '\\$&')}.*\n\nusage: heddle `, 's'));
+    expect(stderr).toMatch(
+      new RegExp(`^heddle: ${problem.replace(/[.*+?^$()<>]/g, '\\$&')}.*\nheddle --help lists the commands and options\\.\n$`),
+    );
     expect(readdirSync(where.home)).toEqual([]);
   });
 
@@ -78,6 +88,61 @@ function messagesIn(stdout: string): Message[] {
     .split('\n')
     .map((line) => JSON.parse(line));
 }
+
+describe('the options that clients of Codex pass', () => {
+  test.each([
+    ['--analytics-default-enabled'],
+    ['--enable', 'goals'],
+    ['--disable', 'goals'],
+    ['--strict-config'],
+    ['--stdio'],
+    ['--search'],
+    ['-C', '.'],
+    ['--cd=.'],
+    ['--oss'],
+    ['--oss', '--local-provider', 'lmstudio'],
+    ['--session-source', 'vscode'],
+    ['--add-dir', '/tmp'],
+    ['--no-alt-screen'],
+    ['--full-auto'],
+    ['--dangerously-bypass-approvals-and-sandbox'],
+  ])('%s %s start the server, before and after app-server', (...args) => {
+    const given = args.filter((arg) => arg !== undefined);
+    for (const line of [[...given, 'app-server'], ['app-server', ...given], given]) {
+      const { status, stdout } = run(line, { input: HANDSHAKE });
+      expect({ status, first: messagesIn(stdout)[0] }).toMatchObject({ status: 0, first: { id: 1, result: {} } });
+    }
+  });
+
+  test('set what they say, and the log has those without an effect', async () => {
+    const where = place({ 'config.toml': OWN });
+    const args = ['--search', '--enable', 'goals', '--disable', 'shell_tool', '-C', '..', '--yolo', 'app-server'];
+    const heddle = await startHeddle(where, { args });
+    const { config } = await heddle.request('config/read', {});
+    expect(config).toMatchObject({ web_search: 'live', features: { goals: true, shell_tool: false } });
+    const { cwd } = await heddle.request('thread/start', {});
+    expect(cwd).toBe(join(where.work, '..'));
+    const { stderr } = run(['--yolo', '--log-level', 'info', '--analytics-default-enabled'], { input: HANDSHAKE });
+    expect(stderr).toMatch(/"options":\["--analytics-default-enabled"\].*these options have no effect here/);
+    expect(stderr).toMatch(/"options":\["--yolo"\].*these options allow nothing here/);
+  });
+
+  test('--strict-config refuses a key that heddle does not know', () => {
+    const where = place({ 'config.toml': 'modle = "m"\n' });
+    const { status, stdout, stderr } = run(['--strict-config', 'app-server'], { where, input: HANDSHAKE });
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    expect(stderr).toMatch(/^heddle: --strict-config: .*config\.toml:1.*modle.*\n$/);
+    expect(run(['app-server', '--strict-config', '-c', 'xyzzy=1'], { input: HANDSHAKE }).status).toBe(2);
+  });
+
+  test('a folder that does not exist is told', () => {
+    expect(run(['-C', 'none'], { input: HANDSHAKE })).toEqual({
+      status: 2,
+      stdout: '',
+      stderr: 'heddle: --cd none: the folder does not exist\n',
+    });
+  });
+});
 
 test('a client that closes its side after the handshake gets the warnings about its configuration', () => {
   const where = place({ 'config.toml': 'modle = "m"\nmodel_provider = "scripted"\n' });

@@ -6,7 +6,7 @@ import type { SandboxBounds } from '../../src/policy/permissions/sandbox-bounds.
 import { type BubblewrapDeps, createBubblewrap } from '../../src/sandbox/linux/create-bubblewrap.ts';
 import type { Installation } from '../../src/sandbox/places/server-places.ts';
 import { createProcesses } from '../../src/sandbox/processes/create-processes.ts';
-import type { Processes } from '../../src/sandbox/processes/processes.ts';
+import type { Processes, TerminalSize } from '../../src/sandbox/processes/processes.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { RecordingLog } from '../support/recording-log.ts';
 
@@ -78,6 +78,11 @@ export class ConfinedWorld {
     return this.run(['bash', '-c', script], bounds, cwd);
   }
 
+  /** Runs a program of the workspace in a terminal of its own. Its whole output is `stdout`. */
+  inTerminal(argv: readonly string[]): Promise<Ran> {
+    return this.#run(this.#processes, argv, { bounds: {}, cwd: this.workspace, terminal: { rows: 24, cols: 80 } });
+  }
+
   /** Another server, which runs from this installation. Its `run` returns the exit code of a script. */
   withServer(installation: Installation, bounds: Partial<SandboxBounds> = {}) {
     const processes = createTestProcesses(createBubblewrap({ ...this.sandboxDeps(), installation }));
@@ -93,11 +98,11 @@ export class ConfinedWorld {
   async #run(
     processes: Processes,
     argv: readonly string[],
-    { bounds, cwd }: { bounds: Partial<SandboxBounds> | null; cwd: string },
+    { bounds, cwd, terminal = null }: { bounds: Partial<SandboxBounds> | null; cwd: string; terminal?: TerminalSize | null },
   ): Promise<Ran> {
     const output = { stdout: '', stderr: '' };
     const env = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: '/nonexistent', LANG: 'C.UTF-8' };
-    const spec = { argv, cwd, env, bounds: bounds === null ? null : this.bounds(bounds), owner: ['test'], input: false, terminal: null };
+    const spec = { argv, cwd, env, bounds: bounds === null ? null : this.bounds(bounds), owner: ['test'], input: false, terminal };
     const running = await processes.start(spec, (stream, bytes) => {
       output[stream] += bytes.toString();
     });

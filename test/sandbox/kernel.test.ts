@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -137,16 +137,15 @@ test('a file that is only read cannot be leased, which would hold up its writer'
   expect(await python([...calls, own, reading])).toEqual(['EPERM', 'EPERM', 'EPERM', 'done']);
 });
 
-test('a command in its own terminal is started without further files, and has the filter', async () => {
-  const script = "import fcntl, os\ntry: fcntl.ioctl(os.openpty()[1], 0x5412, b'x')\nexcept OSError as error: print(error.errno)";
-  const what = { argv: ['python3', '-c', script], cwd: world.workspace, env: { PATH: '/usr/bin:/bin' }, terminal: true };
-  const { argv, env, files, release } = await world.sandbox.confine(what, world.bounds());
-  const [program = '', ...args] = argv;
-  const ran = spawnSync(program, args, { env: { ...env }, encoding: 'utf8' });
-  await release();
-  expect(files).toEqual([]);
-  expect(argv).not.toContain('--new-session');
-  expect({ stdout: ran.stdout, stderr: ran.stderr }).toEqual({ stdout: '1\n', stderr: '' });
+test('a command in a terminal leads its session, in which bubblewrap is not, and has the filter', async () => {
+  const script = [
+    'import fcntl, os',
+    'print(os.isatty(0), os.getsid(0) == os.getpid() == os.tcgetpgrp(0), os.getsid(1) == os.getsid(0))',
+    "try: fcntl.ioctl(os.openpty()[1], 0x5412, b'x')",
+    'except OSError as error: print(error.errno)',
+  ];
+  const ran = await world.inTerminal(['python3', '-c', script.join('\n')]);
+  expect(ran).toEqual({ exitCode: 0, stdout: 'True True False\r\n1\r\n', stderr: '' });
 });
 
 test.runIf(process.arch === 'x64')('the calls of 32-bit programs are refused', async () => {

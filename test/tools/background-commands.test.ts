@@ -121,11 +121,11 @@ describe('write_stdin', () => {
     const server = await background(writes('\u0003'), done);
     await server.client.turn(THREAD, 'stop');
     const [item] = completed(server);
-    expect(item).toMatchObject({ status: 'failed', exitCode: 137 });
+    expect(item).toMatchObject({ status: 'failed', exitCode: 130 });
     expect(server.client.notifications('item/commandExecution/terminalInteraction')).toEqual([
       { threadId: THREAD, turnId: expect.any(String), itemId: 'call_1', processId: item?.processId, stdin: '\u0003' },
     ]);
-    expect(told(server, 'call_2')).toContain('Process exited with code 137\n');
+    expect(told(server, 'call_2')).toContain('Process exited with code 130\n');
   });
 
   test.each([

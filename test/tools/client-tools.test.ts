@@ -123,10 +123,10 @@ test.each<[string, object, unknown, object]>([
     { status: 'completed' },
   ],
   [
-    'an image that providers would not load, and audio',
+    'an image that is no data, and audio',
     {
       contentItems: [
-        { type: 'inputImage', imageUrl: 'https://example.com/x.png' },
+        { type: 'inputImage', imageUrl: 'file:///x.png' },
         { type: 'inputAudio', audioUrl: 'data:audio/wav;base64,AA' },
       ],
       success: true,
@@ -140,6 +140,16 @@ test.each<[string, object, unknown, object]>([
   await server.client.turnCompleted(server.turnId);
   expect(outputs(server)).toEqual([told]);
   expect(items(server.client)).toMatchObject([item]);
+});
+
+test('a result with a remote image is a failed call, and the model reads why', async () => {
+  const server = await running(calling());
+  const contentItems = [{ type: 'inputImage', imageUrl: 'https://example.com/x.png' }];
+  answer(server.client, await question(server.client, CALL), { contentItems, success: true });
+  await server.client.turnCompleted(server.turnId);
+  const text = 'The result of lookup has a remote image (an http or https URL), which is not fetched.';
+  expect(outputs(server)).toEqual([text]);
+  expect(items(server.client)).toMatchObject([{ status: 'failed', success: false, contentItems: [{ type: 'inputText', text }] }]);
 });
 
 test('a long text is cut for the model, and whole for clients', async () => {

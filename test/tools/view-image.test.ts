@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { SandboxPolicy } from '../../src/protocol/generated/types.ts';
 import { tempFolder, writeFiles } from '../config/temp-folder.ts';
 import { idOf } from '../support/counting-ids.ts';
+import { SMALL } from '../support/pictures.ts';
 import { conversation, functionCall, message, response, TestModel } from '../support/test-model.ts';
 import { startServer, type TestServer } from '../support/test-server.ts';
 
@@ -44,13 +45,7 @@ test('the model gets the image, and clients see its path', async () => {
   expect(JSON.stringify(data)).toContain('"imageView"');
 });
 
-test.each([
-  ['image/png', PNG],
-  ['image/jpeg', Buffer.from([0xff, 0xd8, 0xff, 0xe0])],
-  ['image/gif', Buffer.from('GIF89a')],
-  ['image/webp', Buffer.from('RIFF\0\0\0\0WEBPVP8 ')],
-  ['image/bmp', Buffer.from('BM\x10\0\0\0\0\0\0\0')],
-])('%s is known by how it begins, whatever its name', async (type, bytes) => {
+test.each(Object.entries(SMALL))('%s is known by how it begins, whatever its name', async (type, bytes) => {
   const { output } = await viewing({ path: 'name.txt' }, { prepare: ({ cwd }) => writeFiles(cwd, { 'name.txt': bytes }) });
   expect(output).toEqual(shown(`data:${type};base64,${bytes.toString('base64')}`));
 });

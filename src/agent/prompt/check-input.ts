@@ -1,12 +1,14 @@
+import { isRemoteImage } from '../../model/pictures/image-type.ts';
 import type { UserInput } from '../../protocol/generated/types.ts';
-import { emptyInput, inputTooLarge } from '../../protocol/rpc-error.ts';
+import { emptyInput, inputTooLarge, remoteImage } from '../../protocol/rpc-error.ts';
 
 /** The longest text of one request, all parts together, in Unicode characters. */
 export const INPUT_CHARS_MAX = 1_048_576;
 
-/** Throws if the input is too long, or if it is empty and `required`. */
+/** Throws if the input is too long, if it has a remote image, or if it is empty and `required`. */
 export function checkInput(input: readonly UserInput[], { required }: { required: boolean }): void {
   if (required && input.length === 0) throw emptyInput();
+  for (const part of input) if (part.type === 'image' && 'url' in part && isRemoteImage(part.url)) throw remoteImage();
   checkTexts(input.flatMap((part) => (part.type === 'text' ? [part.text] : [])));
 }
 

@@ -1,7 +1,7 @@
 import { readRegularFile } from '../../base/files/read-regular-file.ts';
 import { encodeBase64 } from '../../base/text/encode-base64.ts';
-import { IMAGE_BYTES_MAX, imageType } from '../../files/image-type.ts';
 import { contextMessage } from '../../instructions/context-message.ts';
+import { IMAGE_BYTES_MAX, imageType } from '../../model/pictures/image-type.ts';
 import type {
   AdditionalContextEntry,
   ContentItem,

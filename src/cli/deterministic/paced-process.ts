@@ -152,6 +152,11 @@ export class PacedProcess implements RunningProcess {
     return (await this.#inner?.waiting()) ?? null;
   }
 
+  async signal(signal: 'SIGINT' | 'SIGTERM'): Promise<void> {
+    this.stir();
+    if (this.#inner !== null) await this.#options.during(this.#inner.signal(signal));
+  }
+
   async kill(): Promise<void> {
     this.hush();
     if (this.#inner !== null) await this.#options.during(this.#inner.kill());

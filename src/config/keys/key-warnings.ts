@@ -20,7 +20,8 @@ export function keyWarnings(layer: Layer): LocatedWarning[] {
   return [...unknownKeys(layer), ...unservedKeys(layer), ...keysOfFile(layer)];
 }
 
-function unknownKeys(layer: Layer): LocatedWarning[] {
+/** Returns a warning for each key of a layer that no program knows. */
+export function unknownKeys(layer: Layer): LocatedWarning[] {
   const found = [
     ...unknownIn(layer, [], TOP_KEYS),
     ...unknownIn(layer, ['features'], FEATURE_KEYS),

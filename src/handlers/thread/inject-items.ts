@@ -1,6 +1,8 @@
+import { isRemoteImage } from '../../model/pictures/image-type.ts';
+import { pictureParts } from '../../model/pictures/picture-parts.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
 import type { parseResponseItem } from '../../protocol/parse-response-item.ts';
-import { emptyField, invalidItem, tooManyItems } from '../../protocol/rpc-error.ts';
+import { emptyField, invalidItem, remoteImage, tooManyItems } from '../../protocol/rpc-error.ts';
 import { type MethodTable, perThread } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 
@@ -17,6 +19,7 @@ export function injectItemsMethods({ threads }: ThreadDeps) {
         if (items.length > INJECTED_ITEMS_MAX) throw tooManyItems(INJECTED_ITEMS_MAX, items.length);
         const { parseResponseItem } = await import('../../protocol/parse-response-item.ts');
         const known = items.map((item, index) => knownItem(parseResponseItem(item), index)).filter((item) => item !== null);
+        if (known.some((item) => pictureParts(item).some(({ image_url }) => isRemoteImage(image_url)))) throw remoteImage();
         if (known.length === 0) return {};
         const injected = thread.inject(known);
         effective();

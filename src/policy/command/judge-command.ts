@@ -11,11 +11,12 @@ import { commandKey } from './command-key.ts';
 import type { CommandRequest, CommandSituation, CommandVerdict } from './command-verdict.ts';
 import { isHarmless } from './is-harmless.ts';
 import type { ParsedCommand } from './parse-command.ts';
+import { removesByForce } from './removes-by-force.ts';
 
 /**
  * Decides about a command, in this order: rules that forbid it, grants for the session, rules that require approval, rules that
- * allow it, rules that forbid programs which the command may start without naming them, whether it runs a skill's file, the approval
- * policy.
+ * allow it, rules that forbid programs which the command may start without naming them, whether it runs a skill's file, whether it
+ * removes files by force, the approval policy.
  */
 export function judgeCommand(situation: CommandSituation): CommandVerdict {
   const { request, sandboxPolicy, rules } = situation;
@@ -31,7 +32,7 @@ export function judgeCommand(situation: CommandSituation): CommandVerdict {
   const isByName = () => (sandboxed && !goesBeyond) || situation.trustsNames();
   if (isAllowed(situation, goesBeyond) && isByName()) return byAllowingRule(situation, { goesBeyond, sandboxed });
   const fenced = byFence(situation, { goesBeyond, sandboxed, isByName }) ?? bySkill(situation, { goesBeyond, sandboxed });
-  return fenced ?? byPolicy(situation, { goesBeyond, sandboxed, bounded });
+  return fenced ?? byForce(situation, { goesBeyond, sandboxed }) ?? byPolicy(situation, { goesBeyond, sandboxed, bounded });
 }
 
 interface KindQuestion {
@@ -78,6 +79,22 @@ function bySkill(
   if (skillFile === null || !asksAboutSkills(approvalPolicy)) return null;
   const reason = `The command may run ${skillFile}.`;
   return byKind(situation, { kind: 'skill_approval', goesBeyond, sandboxed, reason, settles: true });
+}
+
+/**
+ * For commands that remove files by force. They need approval, in the sandbox too. If the policy allows no question, its bounds decide, and
+ * without bounds the command is refused. Returns null for all others.
+ */
+function byForce(
+  situation: CommandSituation,
+  { goesBeyond, sandboxed }: { goesBeyond: boolean; sandboxed: boolean },
+): CommandVerdict | null {
+  const { request, approvalPolicy, sandboxPolicy } = situation;
+  if (!removesByForce(request.command)) return null;
+  const why = whyNotAsked(approvalPolicy, 'sandbox_approval');
+  if (why !== null)
+    return sandboxPolicy.type === 'dangerFullAccess' ? refuse(`Rejected: ${FORCES} Nobody can be asked: ${why}. ${UNFORCED}`) : null;
+  return byKind(situation, { kind: 'sandbox_approval', goesBeyond, sandboxed, reason: FORCES, settles: true });
 }
 
 /** For commands that no rule decides about. */
@@ -139,6 +156,9 @@ type Question = Extract<CommandVerdict, { verdict: 'ask' }>;
 
 const RUN = { verdict: 'run', sandboxed: true, readOnly: false, askIfRefused: false } as const;
 const READ_ONLY_RUN = { ...RUN, readOnly: true } as const;
+const FORCES = 'The command removes files by force (`rm -f`), or may do so, and that needs approval.';
+const UNFORCED =
+  'Remove only what you have to, and without force: `rm` and `rm -r` need no approval if `--` stands before names that only the shell knows.';
 const INSIDE_INSTEAD = 'Run it inside the sandbox, or do without it.';
 const LEAVES = 'The command asks to run outside the sandbox.';
 const WIDENS = 'The command asks for more than the sandbox allows.';

@@ -43,11 +43,14 @@ function runsCode([program = '', ...args]: readonly string[]): boolean {
   return INTERPRETERS.test(programName(program)) && args.some((arg) => /[\s()'"`;]/.test(arg));
 }
 
-/** Matches a command with a pattern. Between the words of the pattern there may be options, with or without a value. */
+/**
+ * Matches a command with a pattern. Between the words of the pattern there may be options, with or without a value. An option of the
+ * pattern may stand anywhere behind the word before it, abbreviated, with a value, or with other options in one word.
+ */
 function match([program = '', ...args]: readonly string[], [names = [], ...rest]: PrefixRule['pattern']): Match {
   const name = programName(program);
   const isNamed = names.some((other) => programName(other) === name);
-  if (isNamed && follows(args, rest, (word, other) => word === other)) return 'certain';
+  if (isNamed && follows(args, rest, fitsExactly)) return 'certain';
   const mayBeNamed = isNamed || names.some((other) => mayBe(name, programName(other)));
   return mayBeNamed && follows(args, rest, mayBe) ? 'possible' : null;
 }
@@ -55,7 +58,9 @@ function match([program = '', ...args]: readonly string[], [names = [], ...rest]
 function follows(args: readonly string[], pattern: PrefixRule['pattern'], fits: (word: string, other: string) => boolean): boolean {
   let positions = new Set([0]);
   for (const alternatives of pattern) {
-    const fitting = [...skipOptions(args, positions)].filter((position) => alternatives.some((other) => fits(args[position] ?? '', other)));
+    const isOption = alternatives.every((other) => other.startsWith('-'));
+    const reached = isOption ? laterPositions(args, positions) : skipOptions(args, positions);
+    const fitting = [...reached].filter((position) => alternatives.some((other) => fits(args[position] ?? '', other)));
     // Text that only the shell knows may be several words.
     if (fitting.some((position) => args[position]?.includes(ANYTHING))) return true;
     positions = new Set(fitting.map((position) => position + 1));
@@ -68,6 +73,18 @@ function skipOptions(args: readonly string[], positions: ReadonlySet<number>): R
   // The loop also visits the positions that it adds.
   for (const position of reached) if (args[position]?.startsWith('-')) reached.add(position + 1).add(position + 2);
   return reached;
+}
+
+function laterPositions(args: readonly string[], positions: ReadonlySet<number>): number[] {
+  const first = Math.min(...positions);
+  return [...args.keys()].filter((position) => position >= first);
+}
+
+function fitsExactly(word: string, other: string): boolean {
+  if (word === other || !word.startsWith('-') || !other.startsWith('-')) return word === other;
+  if (!other.startsWith('--')) return other.length === 2 && /^-[a-z\d]+$/i.test(word) && word.includes(other.charAt(1));
+  const [name = ''] = word.split('=');
+  return name.length > 3 && other.startsWith(name);
 }
 
 /** Whether a word may become `other` when the shell fills in the unknown parts. */

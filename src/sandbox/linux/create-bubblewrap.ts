@@ -1,4 +1,4 @@
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import type { Clock } from '../../base/clock.ts';
 import { readProcLink } from '../../base/files/read-proc.ts';
 import { Once } from '../../base/loading/once.ts';
@@ -14,6 +14,7 @@ import { NestedNames } from '../places/nested-names.ts';
 import { PROTECTED, protectedAs } from '../places/protected-as.ts';
 import { type Installation, serverPlaces } from '../places/server-places.ts';
 import { SandboxUnavailableError } from '../processes/processes.ts';
+import { TAKE_TERMINAL } from '../processes/terminals.ts';
 import { proxyEnvironment } from '../proxy-environment.ts';
 import { requirePlainPaths } from '../require-plain-paths.ts';
 import type { ConfinedCommand, Confinement, Sandbox } from '../sandbox.ts';
@@ -25,7 +26,7 @@ import { bubblewrapProblem } from './bubblewrap-problem.ts';
 import { closeInherited, inheritedFiles } from './inherited-files.ts';
 import { makeUnnamedFile } from './make-unnamed-file.ts';
 import { type NetworkLease, NetworkNamespaces } from './network-namespaces.ts';
-import { type CheckedBind, checkingArgv, closeBinds, openBinds, shellFor } from './open-binds.ts';
+import { type CheckedBind, checkingArgv, closeBinds, openBinds } from './open-binds.ts';
 import { type NetworkNamespace, type PrepareDeps, prepareNamespace } from './prepare-namespace.ts';
 import { requireFewArguments } from './require-few-arguments.ts';
 import { requireFolder } from './require-folder.ts';
@@ -60,6 +61,7 @@ const ALWAYS = [
   ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--die-with-parent'],
 ];
 const FILTER_FD = 3;
+const SETSID_PLACES = ['/usr/bin/setsid', '/bin/setsid', '/run/current-system/sw/bin/setsid'];
 const SHARED_FOLDERS = ['/tmp', '/var/tmp', '/dev/shm'];
 const PROBE_TIMEOUT_MS = 10_000;
 /** At least as many as bubblewrap gets besides its settings and the command, such as those that pass files. */
@@ -225,7 +227,7 @@ function start(options: ConfineOptions, { built, binds }: { built: BuiltView; bi
     ...moved.flatMap(([name, value]) => ['--setenv', name, value]),
     ...['--chdir', command.cwd, '--seccomp', String(FILTER_FD)],
   ];
-  const run = checkingArgv(binds, FILTER_FD + 1, command.argv);
+  const run = checkingArgv(binds, FILTER_FD + 1, command.terminal ? takingTerminal(command.argv) : command.argv);
   requireFewArguments({ count: OTHER_ARGUMENTS + settings.length + run.length, argv: command.argv, view: built.view });
   const given = [filter, ...binds.map(({ handle }) => handle)];
   const listFile = isLong(settings) ? makeUnnamedFile(home, Buffer.from(settings.join('\0'))) : null;
@@ -236,9 +238,9 @@ function start(options: ConfineOptions, { built, binds }: { built: BuiltView; bi
   const info = lease === null ? [] : ['--info-fd', String(FILTER_FD + own.length)];
   const argv = [...(lease?.enter ?? []), program, ...closing.options, ...info, ...list, '--', ...run];
   return {
-    ...(command.terminal
-      ? { argv: [...closing.before, ...withFiles(own, argv, lease?.info)], files: [] }
-      : { argv: [...closing.before, ...argv], files }),
+    argv: [...closing.before, ...argv],
+    files,
+    takesTerminal: command.terminal,
     env: kept,
     closed: built.closed,
     async release(moreFollow) {
@@ -249,8 +251,8 @@ function start(options: ConfineOptions, { built, binds }: { built: BuiltView; bi
   };
 }
 
-function mainOptions({ bounds, command, lease }: ConfineOptions): string[] {
-  return [...ALWAYS, ...(bounds.network || lease !== null ? [] : ['--unshare-net']), ...(command.terminal ? [] : ['--new-session'])];
+function mainOptions({ bounds, lease }: ConfineOptions): string[] {
+  return [...ALWAYS, '--new-session', ...(bounds.network || lease !== null ? [] : ['--unshare-net'])];
 }
 
 /** Whether the arguments are too long: the system may refuse to start a program with them. */
@@ -258,12 +260,15 @@ function isLong(options: readonly string[]): boolean {
   return options.reduce((sum, option) => sum + option.length, 0) > OPTIONS_CHARS_MAX;
 }
 
-/** A process in a terminal does not inherit the files, so a shell opens them before it runs bubblewrap. */
-function withFiles(read: readonly number[], argv: readonly string[], written?: number): string[] {
-  const own = `/proc/${readProcLink('/proc/self')}/fd`;
-  const files = [...read.map((file) => `<${own}/${file}`), ...(written === undefined ? [] : [`>${own}/${written}`])];
-  const opened = files.map((file, index) => `${FILTER_FD + index}${file}`);
-  return [...shellFor(FILTER_FD + files.length - 1), '-c', `exec "$@" ${opened.join(' ')}`, 'heddle', ...argv];
+/**
+ * Makes the command the leader of the terminal's session inside the sandbox. If bubblewrap were in that session, Ctrl-C would end it, and
+ * with it a command that handles Ctrl-C.
+ */
+function takingTerminal(argv: readonly string[]): string[] {
+  const setsid = SETSID_PLACES.find((path) => existsSync(path));
+  if (setsid === undefined)
+    throw new SandboxUnavailableError('Commands in a terminal cannot be sandboxed here: install setsid, a part of util-linux.');
+  return [setsid, '/bin/sh', '-c', TAKE_TERMINAL, '/proc/self/fd/0', ...argv];
 }
 
 function keepFilter(home: string, filter: Buffer): number {
@@ -293,8 +298,8 @@ async function probeBubblewrap({ program, home, view: deps, openFilter }: ProbeO
       deps,
     );
     const args = [...ALWAYS, '--unshare-net', '--new-session', ...bubblewrapMounts(view), '--seccomp', String(FILTER_FD), '--', 'true'];
-    const [shell = '', ...rest] = withFiles([filter], [program, ...args]);
-    await runToEnd(shell, rest, { env: { PATH: '/usr/bin:/bin' }, timeout: PROBE_TIMEOUT_MS });
+    const script = `exec "$@" ${FILTER_FD}</proc/${readProcLink('/proc/self')}/fd/${filter}`;
+    await runToEnd('/bin/sh', ['-c', script, 'heddle', program, ...args], { env: { PATH: '/usr/bin:/bin' }, timeout: PROBE_TIMEOUT_MS });
     return { program };
   } catch (error) {
     return { problem: bubblewrapProblem(error instanceof Error && 'stderr' in error ? String(error.stderr) : String(error)) };

@@ -55,7 +55,7 @@ done
 `;
 
 /** Returns the shell that can redirect files up to this number. Throws a `SandboxUnavailableError` if it is not installed. */
-export function shellFor(fileMax: number): string[] {
+function shellFor(fileMax: number): string[] {
   if (fileMax <= SH_FILE_MAX) return ['/bin/sh'];
   const bash = BASH_PLACES.find((path) => existsSync(path));
   if (bash === undefined)

@@ -96,6 +96,7 @@ function confine(program: string, { command, bounds, places, proxy }: ConfineOpt
     argv: [program, '-p', seatbeltProfile(realBounds(bounds).bounds, places), ...set, ...command.argv],
     env: kept,
     files: [],
+    takesTerminal: false,
     release: async () => proxy?.close(),
   };
 }

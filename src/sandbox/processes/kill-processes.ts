@@ -44,6 +44,35 @@ export async function killProcesses(targets: KillTargets, deps: KillDeps): Promi
   await untilDead({ ...targets, leaders: new Set() }, known, deps);
 }
 
+/**
+ * Sends a signal to the processes of a command, like a terminal whose user presses Ctrl-C: to all groups of the command's session. Those
+ * that confine the command do not get the signal, because their end would end it before it can handle the signal.
+ */
+export async function signalCommand(
+  signal: 'SIGINT' | 'SIGTERM',
+  { isConfined, ...targets }: KillTargets & { isConfined: boolean },
+  deps: KillDeps,
+): Promise<void> {
+  const found = (await findTargets(targets, new Map(), deps.table)).filter((entry) => !isConfined || isInside(entry));
+  const pids = new Set(found.map(({ pid }) => pid));
+  // The first process of the command was started by a process that is none of the command's.
+  const first = found.filter(({ parent }) => !pids.has(parent)).sort(byStart)[0];
+  const groups = new Map<number, ProcessEntry>();
+  for (const entry of found) if (entry.session === first?.session) groups.set(entry.group, entry);
+  // A group gets the signal at once, with the processes that have started meanwhile.
+  for (const [group, entry] of groups) signalIfThere(entry, signal, deps, -group);
+}
+
+/** Whether a process runs in a sandbox and is none of those that make it. The first process of a process namespace makes it. */
+function isInside({ confinedPid }: ProcessEntry): boolean {
+  const pid = confinedPid();
+  return pid !== null && pid !== 1;
+}
+
+function byStart(a: ProcessEntry, b: ProcessEntry): number {
+  return Number(a.started) - Number(b.started) || a.pid - b.pid;
+}
+
 async function untilDead(targets: KillTargets, known: Map<string, ProcessEntry>, deps: KillDeps): Promise<void> {
   const untouchable = new Set<string>();
   const startedMs = monotonicMs();
@@ -84,11 +113,11 @@ async function findTargets(
   return [...found.values()];
 }
 
-/** Returns false if the system does not permit it. */
-function signalIfThere(entry: ProcessEntry, signal: NodeJS.Signals, { table, sendSignal }: KillDeps): boolean {
+/** Sends a signal to a process, or while it is there, to `pid`. Returns false if the system does not permit it. */
+function signalIfThere(entry: ProcessEntry, signal: NodeJS.Signals, { table, sendSignal }: KillDeps, pid = entry.pid): boolean {
   if (!table.isThere(entry)) return true;
   try {
-    sendSignal(entry.pid, signal);
+    sendSignal(pid, signal);
     return true;
   } catch (error) {
     if (systemErrorCode(error) === 'ESRCH') return true;

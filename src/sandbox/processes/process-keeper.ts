@@ -4,7 +4,7 @@ import { closedFolders } from '../closed-folders.ts';
 import type { Confinement } from '../sandbox.ts';
 import { sandboxEnvironment } from '../sandbox-environment.ts';
 import { findProgram } from './find-program.ts';
-import { type KillTargets, killProcesses } from './kill-processes.ts';
+import { type KillTargets, killProcesses, signalCommand } from './kill-processes.ts';
 import { Pipes } from './pipes.ts';
 import { type ProcessMark, ProcessMarks } from './process-mark.ts';
 import { createProcessTable, type ProcessTable } from './process-table.ts';
@@ -26,6 +26,8 @@ interface Start {
   /** Its pid. Null before it is started and after it has ended. */
   leader: number | null;
   ended: boolean;
+  /** Whether other processes of this start confine it. */
+  isConfined: boolean;
   /** Makes its output ignore pauses from now on. */
   hurry: () => void;
   /** Resolves when it has ended and its output has been read, or if it could not be started. */
@@ -67,6 +69,7 @@ export class ProcessKeeper implements Processes {
       mark: this.#marks.next(),
       leader: null,
       ended: false,
+      isConfined: false,
       hurry: () => {},
       begun: Promise.resolve(),
       over: Promise.resolve(),
@@ -85,6 +88,7 @@ export class ProcessKeeper implements Processes {
       const { started, confinement } = await launched;
       start.leader = started.pid;
       start.hurry = () => started.output.hurry();
+      start.isConfined = confinement !== null && this.#deps.platform === 'linux';
       const tell = (end: ProgramEnd) => {
         const note = end.exitCode === 0 ? null : closedFolders(confinement?.closed ?? []);
         if (note !== null) onOutput(spec.terminal === null && spec.joinsOutput !== true ? 'stderr' : 'stdout', Buffer.from(note));
@@ -214,6 +218,7 @@ export class ProcessKeeper implements Processes {
       resume: () => started.output.resume(),
       attend: () => () => {},
       waiting: () => waitingProcesses(started.pid, this.#processTable()),
+      signal: (signal) => this.#signal(signal, start),
       kill: () => this.#kill([start]),
     };
   }
@@ -227,17 +232,23 @@ export class ProcessKeeper implements Processes {
     }
   }
 
+  async #signal(signal: 'SIGINT' | 'SIGTERM', start: Start): Promise<void> {
+    const { sendSignal, log } = this.#deps;
+    const targets = { ...targetsOf([start]), isConfined: start.isConfined };
+    try {
+      await signalCommand(signal, targets, { table: this.#processTable(), sendSignal, log });
+    } catch (error) {
+      log.error({ err: error }, 'cannot list the processes to signal');
+    }
+  }
+
   /** Kills processes. Waits until one that is being started has begun. Never rejects. */
   async #kill(starts: readonly Start[]): Promise<void> {
     if (starts.length === 0) return;
     await Promise.all(starts.map(({ begun }) => begun));
-    const targets: KillTargets = {
-      leaders: new Set(starts.flatMap(({ leader }) => leader ?? [])),
-      marks: new Set(starts.map(({ mark }) => mark.number)),
-    };
     const { sendSignal, log } = this.#deps;
     try {
-      await killProcesses(targets, { table: this.#processTable(), sendSignal, log });
+      await killProcesses(targetsOf(starts), { table: this.#processTable(), sendSignal, log });
     } catch (error) {
       log.error({ err: error }, 'cannot list the processes to kill');
     }
@@ -245,4 +256,11 @@ export class ProcessKeeper implements Processes {
     await Promise.all(starts.map(({ over }) => over));
     for (const start of starts) this.#starts.delete(start);
   }
+}
+
+function targetsOf(starts: readonly Start[]): KillTargets {
+  return {
+    leaders: new Set(starts.flatMap(({ leader }) => leader ?? [])),
+    marks: new Set(starts.map(({ mark }) => mark.number)),
+  };
 }

@@ -13,6 +13,8 @@ export interface ProcessEntry {
   started: string;
   /** Returns the number of its mark, or null if it has none. */
   mark(): number | null;
+  /** Its pid in a process namespace below that of this process. Null: it is in none. */
+  confinedPid(): number | null;
   /** Whether it runs, is ready to run, or waits for a disk. */
   works(): boolean;
 }
@@ -79,7 +81,8 @@ function linuxTable(marks: ProcessMarks): ProcessTable {
           return mark;
         };
         const works = () => anyThreadWorks(pid);
-        entries.push({ pid: stat.pid, parent, group, session, started: String(startTicks), mark: markOnce, works });
+        const confinedPid = () => linuxConfinedPid(pid);
+        entries.push({ pid: stat.pid, parent, group, session, started: String(startTicks), mark: markOnce, confinedPid, works });
       }
       return entries;
     },
@@ -119,6 +122,12 @@ function linuxMark(marks: ProcessMarks, pid: string): number | null {
   return marks.inEnvironment(textIn(`/proc/${pid}/environ`)) ?? marks.inLimits(textIn(`/proc/${pid}/limits`));
 }
 
+function linuxConfinedPid(pid: string): number | null {
+  // It lists the pids from the namespace of /proc inwards.
+  const [, ...inner] = (/^NSpid:\s*(.*)$/m.exec(textIn(`/proc/${pid}/status`))?.[1] ?? '').split(/\s+/);
+  return inner.length === 0 ? null : Number(inner.at(-1));
+}
+
 /** Returns an empty string if the process has ended or may not be read. */
 function textIn(path: ProcPath): string {
   return readProc(path, 'latin1') ?? '';
@@ -135,7 +144,7 @@ function portableTable(marks: ProcessMarks): ProcessTable {
           /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(\S+\s+\S+\s+\d+\s+[\d:]+\s+\d+)\s?(.*)$/.exec(line) ?? [];
         if (pid === undefined || state.startsWith('Z') || command.startsWith('ps -A -E')) return [];
         const ids = { pid: Number(pid), parent: Number(parent), group: Number(group), session: Number(group) };
-        return [{ ...ids, started, mark: () => marks.inEnvironment(command), works: () => WORKING.test(state) }];
+        return [{ ...ids, started, mark: () => marks.inEnvironment(command), confinedPid: () => null, works: () => WORKING.test(state) }];
       });
     },
     // The list is as old as the run of `ps`. No pid is reused in that time.

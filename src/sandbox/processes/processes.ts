@@ -77,6 +77,10 @@ export interface RunningProcess {
    * other ones if a process ended or began.
    */
   waiting(): Promise<string | null>;
+  /**
+   * Sends a signal to the processes of its session, and not to those that confine it. Resolves when it is sent. Never rejects.
+   */
+  signal(signal: 'SIGINT' | 'SIGTERM'): Promise<void>;
   /** Kills it and all that it started, even what left its group, session or parent. Resolves when nothing is left. Never rejects. */
   kill(): Promise<void>;
 }

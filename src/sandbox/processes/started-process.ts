@@ -9,6 +9,8 @@ export interface Launch {
   env: Readonly<Record<string, string>>;
   /** Files to pass to it, from file descriptor 3 on. */
   files: readonly number[];
+  /** Whether the program takes the terminal on its stdin as its own, when it runs in one. */
+  takesTerminal?: boolean;
   onOutput: (stream: OutputStream, bytes: Buffer) => void;
 }
 

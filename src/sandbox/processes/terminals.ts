@@ -7,7 +7,7 @@ import { spawnChild, writeTo } from './spawn-child.ts';
 import type { Launch, StartedProcess } from './started-process.ts';
 
 /** A session leader without a terminal gets the terminal that it opens. The shell opens it, and then runs the program. */
-const TAKE_TERMINAL = 'exec 0<>"$0" 1>&0 2>&0; exec "$@"';
+export const TAKE_TERMINAL = 'exec 0<>"$0" 1>&0 2>&0; exec "$@"';
 /** At the start of a line, a terminal reads this as the end of its input. */
 const END_OF_INPUT = 0x04;
 const LINE_FEED = 0x0a;
@@ -26,7 +26,7 @@ export class Terminals {
   }
 
   /** Starts a program in a new terminal. Rejects with a `ProcessStartError` if it cannot be started. */
-  async start({ argv, cwd, env, files, onOutput }: Launch, size: TerminalSize): Promise<StartedProcess> {
+  async start({ argv, cwd, env, files, takesTerminal = false, onOutput }: Launch, size: TerminalSize): Promise<StartedProcess> {
     const pty = await loadPty();
     const { master, programsEnd, path } = openTerminal(pty, size);
     this.#open.add(master);
@@ -36,10 +36,13 @@ export class Terminals {
     const onData = (bytes: Buffer) => onOutput('stdout', bytes);
     const output = new OutputReader([{ open: (onBytes) => stream.on('data', onBytes), onData }]);
     const { child, exited } = await spawnChild({
-      argv: ['/bin/sh', '-c', TAKE_TERMINAL, path, ...argv],
+      argv: takesTerminal ? argv : ['/bin/sh', '-c', TAKE_TERMINAL, path, ...argv],
       cwd,
       env: { TERM: TERM_DEFAULT, ...env },
-      stdio: ['ignore', 'ignore', 'ignore', ...files],
+      stdio: [
+        ...(takesTerminal ? ([programsEnd, programsEnd, programsEnd] as const) : (['ignore', 'ignore', 'ignore'] as const)),
+        ...files,
+      ],
       hidden: this.#open,
     }).catch((error: unknown) => {
       closeSync(programsEnd);

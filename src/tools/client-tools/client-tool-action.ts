@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import type { JsonValue } from '../../base/json-value.ts';
+import { isRemoteImage } from '../../model/pictures/image-type.ts';
 import type { Permit } from '../../policy/permissions/permit.ts';
 import type { Answer } from '../../protocol/answer.ts';
 import type { DynamicToolCallResponse, ThreadItem } from '../../protocol/generated/types.ts';
@@ -57,6 +58,8 @@ export class ClientToolAction implements Action {
   }
 
   async #returned({ contentItems, success }: DynamicToolCallResponse, durationMs: number | null): Promise<ActionOutcome> {
+    if (contentItems.some((item) => item.type === 'inputImage' && isRemoteImage(item.imageUrl)))
+      return this.#failed(`The result of ${this.item.tool} has a remote image (an http or https URL), which is not fetched.`, durationMs);
     const status = success ? 'completed' : 'failed';
     const output = await contentOutput(contentItems, this.#deps.charsMax());
     return { output, success, item: { ...this.item, status, contentItems, success, durationMs } };

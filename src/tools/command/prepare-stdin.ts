@@ -11,9 +11,7 @@ import { writeArguments } from './call/exec-arguments.ts';
 import type { CommandDeps } from './command-deps.ts';
 import { commandReport } from './command-report.ts';
 import type { CommandSession } from './sessions/command-session.ts';
-
-/** Ctrl-C: a terminal interrupts its program when it reads this character. */
-const INTERRUPT = '\u0003';
+import { INTERRUPT } from './sessions/end-interrupted.ts';
 
 type StdinRequest = ReturnType<typeof writeArguments>;
 
@@ -129,13 +127,12 @@ async function write(
   chars: string,
   { context, host }: { context: CallContext; host: ActionHost },
 ): Promise<string | null> {
-  const { number, turnId, shown, program } = session;
+  const { number, turnId, shown } = session;
   if (!session.hasInput && chars !== INTERRUPT)
     return `session ${number} has no terminal, so its stdin is empty. To write to a command, start it with \`tty\`: true.`;
   const params = { threadId: context.threadId, turnId, itemId: shown.itemId, processId: String(number), stdin: chars };
   await host.emit({ method: 'item/commandExecution/terminalInteraction', params });
-  if (!session.hasInput) await session.kill();
-  // Does not wait: the program may read its input much later.
-  else void program.write(Buffer.from(chars));
+  if (session.hasInput) session.write(chars);
+  else await session.interrupt();
   return null;
 }

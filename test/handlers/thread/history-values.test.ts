@@ -2,12 +2,14 @@ import { expect, test } from 'vitest';
 import type { ResponseItem } from '../../../src/protocol/generated/types.ts';
 import { requiredValues } from '../../protocol/required-enums.ts';
 import { idOf } from '../../support/counting-ids.ts';
+import { dataUrl, png } from '../../support/pictures.ts';
 import { asked, conversation, message, response, said } from '../../support/test-model.ts';
 import { startServer } from '../../support/test-server.ts';
 
+const PICTURE = dataUrl('image/png', png(4, 2));
 const image = (detail: 'auto' | 'low' | 'high' | 'original') => ({
   type: 'input_image' as const,
-  image_url: `data:image/png;base64,${detail}`,
+  image_url: PICTURE,
   detail,
 });
 const DETAILS = [image('auto'), image('low'), image('high'), image('original')];

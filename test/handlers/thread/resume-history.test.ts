@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { ResponseItem } from '../../../src/protocol/generated/types.ts';
 import { idOf } from '../../support/counting-ids.ts';
 import { ANY_ID, agentItem, brief, settingsOf, threadOf, turnOf, userItem } from '../../support/expected.ts';
+import { dataUrl, png } from '../../support/pictures.ts';
 import { asked, calls, conversation, message, response, said } from '../../support/test-model.ts';
 import { startServer, type TestServer } from '../../support/test-server.ts';
 import { threadWith } from '../../support/thread-with.ts';
@@ -134,7 +135,7 @@ test('every form of a ResponseItem is accepted; items that no model reads are le
   const picture: ResponseItem = {
     type: 'message',
     role: 'user',
-    content: [{ type: 'input_image', image_url: 'data:image/png;base64,AA==', detail: 'high' }],
+    content: [{ type: 'input_image', image_url: dataUrl('image/png', png(4, 2)), detail: 'high' }],
   };
   const thought: ResponseItem = {
     type: 'reasoning',

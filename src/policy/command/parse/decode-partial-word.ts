@@ -3,13 +3,16 @@ import type { Node } from 'web-tree-sitter';
 /** Stands for text that only the shell knows, such as the result of an expansion or a pattern. */
 const ANYTHING = '\0';
 
+/** What `find -exec` and others put a name in place of. Like all uncertain text, it begins and ends with `\0`. */
+export const FOUND_NAME = `${ANYTHING}{}${ANYTHING}`;
+
 /** Returns a word as far as its text is certain, with `\0` for each other part. For rules that forbid. */
 export function decodePartialWord(node: Node): string {
   switch (node.type) {
     case 'word':
     case 'number':
     case 'variable_name':
-      return bare(node.text);
+      return isFoundName(node.text) ? FOUND_NAME : bare(node.text);
     case 'raw_string':
       return node.text.slice(1, -1);
     case 'ansi_c_string':
@@ -18,10 +21,16 @@ export function decodePartialWord(node: Node): string {
       return quoted(node);
     case 'command_name':
     case 'concatenation':
+      if (isFoundName(node.text)) return FOUND_NAME;
       return node.children.map(decodePartialWord).join('');
     default:
       return ANYTHING;
   }
+}
+
+/** Also in words that were decoded before and joined to a script. */
+function isFoundName(text: string): boolean {
+  return text === '{}' || text === FOUND_NAME;
 }
 
 function bare(text: string): string {

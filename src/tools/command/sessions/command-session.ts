@@ -2,6 +2,7 @@ import type { Clock } from '../../../base/clock.ts';
 import type { PausableTimers } from '../../../base/pausable-timers.ts';
 import { killed } from '../../../sandbox/processes/killed.ts';
 import type { RunningProcess } from '../../../sandbox/processes/processes.ts';
+import { endInterrupted, INTERRUPT } from './end-interrupted.ts';
 import type { ShownCommand } from './shown-command.ts';
 
 /** How a command ended. */
@@ -44,6 +45,8 @@ export class CommandSession {
   readonly ended: Promise<CommandEnd>;
   readonly #gone = new AbortController();
   #end: CommandEnd | null = null;
+  /** Aborts when the last Ctrl-C has had its effect. Null: there was none. */
+  #interrupted: AbortController | null = null;
   #killing: Promise<void> | null = null;
   readonly #clock: Clock;
   readonly #timers: PausableTimers;
@@ -66,6 +69,7 @@ export class CommandSession {
       proxy?.close();
       this.#end = { exitCode };
       this.#gone.abort();
+      this.#interrupted?.abort();
       return this.#end;
     });
   }
@@ -95,6 +99,28 @@ export class CommandSession {
     timer.clear();
     signal.removeEventListener('abort', stop);
     leave();
+  }
+
+  /** Writes to its terminal. Does not wait: the program may read its input much later. */
+  write(chars: string): void {
+    this.#interrupted?.abort();
+    void this.program.write(Buffer.from(chars));
+    if (chars === INTERRUPT) this.#endInterrupted();
+  }
+
+  /**
+   * Interrupts a command without a terminal as Ctrl-C interrupts one in a terminal. Resolves when it has got the signal.
+   */
+  async interrupt(): Promise<void> {
+    await this.program.signal('SIGINT');
+    // A further Ctrl-C does not give it more time.
+    if (this.#interrupted === null) this.#endInterrupted();
+  }
+
+  #endInterrupted(): void {
+    this.#interrupted = new AbortController();
+    if (this.#end !== null) this.#interrupted.abort();
+    void endInterrupted(this, this.#clock, this.#interrupted.signal);
   }
 
   /** Completes its item. To be called after the command has ended. */

@@ -65,6 +65,11 @@ export class ShownCommand {
     return this.#options.open;
   }
 
+  /** How much the command has written so far. */
+  get outputBytes(): number {
+    return this.#kept.bytes;
+  }
+
   get itemId(): string {
     return this.#options.item.id;
   }

@@ -11,6 +11,11 @@ const HEADERS: readonly (readonly [type: string, pattern: RegExp])[] = [
 ];
 const HEADER_BYTES = 16;
 
+/** Whether an image's address is a web address. Images are not fetched: clients send their data. */
+export function isRemoteImage(url: unknown): boolean {
+  return typeof url === 'string' && /^\s*https?:/i.test(url);
+}
+
 /** Returns the MIME type of an image by its first bytes. Returns null if models do not support the type. */
 export function imageType(bytes: Buffer): string | null {
   const header = bytes.toString('hex', 0, HEADER_BYTES);

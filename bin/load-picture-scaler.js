@@ -1,0 +1,5 @@
+// The script of a thread that scales a picture.
+const { parentPort, workerData } = require('node:worker_threads');
+const { load } = require('./load-main.js');
+
+parentPort.postMessage(load('scale-picture.cjs').scalePicture(workerData.picture, workerData.sideMax));

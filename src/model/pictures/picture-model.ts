@@ -1,0 +1,83 @@
+import type { ResponseItem, TurnError } from '../../protocol/generated/types.ts';
+import type { Model, ModelEvent, ModelRequest } from '../model.ts';
+import { pictureParts } from './picture-parts.ts';
+import { RefusedPictures } from './refused-pictures.ts';
+import type { SentPictures } from './sent-pictures.ts';
+
+/** The most models of one provider whose refusals are remembered. */
+const MODELS_MAX = 100;
+/** The words with which providers refuse a picture, or pictures at all. */
+const ABOUT_PICTURES = /image|picture|photo|vision|multi-?modal|mmproj|media[ _-]?type|mime|base64/i;
+
+/**
+ * Sends pictures to a model in a form that it takes. If the provider refuses a picture all the same, sends the request again without it,
+ * and never sends this picture to that model again.
+ */
+export class PictureModel implements Model {
+  readonly report?: () => string | null;
+  readonly #inner: Model;
+  readonly #pictures: SentPictures;
+  /** By the name of the model. */
+  readonly #refused = new Map<string, RefusedPictures>();
+
+  constructor(inner: Model, pictures: SentPictures) {
+    this.#inner = inner;
+    this.#pictures = pictures;
+    if (inner.report !== undefined) this.report = () => inner.report?.() ?? null;
+  }
+
+  async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+    if (!request.input.some(hasPictures)) {
+      yield* this.#inner.stream(request, signal);
+      return;
+    }
+    const refused = this.#refusedBy(request.model);
+    const prepared = await this.#pictures.of(request.input);
+    for (let tries = 0; ; tries++) {
+      const input = await refused.without(prepared);
+      if (signal.aborted) return;
+      const failure = yield* this.#ask({ request: { ...request, input }, onTaken: () => refused.take(prepared) }, signal);
+      if (failure === null) return;
+      // It was asked with all pictures, then without those that it had not taken before, and at last without any.
+      if (tries === 2 || !input.some(hasPictures)) {
+        yield { type: 'failed', error: failure };
+        return;
+      }
+      await refused.refuse(prepared, { all: tries === 1 });
+      yield { type: 'retrying', error: toldError(failure), delayMs: 0 };
+    }
+  }
+
+  /** Passes on the events, and calls `onTaken` before the last one of a whole response. If a picture is refused, returns that failure. */
+  async *#ask(
+    { request, onTaken }: { request: ModelRequest; onTaken: () => void },
+    signal: AbortSignal,
+  ): AsyncGenerator<ModelEvent, TurnError | null> {
+    let hasBegun = false;
+    for await (const event of this.#inner.stream(request, signal)) {
+      if (event.type === 'failed' && !hasBegun && ABOUT_PICTURES.test(event.error.message)) return event.error;
+      // Whoever reads the events may stop at the last one.
+      if (event.type === 'completed') onTaken();
+      hasBegun ||= !['started', 'retrying', 'failed', 'completed'].includes(event.type);
+      yield event;
+    }
+    return null;
+  }
+
+  #refusedBy(model: string): RefusedPictures {
+    const refused = this.#refused.get(model) ?? new RefusedPictures();
+    this.#refused.delete(model);
+    this.#refused.set(model, refused);
+    const [oldest] = this.#refused.keys();
+    if (this.#refused.size > MODELS_MAX && oldest !== undefined) this.#refused.delete(oldest);
+    return refused;
+  }
+}
+
+function hasPictures(item: ResponseItem): boolean {
+  return pictureParts(item).length > 0;
+}
+
+function toldError(error: TurnError): TurnError {
+  return { ...error, message: `${error.message} The request is sent again without the image.` };
+}

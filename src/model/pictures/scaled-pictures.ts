@@ -1,0 +1,80 @@
+import { createHash } from 'node:crypto';
+import { EventLoopYield } from '../../base/event-loop-yield.ts';
+import { KeyedQueue } from '../../base/keyed-queue.ts';
+import { encodeBase64 } from '../../base/text/encode-base64.ts';
+
+export interface Picture {
+  bytes: Uint8Array;
+  /** Its media type. */
+  type: string;
+}
+
+/** Scales a picture to this length of its longer side. Resolves with null if it cannot be decoded, or takes too long. Never rejects. */
+export type ScalePicture = (picture: Picture, sideMax: number) => Promise<Picture | null>;
+
+/** The data of the results that are kept, in characters of Base64. */
+const KEPT_CHARS_MAX = 64 * 1024 * 1024;
+/** Hashed at once: about a millisecond. */
+const PIECE_BYTES = 512 * 1024;
+/** So many bytes count as one unit of work. */
+const BYTES_A_UNIT = 500;
+
+/** Scales pictures, one after another, and keeps the results: each is needed again with every request of its thread. */
+export class ScaledPictures {
+  readonly #scale: ScalePicture;
+  readonly #queue = new KeyedQueue();
+  /** The results as data URLs, by the hash of the picture. Null: it cannot be scaled. The one that was used last is at the end. */
+  readonly #kept = new Map<string, string | null>();
+  #keptChars = 0;
+
+  constructor(scale: ScalePicture) {
+    this.#scale = scale;
+  }
+
+  /** Resolves with the scaled picture as a data URL, or with null if it cannot be scaled. */
+  async urlOf(picture: Picture, sideMax: number): Promise<string | null> {
+    const key = await hashOf(picture.bytes);
+    return this.#queue.run('scale', async () => {
+      const known = this.#kept.get(key);
+      if (known === undefined) return this.#keep(key, await this.#made(picture, sideMax));
+      this.#kept.delete(key);
+      this.#kept.set(key, known);
+      return known;
+    });
+  }
+
+  async #made(picture: Picture, sideMax: number): Promise<string | null> {
+    const scaled = await this.#scale(picture, sideMax);
+    return (
+      scaled &&
+      `data:${scaled.type};base64,${await encodeBase64(Buffer.from(scaled.bytes.buffer, scaled.bytes.byteOffset, scaled.bytes.byteLength))}`
+    );
+  }
+
+  #keep(key: string, url: string | null): string | null {
+    this.#kept.set(key, url);
+    this.#keptChars += sizeOf(url);
+    for (const [oldest, other] of this.#kept) {
+      if (this.#keptChars <= KEPT_CHARS_MAX || oldest === key) break;
+      this.#kept.delete(oldest);
+      this.#keptChars -= sizeOf(other);
+    }
+    return url;
+  }
+}
+
+/** A failure takes a little memory, too. */
+function sizeOf(url: string | null): number {
+  return 100 + (url?.length ?? 0);
+}
+
+async function hashOf(bytes: Uint8Array): Promise<string> {
+  const breaks = new EventLoopYield();
+  const hash = createHash('sha256');
+  for (let from = 0; from < bytes.length; from += PIECE_BYTES) {
+    const piece = bytes.subarray(from, from + PIECE_BYTES);
+    hash.update(piece);
+    await breaks.worked(piece.length / BYTES_A_UNIT);
+  }
+  return hash.digest('base64');
+}
