@@ -36,6 +36,8 @@ interface ResponseItemsOptions {
   showsMessages: boolean;
   /** Called for each completed agent message. */
   onMessage: (item: ThreadItem) => void;
+  /** A message that clients have seen in part before the model was asked again: this response may continue it. */
+  shownBefore: ShownPart | null;
 }
 
 type ItemEvent = Exclude<ModelEvent, { type: 'started' | 'callDelta' | 'retrying' | 'completed' | 'failed' }>;
@@ -57,6 +59,12 @@ export class ResponseItems {
 
   constructor(options: ResponseItemsOptions) {
     this.#options = options;
+    this.#shownBefore = options.shownBefore;
+  }
+
+  /** The message that clients have seen in part, and that no message has continued. */
+  get shownBefore(): ShownPart | null {
+    return this.#shownBefore;
   }
 
   /** Takes one event. If the store fails, the sequence has failed. */

@@ -1,12 +1,14 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
-import type { Model } from '../../model/model.ts';
+import type { Model, SpentRetries } from '../../model/model.ts';
 import type { ThreadItem, ThreadTokenUsage, TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
 import type { StoredItem } from '../../store/thread-store.ts';
 import type { Tool } from '../../tools/tool.ts';
+import type { ToolCall } from '../calls/run-tool-call.ts';
 import type { ThreadCalls } from '../calls/thread-calls.ts';
 import type { ResponseItems } from '../items/response-items.ts';
 import type { ShownReasoning } from '../items/shown-reasoning.ts';
+import type { ShownPart } from '../items/streamed-item.ts';
 import type { Outbox } from '../outbox.ts';
 import type { RawEvents } from '../raw-events.ts';
 import type { Step, StepAddition, StepSequence } from '../step.ts';
@@ -51,6 +53,14 @@ export interface TurnDeps {
 /** Work of a turn before the model is asked. Returns the error that fails the turn; null: none. Rejects only with the store's error. */
 export type TurnOpening = (turn: ActiveTurn) => Promise<TurnError | null>;
 
+/** A response that broke off, as the request that continues it needs it. */
+export interface BrokenResponse {
+  /** Also those of the responses that it continued. */
+  calls: readonly ToolCall[];
+  shownBefore: ShownPart | null;
+  retries: SpentRetries | undefined;
+}
+
 /** A running turn, with the facts that its end needs. */
 export interface RunningTurn {
   readonly deps: TurnDeps;
@@ -65,6 +75,8 @@ export interface RunningTurn {
   untaken: Arrival[];
   /** The last response of the model; null: it was not asked. */
   response: ResponseItems | null;
+  /** The response that broke off after items of it were complete, which the next request continues. Null: there is none. */
+  broken: BrokenResponse | null;
   /** The steps of the responses, and of the end if the turn completes. */
   readonly sequence: StepSequence;
   /** The items that began in the turn and continue after its end. Null before the end is about to be stored. */

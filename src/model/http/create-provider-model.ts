@@ -83,7 +83,7 @@ async function* eventGroups(call: ModelCall): AsyncGenerator<ModelEvent[], void,
     yield [{ type: 'failed', error: options }];
     return;
   }
-  const retries = new RetryPlan(provider, deps.clock);
+  const retries = new RetryPlan(provider, deps.clock, call.request.retries);
   const prepared: PreparedRequest = { options, reasoning };
   yield [{ type: 'started' }];
   for (;;) {
@@ -95,9 +95,10 @@ async function* eventGroups(call: ModelCall): AsyncGenerator<ModelEvent[], void,
       yield [{ type: 'failed', error: failure.error }];
       return;
     }
-    deps.log.info({ provider: provider.id, delayMs: retry.delayMs, codexErrorInfo }, 'retrying a model request');
-    if (!retry.silent) yield [{ type: 'retrying', error: retryingError(failure.error, retryDetails(retry)), delayMs: retry.delayMs }];
-    await sleep(deps.clock, retry.delayMs, signal);
+    const { delayMs, spent } = retry;
+    deps.log.info({ provider: provider.id, delayMs, codexErrorInfo }, 'retrying a model request');
+    if (!retry.silent) yield [{ type: 'retrying', error: retryingError(failure.error, retryDetails(retry)), delayMs, spent }];
+    await sleep(deps.clock, delayMs, signal);
     if (signal.aborted) return;
     if (!retry.silent) yield [{ type: 'started' }];
   }
