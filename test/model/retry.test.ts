@@ -64,11 +64,21 @@ test('a stream that broke is asked for again, and the client is told', async () 
     { type: 'started' },
     ...half,
     delta,
-    { type: 'retrying', error: { ...error, additionalDetails: 'Retry 1 of at most 2, in 0.2 s.' }, delayMs: 200, spent: spent(1, 400, 200) },
+    {
+      type: 'retrying',
+      error: { ...error, additionalDetails: 'Retry 1 of at most 2, in 0.2 s.' },
+      delayMs: 200,
+      spent: spent(1, 400, 200),
+    },
     { type: 'started' },
     ...half,
     delta,
-    { type: 'retrying', error: { ...error, additionalDetails: 'Retry 2 of at most 2, in 0.4 s.' }, delayMs: 400, spent: spent(2, 800, 600) },
+    {
+      type: 'retrying',
+      error: { ...error, additionalDetails: 'Retry 2 of at most 2, in 0.4 s.' },
+      delayMs: 400,
+      spent: spent(2, 800, 600),
+    },
     ...answeredEvents,
   ]);
   expect(requests).toHaveLength(3);
