@@ -58,6 +58,8 @@ export interface ModelRequest {
   promptCacheKey: string;
   /** Facts about the request for the provider, where its API takes them: the thread and the request's purpose. */
   clientMetadata?: Record<string, string>;
+  /** Who asks, for gateways that route by headers. The configured headers of the provider count before these. Names are in lower case. */
+  headers?: Record<string, string>;
   /** The retries before this request, if it continues a response that broke off: they count against the same limits. Absent: none. */
   retries?: SpentRetries;
 }
@@ -74,7 +76,7 @@ export interface SpentRetries {
 }
 
 /**
- * An event of a model's response, as plain data. `started` begins an attempt. `retrying` voids the items that have begun since
+ * An event of a model's response, as plain data. `started` begins an attempt. `answered` has what the headers of the response tell. `retrying` voids the items that have begun since
  * then and not completed; completed items and calls stay. The same request is then sent again. If items have completed, the reader should
  * rather stop reading, wait for `delayMs`, and send a request that has them, with `spent` as its `retries`.
  * The last event is `completed` or `failed`. If the signal aborts, the events end without either.
@@ -82,6 +84,10 @@ export interface SpentRetries {
  */
 export type ModelEvent =
   | { type: 'started' }
+  /** `model`: the model that answers, by its own name. `turnState`: to be sent back within the turn. Null: not told. */
+  | { type: 'answered'; model: string | null; turnState: string | null }
+  /** What the provider tells about its moderation of the response, for clients. */
+  | { type: 'moderated'; metadata: JsonValue }
   | { type: 'itemStarted'; item: ResponseItem & { id: string } }
   | { type: 'textDelta'; itemId: string; delta: string }
   | { type: 'reasoningSummaryPart'; itemId: string; index: number }

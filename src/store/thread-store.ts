@@ -96,7 +96,8 @@ export interface ThreadRecord {
   cliVersion: string;
   gitInfo: GitInfo | null;
   settings: ThreadSettings;
-  tokenUsage: { turnId: string; usage: ThreadTokenUsage } | null;
+  /** `compactions`: how many times the thread was compacted, with the threads that it was forked from. Absent: never. */
+  tokenUsage: { turnId: string; usage: ThreadTokenUsage; compactions?: number } | null;
   /** The context that the model last got. At the next turn, it gets only the parts that have changed. */
   told: JsonValue;
   /** Null: no client has set it. */

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { orAborted } from '../../base/or-aborted.ts';
-import type { ModelEvent } from '../../model/model.ts';
+import type { ModelEvent, ModelRequest } from '../../model/model.ts';
 import type { ResponseItem, TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
 import type { StoredItem } from '../../store/thread-store.ts';
 import type { Tool } from '../../tools/tool.ts';
@@ -17,6 +17,7 @@ import { modelEntries } from './turn-input.ts';
 const RESPONSE_CHARS_MAX = 32 * 1024 * 1024;
 /** The most items in one response. Even short ones are stored and shown. */
 const RESPONSE_ITEMS_MAX = 1_000;
+const DATE = /^\d{4}-?\d\d-?\d\d$/;
 
 /** A whole response. `responseId`: the provider's id; null: it has none. */
 export interface CompletedResponse {
@@ -52,7 +53,7 @@ export async function askModel(run: RunningTurn, { tools, calls }: Asking): Prom
   run.broken = null;
   const prepared = await conversation.request(turn, tools);
   if ('message' in prepared) return { ended: 'failed', error: prepared };
-  const request = broken?.retries === undefined ? prepared.request : { ...prepared.request, retries: broken.retries };
+  const request = sentRequest(run, prepared.request, broken);
   const signal = AbortSignal.any([turn.beginRequest(), run.sequence.signal]);
   const items = new ResponseItems({
     threadId: deps.threadId,
@@ -86,6 +87,37 @@ export async function askModel(run: RunningTurn, { tools, calls }: Asking): Prom
     prepared.end();
     items.end();
   }
+}
+
+/** The request with who asks, and with what has come of the turn's earlier requests. */
+function sentRequest(run: RunningTurn, prepared: ModelRequest, broken: RunningTurn['broken']): ModelRequest {
+  const { deps, turn, turnState } = run;
+  const { headers, clientMetadata } = deps.identity(turn);
+  return {
+    ...prepared,
+    headers: { ...headers, ...(turnState === null ? {} : { 'x-codex-turn-state': turnState }) },
+    clientMetadata,
+    ...(broken?.retries === undefined ? {} : { retries: broken.retries }),
+  };
+}
+
+/** Tells clients, once, that another model answers than the one that was asked. */
+function noteModel(run: RunningTurn, toModel: string): void {
+  const fromModel = run.turn.settings.model;
+  if (run.reroutedTo === toModel || isOfModel(toModel, fromModel)) return;
+  run.reroutedTo = toModel;
+  const params = { ...idsOf(run), fromModel, toModel, reason: 'highRiskCyberActivity' as const };
+  commit(run, { announce: [{ method: 'model/rerouted', params }] });
+}
+
+/** Whether a name is that of the model, or of a dated version of it. */
+function isOfModel(name: string, model: string): boolean {
+  const [one, asked] = [name.toLowerCase(), model.toLowerCase()];
+  return one === asked || (one.startsWith(`${asked}-`) && DATE.test(one.slice(asked.length + 1)));
+}
+
+function idsOf({ deps, turn }: RunningTurn): { threadId: string; turnId: string } {
+  return { threadId: deps.threadId, turnId: turn.id };
 }
 
 interface ResponseReading extends Asking {
@@ -129,6 +161,13 @@ function take(run: RunningTurn, event: ModelEvent, reading: ResponseReading): Mo
       return null;
     case 'retrying':
       return retry(run, event, reading);
+    case 'answered':
+      run.turnState ??= event.turnState;
+      if (event.model !== null) noteModel(run, event.model);
+      return null;
+    case 'moderated':
+      commit(run, { announce: [{ method: 'turn/moderationMetadata', params: { ...idsOf(run), metadata: event.metadata } }] });
+      return null;
     case 'callDelta':
       reading.previews.take(event);
       return null;

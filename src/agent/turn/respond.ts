@@ -16,12 +16,17 @@ export async function respond(run: RunningTurn, tools: readonly Tool[]): Promise
     const response = await responseEnd(run, { tools, calls });
     // At once, because the calls may run for long.
     if (response.ended === 'stopped' && !turn.signal.aborted) await deps.outbox.commit({ dropped: run.response?.drop() ?? [] });
+    if (isTooLong(response) && turn.kind !== 'review') await deps.outbox.commit(deps.exceededStep(turn));
     if (response.ended !== 'broken') await conversation.parts?.afterRequest(endedResponse(response), turn);
     else if (response.delayMs > 0) await sleep(deps.clock, response.delayMs, AbortSignal.any([turn.signal, turn.newInput]));
     return response;
   } finally {
     await calls.ended();
   }
+}
+
+function isTooLong(response: ModelResponse): boolean {
+  return response.ended === 'failed' && response.error.codexErrorInfo === 'contextWindowExceeded';
 }
 
 async function responseEnd(run: RunningTurn, asking: Asking): Promise<ModelResponse> {

@@ -40,6 +40,8 @@ export async function runTurn(deps: TurnDeps, turn: ActiveTurn, beginning: TurnB
     sequence,
     response: null,
     broken: null,
+    turnState: null,
+    reroutedTo: null,
     lastMessage: null,
     left: 'nothing',
     untaken: [],

@@ -41,6 +41,9 @@ export interface TurnContext {
   /** The turn that it belongs to: that of the thread that started this agent, or itself. */
   readonly rootTurnId: string;
   readonly kind: TurnKind;
+  readonly startedAtMs: number;
+  /** What its client adds to the facts about its requests. */
+  readonly clientMetadata: Readonly<Record<string, string>>;
   /** The settings of its next model request. */
   settings: ThreadSettings;
   /** Aborts when the turn is interrupted. */

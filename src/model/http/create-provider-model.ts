@@ -9,7 +9,7 @@ import type { RateLimitSnapshot, TurnError } from '../../protocol/generated/type
 import type { Model, ModelEvent, ModelRequest } from '../model.ts';
 import type { ModelFailure } from '../model-failure.ts';
 import { Attempt, type AttemptOptions } from './attempt.ts';
-import { type EndpointDeps, resolveEndpoint } from './endpoint.ts';
+import { type EndpointDeps, lowerCaseNames, resolveEndpoint } from './endpoint.ts';
 import { EventRedactor } from './event-redactor.ts';
 import { ItemTexts } from './item-texts.ts';
 import type { BodyTools, ProviderApi, ReasoningSent } from './provider-api.ts';
@@ -139,7 +139,8 @@ async function prepare(call: ModelCall, reasoning: ReasoningSent): Promise<Attem
   const endpoint = resolveEndpoint(provider, api.path, deps);
   if ('message' in endpoint) return endpoint;
   const body = await api.body(request, reasoning, call.bodyTools);
-  const { url, proxy, headers } = endpoint;
+  const { url, proxy } = endpoint;
+  const headers = { ...endpoint.headers, ...request.headers, ...lowerCaseNames(provider.httpHeaders) };
   const { connectTimeoutMs: connectMsMax, streamIdleTimeoutMs: idleMsMax } = provider;
   const httpRequest: HttpRequest = { method: 'POST', url, proxy, headers, body, connectMsMax, idleMsMax };
   const translator = () => api.translator(endpoint, request);
