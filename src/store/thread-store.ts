@@ -147,9 +147,8 @@ export type ThreadChange = ThreadPatch & { gitFields?: Partial<GitInfo> };
  *   also leaves review mode.
  * - `item` is an item as clients saw it completed, or with `partial`, as it was last saved. With `running` the item runs on
  *   after its turn, and a later `lateItem` has its end: readers show that at the position of the first.
- * - `model` is an item that the model reads. The prompt is made of these, in their order. A `deferred` one came while the
- *   model was responding, such as the output of a call. The model reads it at the next `deferredRead`, or else after all other items of
- *   its turn. One that `replaces` is an output that takes the place of the output before it with the same call id.
+ * - `model` is an item that the model reads. A `deferred` one, such as an output, came while the model was responding: it is read at the
+ *   next `deferredRead`, or else after its turn's other items. One that `replaces` takes the place of the last output with its call id.
  * - `compacted` replaces all entries before it that are for the model, deferred ones too, with `items`. Clients see the same history.
  */
 export type LogEntry =

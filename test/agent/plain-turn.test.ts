@@ -91,7 +91,8 @@ test('the whole request to the model in the first turn', async () => {
       serviceTier: null,
       verbosity: null,
       promptCacheKey: idOf(1),
-      clientMetadata: { thread_id: idOf(1) },
+      headers: expect.objectContaining({ 'thread-id': idOf(1) }),
+      clientMetadata: expect.objectContaining({ thread_id: idOf(1) }),
     },
   ]);
 });

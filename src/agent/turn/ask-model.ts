@@ -107,7 +107,7 @@ function noteModel(run: RunningTurn, toModel: string): void {
   if (run.reroutedTo === toModel || isOfModel(toModel, fromModel)) return;
   run.reroutedTo = toModel;
   const params = { ...idsOf(run), fromModel, toModel, reason: 'highRiskCyberActivity' as const };
-  commit(run, { announce: [{ method: 'model/rerouted', params }] });
+  void commit(run, { announce: [{ method: 'model/rerouted', params }] });
 }
 
 /** Whether a name is that of the model, or of a dated version of it. */
@@ -166,14 +166,14 @@ function take(run: RunningTurn, event: ModelEvent, reading: ResponseReading): Mo
       if (event.model !== null) noteModel(run, event.model);
       return null;
     case 'moderated':
-      commit(run, { announce: [{ method: 'turn/moderationMetadata', params: { ...idsOf(run), metadata: event.metadata } }] });
+      void commit(run, { announce: [{ method: 'turn/moderationMetadata', params: { ...idsOf(run), metadata: event.metadata } }] });
       return null;
     case 'callDelta':
       reading.previews.take(event);
       return null;
     case 'completed': {
       const counted = run.deps.tokensStep(run.turn, event.usage);
-      if (counted !== null) commit(run, counted);
+      if (counted !== null) void commit(run, counted);
       return { ended: 'completed', hasCalls: made.calls.length > 0, usage: event.usage, responseId: event.responseId ?? null };
     }
     case 'failed':
@@ -210,7 +210,7 @@ function retry(
   { items, previews, made }: ResponseReading,
 ): ModelResponse | null {
   previews.drop();
-  commit(run, retryStep(run, error, items.drop()));
+  void commit(run, retryStep(run, error, items.drop()));
   if (!made.hasCompleted) return null;
   run.broken = { calls: [...made.earlier, ...made.calls], shownBefore: items.shownBefore, retries: spent };
   return { ended: 'broken', delayMs };
