@@ -1,6 +1,7 @@
 import type { Ids } from '../base/ids.ts';
 import type { Announcement } from '../protocol/announcement.ts';
 import type { ResponseItem, TokenUsageBreakdown } from '../protocol/generated/types.ts';
+import { ModelItems } from '../store/model-items.ts';
 import type { LogEntry } from '../store/thread-store.ts';
 import type { ClientChannel } from './client-channel.ts';
 
@@ -20,6 +21,12 @@ export class RawEvents {
   readonly #ids: Ids;
   /** The items that are stored and not shown yet: they wait for the next announcement. */
   #items: RawItem[] = [];
+  /** Brings them into the order in which the model reads them. */
+  readonly #order = new ModelItems({
+    take: ({ turnId, item }) => void this.#items.push({ turnId, item: shown(item) }),
+    // A summary is shown as the response that it comes from.
+    restart: () => {},
+  });
 
   constructor(threadId: string, { clients, ids }: { clients: ClientChannel; ids: Ids }) {
     this.#threadId = threadId;
@@ -30,7 +37,7 @@ export class RawEvents {
   /** Takes entries that were stored, and returns them. */
   take(entries: readonly LogEntry[]): readonly LogEntry[] {
     if (!this.#clients.isHeard(this.#audience)) return entries;
-    for (const entry of entries) if (entry.kind === 'model') this.#items.push({ turnId: entry.turnId, item: shown(entry.item) });
+    for (const entry of entries) this.#order.add(entry);
     return entries;
   }
 

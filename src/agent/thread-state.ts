@@ -111,15 +111,27 @@ export class ThreadState {
     this.#isUncounted = true;
   }
 
-  /** Notes at once how long the thread's prompt has become without a response. Returns the step that stores and announces it. */
+  /**
+   * Notes at once how long the thread's prompt has become by a compaction, which is counted. Returns the step that stores and announces it.
+   */
   promptStep(turn: TurnContext, totalTokens: number): UsageStep {
-    const counted = { total: this.record.tokenUsage?.usage.total ?? NO_USAGE, last: { ...NO_USAGE, totalTokens } };
-    return this.#usageStep(turn.id, counted, turn.settings.model);
+    return this.#lengthStep(turn, { totalTokens, compactions: 1 });
   }
 
-  #usageStep(turnId: string, counted: Pick<ThreadTokenUsage, 'total' | 'last'>, model: string): UsageStep {
+  /** Notes at once that the prompt is longer than the model can read. Returns the step that stores and announces it. */
+  exceededStep(turn: TurnContext): UsageStep {
+    return this.#lengthStep(turn, { totalTokens: this.configuration.contextWindow(turn.settings.model).tokens, compactions: 0 });
+  }
+
+  #lengthStep(turn: TurnContext, { totalTokens, compactions }: { totalTokens: number; compactions: 0 | 1 }): UsageStep {
+    const counted = { total: this.record.tokenUsage?.usage.total ?? NO_USAGE, last: { ...NO_USAGE, totalTokens } };
+    return this.#usageStep(turn.id, counted, turn.settings.model, compactions);
+  }
+
+  #usageStep(turnId: string, counted: Pick<ThreadTokenUsage, 'total' | 'last'>, model: string, compacted: 0 | 1 = 0): UsageStep {
     const usage = { ...counted, modelContextWindow: this.configuration.contextWindow(model).tokens };
-    const patch: ThreadPatch = { tokenUsage: { turnId, usage } };
+    const compactions = (this.record.tokenUsage?.compactions ?? 0) + compacted;
+    const patch: ThreadPatch = { tokenUsage: { turnId, usage, ...(compactions > 0 && { compactions }) } };
     this.keep(patch);
     const tokenUsage = usageWithAgents(usage, this.#agents.below(this.id));
     return { patch, announce: [{ method: 'thread/tokenUsage/updated', params: { threadId: this.id, turnId, tokenUsage } }] };

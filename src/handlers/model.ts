@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.ts';
 import { chooseModel, chooseProvider } from '../config/providers/choose-provider.ts';
+import { knownDefaultEffort } from '../config/providers/known-default-effort.ts';
 import type { ProviderConfig } from '../config/providers/provider-config.ts';
 import { knownProviders } from '../config/providers/read-provider.ts';
 import { reasoningEfforts } from '../config/providers/reasoning-efforts.ts';
@@ -81,7 +82,8 @@ function listed({ model, provider, effort, isDefault }: Listed): Model {
     modelSpecialty: null,
     hidden: false,
     supportedReasoningEfforts: efforts,
-    defaultReasoningEffort: efforts.find(({ reasoningEffort }) => reasoningEffort === effort)?.reasoningEffort ?? 'medium',
+    defaultReasoningEffort:
+      efforts.find(({ reasoningEffort }) => reasoningEffort === effort)?.reasoningEffort ?? knownDefaultEffort(model) ?? 'medium',
     inputModalities: ['text', 'image'],
     supportsPersonality: true,
     multiAgentVersion: null,

@@ -58,16 +58,36 @@ export interface ModelRequest {
   promptCacheKey: string;
   /** Facts about the request for the provider, where its API takes them: the thread and the request's purpose. */
   clientMetadata?: Record<string, string>;
+  /** Who asks, for gateways that route by headers. The configured headers of the provider count before these. Names are in lower case. */
+  headers?: Record<string, string>;
+  /** The retries before this request, if it continues a response that broke off: they count against the same limits. Absent: none. */
+  retries?: SpentRetries;
+}
+
+/** What the retries of a request have used so far. */
+export interface SpentRetries {
+  /** Of requests that were not answered. */
+  ofRequest: number;
+  /** Of responses that broke off. */
+  ofStream: number;
+  nextWaitMs: number;
+  /** From the first failure to the last retry, without the time between a response that broke off and the request that continues it. */
+  retryingMs: number;
 }
 
 /**
- * An event of a model's response, as plain data. `started` begins an attempt. `retrying` voids the items that have begun since
- * then and not completed, and all tool calls since then; other completed items stay.
+ * An event of a model's response, as plain data. `started` begins an attempt. `answered` has what the headers of the response tell. `retrying` voids the items that have begun since
+ * then and not completed; completed items and calls stay. The same request is then sent again. If items have completed, the reader should
+ * rather stop reading, wait for `delayMs`, and send a request that has them, with `spent` as its `retries`.
  * The last event is `completed` or `failed`. If the signal aborts, the events end without either.
  * Items of one response may overlap; an item may complete without having started.
  */
 export type ModelEvent =
   | { type: 'started' }
+  /** `model`: the model that answers, by its own name. `turnState`: to be sent back within the turn. Null: not told. */
+  | { type: 'answered'; model: string | null; turnState: string | null }
+  /** What the provider tells about its moderation of the response, for clients. */
+  | { type: 'moderated'; metadata: JsonValue }
   | { type: 'itemStarted'; item: ResponseItem & { id: string } }
   | { type: 'textDelta'; itemId: string; delta: string }
   | { type: 'reasoningSummaryPart'; itemId: string; index: number }
@@ -76,7 +96,7 @@ export type ModelEvent =
   /** A piece of a call's input as it streams: the string for a custom tool, else the JSON of the arguments. */
   | { type: 'callDelta'; callId: string; name: string; custom: boolean; delta: string }
   | { type: 'itemCompleted'; item: ResponseItem }
-  | { type: 'retrying'; error: TurnError; delayMs: number }
+  | { type: 'retrying'; error: TurnError; delayMs: number; spent?: SpentRetries }
   /** `responseId`: the id of the response at a provider that keeps responses. */
   | { type: 'completed'; usage: TokenUsageBreakdown | null; responseId?: string }
   | { type: 'failed'; error: TurnError };

@@ -81,7 +81,8 @@ export interface ThreadRecord {
   cliVersion: string;
   gitInfo: GitInfo | null;
   settings: ThreadSettings;
-  tokenUsage: { turnId: string; usage: ThreadTokenUsage } | null;
+  /** `compactions`: how many times the thread was compacted, with the threads that it was forked from. Absent: never. */
+  tokenUsage: { turnId: string; usage: ThreadTokenUsage; compactions?: number } | null;
   /** The context that the model last got. At the next turn, it gets only the parts that have changed. */
   told: JsonValue;
   /** Null: no client has set it. */
@@ -131,9 +132,8 @@ export type ThreadChange = ThreadPatch & { gitFields?: Partial<GitInfo> };
  *   also leaves review mode.
  * - `item` is an item as clients saw it completed, or with `partial`, as it was last saved. With `running` the item runs on
  *   after its turn, and a later `lateItem` has its end: readers show that at the position of the first.
- * - `model` is an item that the model reads. The prompt is made of these, in their order. A `deferred` one came while the
- *   model was responding. The model reads it at the next `deferredRead`, or else after all other items of its turn. One that `replaces`
- *   is an output that takes the place of the output before it with the same call id.
+ * - `model` is an item that the model reads. A `deferred` one, such as an output, came while the model was responding: it is read at the
+ *   next `deferredRead`, or else after its turn's other items. One that `replaces` takes the place of the last output with its call id.
  * - `compacted` replaces all entries before it that are for the model, deferred ones too, with `items`. Clients see the same history.
  */
 export type LogEntry =

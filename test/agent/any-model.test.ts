@@ -60,7 +60,7 @@ const event: fc.Arbitrary<ModelEvent> = fc.oneof(
   { weight: 6, arbitrary: items.map((item): ModelEvent => ({ type: 'itemCompleted', item })) },
   {
     weight: 1,
-    arbitrary: fc.constant<ModelEvent>({ type: 'retrying', error: errorOf('again'), delayMs: 1 }),
+    arbitrary: fc.constant<ModelEvent>({ type: 'retrying', error: errorOf('again'), delayMs: 0 }),
   },
 );
 

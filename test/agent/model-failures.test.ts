@@ -5,6 +5,7 @@ import { Gate } from '../support/gate.ts';
 import { text } from '../support/test-client.ts';
 import {
   asked,
+  calls,
   conversation,
   errorOf,
   failed,
@@ -94,12 +95,17 @@ describe('a model that fails', () => {
     expect(conversation(server.model.request(2))).toEqual([asked('one'), said('whole'), asked('two')]);
   });
 
-  test('after a call: the call does not run, and the model does not read it', async () => {
+  test('after a call: the call runs, and the model reads it and its output in the next turn', async () => {
     const server = await withThread([...functionCall('update_plan', { plan: [] }), failed('cut')], response(message('ok')));
     await server.client.turn(idOf(1), 'one');
-    expect(server.client.notifications('turn/plan/updated')).toEqual([]);
+    expect(server.client.notifications('turn/plan/updated')).toHaveLength(1);
     await server.client.turn(idOf(1), 'two');
-    expect(conversation(server.model.request(2))).toEqual([asked('one'), asked('two')]);
+    expect(conversation(server.model.request(2))).toEqual([
+      asked('one'),
+      calls('update_plan', { plan: [] }),
+      { type: 'function_call_output', call_id: 'call_1', output: expect.any(String) },
+      asked('two'),
+    ]);
   });
 
   test('in the second request of a turn fails the turn, and the items of the first request are kept', async () => {
@@ -161,17 +167,13 @@ describe('a model that retries', () => {
 
   test('and calls a tool in both attempts calls it once', async () => {
     const server = await withThread(
-      [
-        ...functionCall('update_plan', { plan: [] }, { callId: 'a' }),
-        retrying('cut'),
-        ...functionCall('update_plan', { plan: [] }, { callId: 'b' }),
-        { type: 'completed', usage: USAGE },
-      ],
+      [...functionCall('update_plan', { plan: [] }, { callId: 'a' }), retrying('cut')],
+      response(functionCall('update_plan', { plan: [] }, { callId: 'a' })),
       response(message('done')),
     );
     await server.client.turn(idOf(1), 'hi');
     expect(server.client.notifications('turn/plan/updated')).toHaveLength(1);
-    expect(conversation(server.model.request(2)).flatMap((item) => ('call_id' in item ? item.call_id : []))).toEqual(['b', 'b']);
+    expect(conversation(server.model.request(3)).flatMap((item) => ('call_id' in item ? item.call_id : []))).toEqual(['a', 'a']);
   });
 
   test('no longer shows its unfinished items, while the turn goes on', async () => {
@@ -184,12 +186,14 @@ describe('a model that retries', () => {
 
   test('keeps its completed items: clients have seen them, and the model reads them', async () => {
     const server = await withThread(
-      [...message('first try'), retrying('cut'), ...message('second try', { id: 'm2' }), { type: 'completed', usage: USAGE }],
+      [...message('first try'), retrying('cut')],
+      response(message('second try', { id: 'm2' })),
       response(message('ok')),
     );
     await server.client.turn(idOf(1), 'one');
     await server.client.turn(idOf(1), 'two');
-    expect(conversation(server.model.request(2))).toEqual([asked('one'), said('first try'), said('second try'), asked('two')]);
+    expect(conversation(server.model.request(2))).toEqual([asked('one'), said('first try')]);
+    expect(conversation(server.model.request(3))).toEqual([asked('one'), said('first try'), said('second try'), asked('two')]);
     expect(brief((await readTurns(server))[0]?.items ?? [])).toEqual(['user: one', 'agent: first try', 'agent: second try']);
   });
 

@@ -91,7 +91,8 @@ test('the whole request to the model in the first turn', async () => {
       serviceTier: null,
       verbosity: null,
       promptCacheKey: idOf(1),
-      clientMetadata: { thread_id: idOf(1) },
+      headers: expect.objectContaining({ 'thread-id': idOf(1) }),
+      clientMetadata: expect.objectContaining({ thread_id: idOf(1) }),
     },
   ]);
 });
@@ -103,7 +104,9 @@ test('a later request begins with the one before it, so that a provider can cach
   await server.client.turn(idOf(1), 'two');
   const [first, second] = server.model.requests;
   expect(second?.input.slice(0, first?.input.length)).toEqual(first?.input);
-  expect({ ...second, input: [] }).toEqual({ ...first, input: [] });
+  // Who asks is told beside the prompt, and names the turn.
+  const apart = { input: [], headers: null, clientMetadata: null };
+  expect({ ...second, ...apart }).toEqual({ ...first, ...apart });
   expect(second?.input.slice(first?.input.length)).toEqual([
     { type: 'reasoning', summary: [{ type: 'summary_text', text: 'because' }] },
     { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'first' }] },

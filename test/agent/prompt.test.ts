@@ -53,29 +53,38 @@ const OUTPUT_OF: Partial<Record<ResponseItem['type'], ResponseItem['type']>> = {
   custom_tool_call: 'custom_tool_call_output',
 };
 
-test('for any history, calls are followed by their outputs in the same order, and every output has a call', () => {
+test('for any history, a response is followed by the outputs of its calls in their order, and every output has a call', () => {
   fc.assert(
     fc.property(fc.array(items, { maxLength: 20 }), (history) => {
-      const prompt = promptItems(history);
-      for (let index = 0; index < prompt.length; index++) {
-        expect(isOutput(prompt[index])).toBe(false);
-        const calls = prompt.slice(
-          index,
-          prompt.findIndex((item, place) => place >= index && !isCall(item)),
-        );
-        if (!isCall(prompt[index])) continue;
-        index += calls.length * 2 - 1;
-        const outputs = prompt.slice(index + 1 - calls.length, index + 1);
-        expect(outputs.map((item) => [item.type, callId(item)])).toEqual(calls.map((call) => [OUTPUT_OF[call.type], callId(call)]));
+      const open: ResponseItem[] = [];
+      let isAnswering = false;
+      for (const item of promptItems(history)) {
+        if (isOutput(item)) {
+          const call = open.shift();
+          expect([item.type, callId(item)]).toEqual([call && OUTPUT_OF[call.type], callId(call)]);
+          isAnswering = open.length > 0;
+          continue;
+        }
+        expect(isAnswering).toBe(false);
+        if (isCall(item)) open.push(item);
+        else if (item.type === 'message' && item.role === 'user') expect(open).toEqual([]);
       }
+      expect(open).toEqual([]);
     }),
     { numRuns: 500 },
   );
 });
 
+const call = (callId: string) => calls('f', {}, { callId });
+const output = (call_id: string): ResponseItem => ({ type: 'function_call_output', call_id, output: call_id });
+
+test('what the model says between and after its calls stays before their outputs', () => {
+  const thought: ResponseItem = { type: 'reasoning', summary: [] };
+  const history = [asked('one'), call('a'), said('on it'), thought, call('b'), said('wait'), output('b'), output('a')];
+  expect(promptItems(history)).toEqual([...history.slice(0, 6), output('a'), output('b')]);
+});
+
 test('calls of one response stay together, calls of successive responses do not', () => {
-  const call = (callId: string) => calls('f', {}, { callId });
-  const output = (call_id: string): ResponseItem => ({ type: 'function_call_output', call_id, output: call_id });
   const history = [asked('one'), call('a'), call('b'), output('b'), output('a'), call('c'), output('c')];
   expect(promptItems(history)).toEqual([asked('one'), call('a'), call('b'), output('a'), output('b'), call('c'), output('c')]);
 });

@@ -4,18 +4,7 @@ import type { ModelEvent } from '../../src/model/model.ts';
 import type { ThreadItem } from '../../src/protocol/generated/types.ts';
 import { idOf } from '../support/counting-ids.ts';
 import { brief } from '../support/expected.ts';
-import {
-  asked,
-  conversation,
-  functionCall,
-  message,
-  reasoning,
-  response,
-  retrying,
-  said,
-  TestModel,
-  USAGE,
-} from '../support/test-model.ts';
+import { asked, conversation, message, response, retrying, said, TestModel, USAGE } from '../support/test-model.ts';
 import { startServer, type TestServer } from '../support/test-server.ts';
 
 const done: ModelEvent = { type: 'completed', usage: USAGE };
@@ -32,8 +21,9 @@ function whole(id: string, text: string, chars = 2): ModelEvent[] {
   return [...begun(id, ...deltas), message(text, { id }).at(-1) as ModelEvent];
 }
 
-async function answer(...events: ModelEvent[]): Promise<TestServer> {
-  const server = await startServer({ model: new TestModel(events, response(message('next'))) });
+/** Answers once, with these events up to the first retry that continues what is complete, then with the next ones. */
+async function answer(...attempts: ModelEvent[][]): Promise<TestServer> {
+  const server = await startServer({ model: new TestModel(...attempts, response(message('next'))) });
   await server.client.request('thread/start', {});
   await server.client.turn(idOf(1), 'hi');
   return server;
@@ -56,36 +46,30 @@ async function stored({ client }: TestServer): Promise<string[]> {
 const started = ({ client }: TestServer): ThreadItem['type'][] => client.notifications('item/started').map(({ item }) => item.type);
 
 test('a retry that gives the same answer goes on where the stream broke', async () => {
-  const server = await answer(...begun('m1', 'Hel', 'lo'), again, ...whole('m2', 'Hello world'), done);
+  const server = await answer([...begun('m1', 'Hel', 'lo'), again, ...whole('m2', 'Hello world'), done]);
   expect(shown(server)).toEqual(['Hello world']);
   expect(await stored(server)).toEqual(['user: hi', 'agent: Hello world']);
 });
 
 test('a retry with a shorter answer that clients have seen in part completes it', async () => {
-  const server = await answer(...begun('m1', 'Hello world'), again, ...whole('m2', 'Hello'), done);
+  const server = await answer([...begun('m1', 'Hello world'), again, ...whole('m2', 'Hello'), done]);
   expect(started(server)).toEqual(['userMessage', 'agentMessage']);
   expect(await stored(server)).toEqual(['user: hi', 'agent: Hello']);
 });
 
 test('a retry with another answer shows it whole, as a message of its own', async () => {
-  const server = await answer(...begun('m1', 'Hello'), again, ...whole('m2', 'Help is here'), done);
+  const server = await answer([...begun('m1', 'Hello'), again, ...whole('m2', 'Help is here'), done]);
   expect(shown(server)).toEqual(['Hello', 'Help is here']);
   expect(await stored(server)).toEqual(['user: hi', 'agent: Help is here']);
 });
 
-test('an answer that was complete when the stream broke is shown, stored and told to the model once', async () => {
-  const server = await answer(...whole('m1', 'Hello'), again, ...whole('m2', 'Hello'), done);
+test('an answer that was complete when the stream broke is told to the model, which goes on from there', async () => {
+  const server = await answer([...whole('m1', 'Hello'), again], [...whole('m2', 'world'), done]);
   await server.client.turn(idOf(1), 'two');
-  expect(shown(server)).toEqual(['Hello', 'next']);
-  expect(await stored(server)).toEqual(['user: hi', 'agent: Hello']);
-  expect(conversation((server.model as TestModel).request(2))).toEqual([asked('hi'), said('Hello'), asked('two')]);
-});
-
-test('reasoning that is repeated is shown once, and a call that is repeated runs', async () => {
-  const attempt = [...reasoning('why'), ...functionCall('update_plan', { plan: [] })];
-  const server = await answer(...attempt, again, ...attempt, done);
-  expect(started(server)).toEqual(['userMessage', 'reasoning', 'agentMessage']);
-  expect(server.client.notifications('turn/plan/updated')).toHaveLength(1);
+  expect(shown(server)).toEqual(['Hello', 'world', 'next']);
+  expect(await stored(server)).toEqual(['user: hi', 'agent: Hello', 'agent: world']);
+  expect(conversation(server.model.request(2))).toEqual([asked('hi'), said('Hello')]);
+  expect(conversation(server.model.request(3))).toEqual([asked('hi'), said('Hello'), said('world'), asked('two')]);
 });
 
 test('whatever the attempts are, clients see each message once, whole, and as it is stored', async () => {
@@ -93,12 +77,15 @@ test('whatever the attempts are, clients see each message once, whole, and as it
   const attempt = fc.record({ texts: fc.array(words, { maxLength: 2 }), cut: fc.nat(4), chars: fc.integer({ min: 1, max: 3 }) });
   await fc.assert(
     fc.asyncProperty(fc.array(attempt, { minLength: 1, maxLength: 4 }), words, async (attempts, last) => {
-      const cutOff = attempts.flatMap(({ texts, cut, chars }, number) => [
-        ...texts.flatMap((text, index) => whole(`m${number}-${index}`, text, chars)),
-        ...begun(`m${number}`, last.slice(0, cut)),
-        again,
-      ]);
-      const server = await answer(...cutOff, ...whole('last', last), done);
+      const streams: ModelEvent[][] = [[]];
+      for (const [number, { texts, cut, chars }] of attempts.entries()) {
+        streams.at(-1)?.push(...texts.flatMap((text, index) => whole(`m${number}-${index}`, text, chars)));
+        streams.at(-1)?.push(...begun(`m${number}`, last.slice(0, cut)), again);
+        // The model sends the same request again if nothing was complete.
+        if (texts.length > 0) streams.push([]);
+      }
+      streams.at(-1)?.push(...whole('last', last), done);
+      const server = await answer(...streams);
       const completed = server.client.notifications('item/completed').flatMap(({ item }) => (item.type === 'agentMessage' ? [item] : []));
       expect(new Set(completed.map(({ id }) => id)).size).toBe(completed.length);
       expect(await stored(server)).toEqual(['user: hi', ...completed.map(({ text }) => `agent: ${text}`)]);

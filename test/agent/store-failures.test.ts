@@ -70,7 +70,7 @@ const ROUNDS_OF_A_WRITE = 10;
 /** How the events of that turn come, and the number of its writes. */
 const PACES = [
   { pace: 'at once', paced: (steps: readonly Step[]) => steps, writes: 4 },
-  { pace: 'one by one', paced: oneByOne, writes: 10 },
+  { pace: 'one by one', paced: oneByOne, writes: 11 },
 ];
 
 async function readTurns({ client }: Pick<TestServer, 'client'>) {

@@ -59,15 +59,26 @@ test('a stream that broke is asked for again, and the client is told', async () 
   };
   const half = answeredEvents.slice(1, 2);
   const delta = { type: 'textDelta', itemId: 'msg_1', delta: 'par' };
+  const spent = (ofStream: number, nextWaitMs: number, retryingMs: number) => ({ ofRequest: 0, ofStream, nextWaitMs, retryingMs });
   expect(events).toEqual([
     { type: 'started' },
     ...half,
     delta,
-    { type: 'retrying', error: { ...error, additionalDetails: 'Retry 1 of at most 2, in 0.2 s.' }, delayMs: 200 },
+    {
+      type: 'retrying',
+      error: { ...error, additionalDetails: 'Retry 1 of at most 2, in 0.2 s.' },
+      delayMs: 200,
+      spent: spent(1, 400, 200),
+    },
     { type: 'started' },
     ...half,
     delta,
-    { type: 'retrying', error: { ...error, additionalDetails: 'Retry 2 of at most 2, in 0.4 s.' }, delayMs: 400 },
+    {
+      type: 'retrying',
+      error: { ...error, additionalDetails: 'Retry 2 of at most 2, in 0.4 s.' },
+      delayMs: 400,
+      spent: spent(2, 800, 600),
+    },
     ...answeredEvents,
   ]);
   expect(requests).toHaveLength(3);

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
@@ -218,3 +218,27 @@ test('--deterministic runs no program of notify, which time would have to pass f
   const { status, stdout } = await run(`${input}\n${JSON.stringify(turn)}\n`, ['-c', `notify=${JSON.stringify(notify)}`]);
   expect([status, stdout.includes('turn/completed'), existsSync(file)]).toEqual([0, true, false]);
 });
+
+test('--deterministic gives the same bytes if calls begin while their response streams, breaks off and goes on', async () => {
+  const folder = tempFolder();
+  const call = (cmd: string) => ({ call: 'exec_command', arguments: { cmd, login: false } });
+  writeFileSync(
+    join(folder, 'script.json'),
+    JSON.stringify([
+      [call('sleep 0.1; echo a'), { message: 'one two three', delay: 50 }, call('echo b'), { wait: 500 }, call('echo c')],
+      [call('echo d; sleep 0.2'), { message: 'four five six', delay: 100 }, call('echo e'), { cut: true, retry: 100 }],
+      [{ message: 'seven', delay: 10 }, call('exit 3'), { message: 'eight' }],
+      'done',
+    ]),
+  );
+  const turn = { id: 3, method: 'turn/start', params: { threadId: FIRST_THREAD, input: said(['go']) } };
+  const input = `${script().split('\n').slice(0, 2).join('\n')}\n${JSON.stringify(turn)}\n`;
+  const runs = await Promise.all(Array.from({ length: 4 }, () => run(input, ['--model-script', join(folder, 'script.json')])));
+  const [first, ...others] = runs;
+  expect(first).toMatchObject({ status: 0, stderr: '' });
+  const outputs = messages(first?.stdout ?? '').flatMap(({ method, params }) =>
+    method === 'item/completed' && params?.item?.type === 'commandExecution' ? [params.item.aggregatedOutput] : [],
+  );
+  expect(outputs.map(String).toSorted()).toEqual(['a\n', 'b\n', 'c\n', 'd\n', 'e\n', 'null']);
+  for (const { stdout } of others) expect(difference(first?.stdout ?? '', stdout)).toBe(null);
+}, 60_000);

@@ -146,7 +146,7 @@ export function failed(text: string, codexErrorInfo: TurnError['codexErrorInfo']
 }
 
 export function retrying(text: string): ModelEvent {
-  return { type: 'retrying', error: errorOf(text, { responseStreamDisconnected: { httpStatusCode: null } }), delayMs: 1 };
+  return { type: 'retrying', error: errorOf(text, { responseStreamDisconnected: { httpStatusCode: null } }), delayMs: 0 };
 }
 
 export function errorOf(text: string, codexErrorInfo: TurnError['codexErrorInfo'] = 'other'): TurnError {

@@ -20,7 +20,8 @@ import { BuiltInTools } from './built-in-tools.ts';
 import { ClientQuestions } from './client-questions.ts';
 import { type ActionDeps, performAction, performUserAction } from './perform-action.ts';
 import { PersonReviewer } from './person-reviewer.ts';
-import { isToolCall, runToolCalls, type ToolCall } from './run-tool-calls.ts';
+import { ResponseCalls } from './response-calls.ts';
+import { isToolCall, type ToolCall } from './run-tool-call.ts';
 
 export interface ThreadCallsDeps {
   state: ThreadState;
@@ -33,8 +34,8 @@ export interface ThreadCallsDeps {
   announce(announcement: Announcement): void;
 }
 
-interface CallsOfTurn {
-  /** The tools that were offered with the request that the calls answer. */
+interface AskedRequest {
+  /** The tools that were offered with the request. */
   tools: readonly Tool[];
   turn: ActiveTurn;
   /** Takes entries out that are not for the thread's log. */
@@ -72,15 +73,10 @@ export class ThreadCalls {
     };
   }
 
-  /**
-   * Runs calls that the model made together, and stores the output of each as it ends, with its item. Rejects only with the store's
-   * error, when all have ended.
-   */
-  async run(calls: readonly ToolCall[], { tools, turn, withoutOwn }: CallsOfTurn): Promise<void> {
+  /** The calls of the response to a request that is about to be sent. The output of each is stored with its item. */
+  ofResponse({ tools, turn, withoutOwn }: AskedRequest): ResponseCalls {
     const { agent, outbox, parts } = this.#deps;
-    await this.#learnIds(calls);
-    await runToolCalls(
-      calls,
+    return new ResponseCalls(
       {
         turnId: turn.id,
         tools,
@@ -91,13 +87,14 @@ export class ThreadCalls {
         watches: (call) => parts.watchesCall(call),
         after: (call, outcome) => parts.afterCall(call, outcome, turn),
         store: (entries) => outbox.commit({ entries }),
+        learnId: (call) => this.#learnId(call),
+        // An output whose item could not be stored is owed. The model is not asked without it.
+        settle: () => outbox.commit({}),
         pace: agent.pace,
         log: agent.log,
       },
       turn.signal,
     );
-    // An output whose item could not be stored is owed. The model is not asked without it.
-    await outbox.commit({});
   }
 
   /** Runs a user command, and returns the message about it for the model. Rejects only with the store's error. */
@@ -125,18 +122,15 @@ export class ThreadCalls {
     }
   }
 
-  /** Asks the store for the ids of these calls, if the calls of the history are not all known. Rejects with the store's error. */
-  async #learnIds(calls: readonly ToolCall[]): Promise<void> {
-    if (this.#knowsAll !== false) return;
+  /** Asks the store for the id of this call, if the calls of the history are not all known. Rejects with the store's error. */
+  async #learnId({ call_id: fromItemId }: ToolCall): Promise<void> {
+    if (this.#knowsAll !== false || this.#itemIds.has(fromItemId)) return;
     const { agent, state } = this.#deps;
-    for (const { call_id: fromItemId } of calls) {
-      if (this.#itemIds.has(fromItemId)) continue;
-      try {
-        await agent.store.listItems(state.id, { fromItemId, direction: 'asc', limit: 1 });
-        this.#itemIds.add(fromItemId);
-      } catch (error) {
-        if (!(error instanceof StoreError) || error.code !== 'item_not_found') throw error;
-      }
+    try {
+      await agent.store.listItems(state.id, { fromItemId, direction: 'asc', limit: 1 });
+      this.#itemIds.add(fromItemId);
+    } catch (error) {
+      if (!(error instanceof StoreError) || error.code !== 'item_not_found') throw error;
     }
   }
 

@@ -10,6 +10,7 @@ import { offeredSpecs } from '../../tools/tool.ts';
 import { CHARS_PER_TOKEN, itemSize } from '../prompt/item-size.ts';
 import type { PromptState } from '../prompt/prompt-history.ts';
 import { PromptItems } from '../prompt/prompt-items.ts';
+import { requestIdentity } from '../prompt/request-identity.ts';
 import { mergedSteps, type Step, type StepAddition } from '../step.ts';
 import { otherError } from '../turn/turn-deps.ts';
 import { authored } from '../turn/turn-input.ts';
@@ -226,6 +227,7 @@ export class Compaction implements TurnPart {
       serviceTier: settings.serviceTier,
       verbosity: configuration.verbosity,
       promptCacheKey: threadId,
+      ...requestIdentity({ record: this.#deps.record(), turn, kind: 'compaction' }),
     };
     const room = this.#limit.room(settings.model);
     const tokens = tokensOf(body);

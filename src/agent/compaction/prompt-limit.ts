@@ -28,6 +28,11 @@ export class PromptLimit {
   #refused: { model: string; tokens: number } | null = null;
   /** Shorter prompts are not compacted at the limit: in this turn; null: in any. */
   #pause: { turnId: string | null; tokens: number } | null = null;
+  /**
+   * What the provider counted for the first response after the prompt began or was compacted: its prefix. `begun`: there is no such response
+   * so far. Null: not known, because the thread was loaded with a response.
+   */
+  #prefix: number | 'begun' | null = null;
   /** Whether no response since the last compaction has shown how long the prompt still is. */
   #isUnproven = false;
 
@@ -65,21 +70,32 @@ export class PromptLimit {
   reached({ id, settings: { model } }: TurnContext, prompt: Prompt): { isReached: boolean; warning: string | null } {
     const limit = this.limit(model);
     const warning = this.#prove(prompt, limit);
+    this.#learnPrefix(prompt);
     const tokens = this.tokens(prompt);
     const isLarge = prompt.isShrunk || prompt.bytes >= this.#deps.promptBudget.promptBytesMax * BYTES_SHARE;
     const isPaused = this.#pause !== null && (this.#pause.turnId ?? id) === id && tokens < this.#pause.tokens;
     return { isReached: (tokens >= limit || isLarge || this.#isBodyLong(prompt)) && (!isPaused || this.isTooLong(model, tokens)), warning };
   }
 
-  #isBodyLong({ tokens, tokensOfPrefix }: Prompt): boolean {
+  #isBodyLong(prompt: Prompt): boolean {
     const { compactionLimit, limitsBody } = this.#deps.configuration();
-    return limitsBody && compactionLimit !== null && tokens - tokensOfPrefix >= compactionLimit;
+    if (!limitsBody || compactionLimit === null) return false;
+    const isCounted = typeof this.#prefix === 'number' && this.#deps.lastUsage() !== null;
+    const body = isCounted ? this.tokens(prompt) - Number(this.#prefix) : prompt.tokens - prompt.tokensOfPrefix;
+    return body >= compactionLimit;
+  }
+
+  #learnPrefix({ tokensOfModel }: Prompt): void {
+    const last = this.#deps.lastUsage();
+    if (tokensOfModel === 0) this.#prefix = 'begun';
+    else if (this.#prefix === 'begun') this.#prefix = last?.inputTokens ?? null;
   }
 
   /** The prompt was replaced by a shorter one. */
   compacted(): void {
     this.#isUnproven = true;
     this.#pause = null;
+    this.#prefix = 'begun';
   }
 
   /** A compaction has failed, and the prompt stays as it is. In this turn, it is not tried again for each request. */
@@ -101,6 +117,7 @@ export class PromptLimit {
     this.#refused = null;
     this.#pause = null;
     this.#isUnproven = false;
+    this.#prefix = null;
   }
 
   /** Asks the provider for the context window of a model that nothing is known about, when the thread has grown. */

@@ -4,7 +4,7 @@ import type { Model, ModelRequest, ToolSpec } from '../../model/model.ts';
 import type { ResponseItem, TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
 import { askAside } from '../aside/ask-aside.ts';
-import { isToolCall } from '../calls/run-tool-calls.ts';
+import { isToolCall } from '../calls/run-tool-call.ts';
 import { CHARS_PER_TOKEN } from '../prompt/item-size.ts';
 import { PromptItems } from '../prompt/prompt-items.ts';
 import { otherError } from '../turn/turn-deps.ts';

@@ -151,8 +151,9 @@ function isOfAgent(kind: TurnContext['kind']): boolean {
   return kind !== 'shell' && kind !== 'review' && kind !== 'compact';
 }
 
-function factsOf({ id, rootTurnId, kind, settings, steerRefusal, interruptCause }: TurnContext): Omit<TurnContext, 'signal'> {
-  return { id, rootTurnId, kind, settings, steerRefusal, interruptCause };
+function factsOf(turn: TurnContext): Omit<TurnContext, 'signal'> {
+  const { id, rootTurnId, kind, startedAtMs, clientMetadata, settings, steerRefusal, interruptCause } = turn;
+  return { id, rootTurnId, kind, startedAtMs, clientMetadata, settings, steerRefusal, interruptCause };
 }
 
 function keptPlan({ planned }: PlannedAction): JsonObject | null {

@@ -24,6 +24,8 @@ export interface ReviewSubject {
   tools: ToolSpec[];
 }
 
+const ASKED_BY = { 'x-openai-subagent': 'guardian' };
+
 /** The request for a review: a conversation of its own, which ends with the action. */
 export function reviewRequest(subject: ReviewSubject): ModelRequest {
   const { threadId, name, effort, serviceTier, policy, tools } = subject;
@@ -39,7 +41,8 @@ export function reviewRequest(subject: ReviewSubject): ModelRequest {
     serviceTier,
     verbosity: null,
     promptCacheKey: `guardian:${threadId}`,
-    clientMetadata: { thread_id: threadId, 'x-openai-subagent': 'guardian', 'x-codex-parent-thread-id': threadId },
+    headers: { 'thread-id': threadId, ...ASKED_BY, 'x-codex-parent-thread-id': threadId },
+    clientMetadata: { thread_id: threadId, ...ASKED_BY, 'x-codex-parent-thread-id': threadId },
   };
 }
 

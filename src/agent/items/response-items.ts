@@ -36,9 +36,11 @@ interface ResponseItemsOptions {
   showsMessages: boolean;
   /** Called for each completed agent message. */
   onMessage: (item: ThreadItem) => void;
+  /** A message that clients have seen in part before the model was asked again: this response may continue it. */
+  shownBefore: ShownPart | null;
 }
 
-type ItemEvent = Exclude<ModelEvent, { type: 'started' | 'callDelta' | 'retrying' | 'completed' | 'failed' }>;
+type ItemEvent = Exclude<ModelEvent, { type: 'started' | 'answered' | 'moderated' | 'callDelta' | 'retrying' | 'completed' | 'failed' }>;
 
 /**
  * Turns a model's stream into the items that clients see: started, deltas, completed. An item is stored before it is announced, and
@@ -57,6 +59,12 @@ export class ResponseItems {
 
   constructor(options: ResponseItemsOptions) {
     this.#options = options;
+    this.#shownBefore = options.shownBefore;
+  }
+
+  /** The message that clients have seen in part, and that no message has continued. */
+  get shownBefore(): ShownPart | null {
+    return this.#shownBefore;
   }
 
   /** Takes one event. If the store fails, the sequence has failed. */

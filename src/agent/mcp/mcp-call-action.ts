@@ -118,7 +118,7 @@ export class McpCallAction implements Action {
     try {
       await this.#requireSameDefinition(host.signal);
       const charsMax = deps.configuration().config.get('tool_output_token_limit') * CHARS_PER_TOKEN;
-      const request = { op: 'callTool' as const, name: tool.name, arguments: this.#args, meta: { threadId }, charsMax };
+      const request = { op: 'callTool' as const, name: tool.name, arguments: this.#args, meta: { threadId, turnId }, charsMax };
       const value = await used.server.request(request, {
         timeoutMs: used.config.toolTimeoutMs,
         signal: host.signal,

@@ -31,6 +31,5 @@ export function modelRequest(
     verbosity: configuration.verbosity,
     ...(webSearch === null ? {} : { webSearch }),
     promptCacheKey: threadId,
-    clientMetadata: { thread_id: threadId },
   };
 }

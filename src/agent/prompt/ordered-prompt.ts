@@ -1,7 +1,7 @@
 import type { ResponseItem } from '../../protocol/generated/types.ts';
-import { type AuthoredItem, ModelItems, type ReadItem } from '../../store/model-items.ts';
+import { type AuthoredItem, lastOutputOf, ModelItems, outputCallId, type ReadItem } from '../../store/model-items.ts';
 import { itemSize } from './item-size.ts';
-import { outputCallId, PromptItems } from './prompt-items.ts';
+import { PromptItems } from './prompt-items.ts';
 import { withoutBulk } from './without-bulk.ts';
 
 /** A prompt, and its approximate size. */
@@ -47,7 +47,10 @@ export class OrderedPrompt {
   listed(): Prompt {
     const { deferred } = this.order;
     const all = deferred.length === 0 ? this.items : this.items.copy();
-    for (const { item } of deferred) all.add(item);
+    for (const { item, replaces } of deferred) {
+      if (replaces) all.replace(item);
+      else all.add(item);
+    }
     const isShrunk = this.#shrunkBytes !== null;
     const isPart = this.isCut || this.replaced > 0;
     const { bytes, tokens, tokensOfModel, tokensOfPrefix } = all;
@@ -66,8 +69,7 @@ export class OrderedPrompt {
 
   /** Puts an output in the place of the last one of its call. False: there is none. */
   #putInPlace(read: ReadItem): boolean {
-    const callId = outputCallId(read.item);
-    const at = this.read.findLastIndex(({ item }) => callId !== null && outputCallId(item) === callId);
+    const at = lastOutputOf(outputCallId(read.item), this.read);
     if (at === -1) return false;
     this.read[at] = read;
     this.items.replace(read.item);

@@ -1,12 +1,13 @@
 import type { ResponseItem } from '../../protocol/generated/types.ts';
+import { type CallOutputItem, isCallOutput, outputCallId } from '../../store/model-items.ts';
 import { itemSize } from './item-size.ts';
 
 /** Replaces the output of a call that has none. */
 const CALL_CUT_OFF = 'This call was cut off before it gave an output.';
 
 /**
- * Makes a history valid for model APIs, item by item. Calls that were made together are followed by their outputs in the same order,
- * with a placeholder for a missing output. Outputs without their call, reasoning that no other item of the model follows, and items
+ * Makes a history valid for model APIs, item by item. The items of one response, which end where an item comes that the model did not
+ * make, are followed by the outputs of its calls in the order of the calls, with a placeholder for a missing output. Outputs without their call, reasoning that no other item of the model follows, and items
  * that are not for models are left out. The same history gives the same prompt.
  */
 export class PromptItems {
@@ -59,10 +60,11 @@ export class PromptItems {
   add(item: ResponseItem): void {
     if (isNotForModels(item)) return;
     const missing = missingOutput(item);
-    if (missing === null || this.#awaited.some(({ call_id }) => call_id === missing.call_id)) this.#addMissing();
+    const endsResponse = !isOfModel(item);
+    if (endsResponse || this.#awaited.some(({ call_id }) => call_id === missing?.call_id)) this.#addMissing();
     if (missing !== null) this.#awaited.push(missing);
-    else this.#madeTogether.clear();
-    if (isOutput(item)) this.#fill(item);
+    if (endsResponse) this.#madeTogether.clear();
+    if (isCallOutput(item)) this.#fill(item);
     else if (item.type === 'reasoning') this.#reasoning.push(forModel(item));
     else this.#push(forModel(item));
   }
@@ -118,7 +120,7 @@ export class PromptItems {
   }
 
   /** Puts an output in the place of its placeholder. */
-  #fill(output: Output): void {
+  #fill(output: CallOutputItem): void {
     const callId = output.call_id ?? '';
     const [index, ...further] = this.#indexes.get(callId) ?? [];
     if (index === undefined || !this.#put(index, output)) return;
@@ -163,21 +165,9 @@ function missingOutput(item: ResponseItem): MissingOutput | null {
   }
 }
 
-type Output = Extract<ResponseItem, { type: 'function_call_output' | 'custom_tool_call_output' | 'tool_search_output' }>;
-
-/** The id of the call that an output is for; null if the item is no output. */
-export function outputCallId(item: ResponseItem): string | null {
-  return isOutput(item) ? (item.call_id ?? '') : null;
-}
-
-function isOutput(item: ResponseItem): item is Output {
-  if (item.type === 'tool_search_output') return item.execution === 'client';
-  return item.type === 'function_call_output' || item.type === 'custom_tool_call_output';
-}
-
 /** Whether the model made an item, so that reasoning before it has a result. */
 function isOfModel(item: ResponseItem): boolean {
-  return !(item.type === 'message' && item.role !== 'assistant') && !isOutput(item);
+  return !(item.type === 'message' && item.role !== 'assistant') && !isCallOutput(item);
 }
 
 /** Whether an item is kept in the history only. */
@@ -194,7 +184,7 @@ function isNotForModels(item: ResponseItem): boolean {
 function forModel<Item extends ResponseItem>(item: Item): Item {
   if (item.type === 'image_generation_call' || item.type === 'web_search_call') return item;
   const { id: _, ...rest } = item as Item & { id?: unknown };
-  if (!isOutput(item) || item.type === 'tool_search_output') return rest as Item;
+  if (!isCallOutput(item) || item.type === 'tool_search_output') return rest as Item;
   const { output } = item;
   return { ...rest, output: typeof output === 'object' && !Array.isArray(output) ? output.body : output } as Item;
 }

@@ -126,12 +126,13 @@ export class ReviewConversation implements Conversation, KeptPrompt {
   withoutOwn = (entries: LogEntry[]): LogEntry[] => {
     const others: LogEntry[] = [];
     for (const entry of entries) {
-      if (entry.kind !== 'model') others.push(entry);
-      else {
-        this.#prompt.order.add(entry);
-        const { item } = entry;
-        if (item.type === 'message' && item.role === 'assistant') this.#answer = messageText(item);
+      if (entry.kind !== 'model' && entry.kind !== 'deferredRead') {
+        others.push(entry);
+        continue;
       }
+      this.#prompt.order.add(entry);
+      const item = entry.kind === 'model' ? entry.item : null;
+      if (item?.type === 'message' && item.role === 'assistant') this.#answer = messageText(item);
     }
     return others;
   };

@@ -102,7 +102,7 @@ export function resolveSettings(sources: SettingsSources): {
       effort,
       summary: kept('summary', 'model_reasoning_summary') ?? config.get('model_reasoning_summary'),
       personality: overrides.personality ?? kept('personality', 'personality') ?? config.get('personality'),
-      serviceTier: overrides.serviceTier ?? keptOr(kept('serviceTier', 'service_tier'), () => config.get('service_tier')),
+      serviceTier: servedTier(overrides.serviceTier ?? keptOr(kept('serviceTier', 'service_tier'), () => config.get('service_tier'))),
       collaborationMode: collaboration(mode, {
         model,
         effort: mode === 'plan' ? (modeSettings?.reasoning_effort ?? effort) : effort,
@@ -114,6 +114,14 @@ export function resolveSettings(sources: SettingsSources): {
         overrides.developerInstructions ?? kept('developerInstructions', 'developer_instructions') ?? config.get('developer_instructions'),
     },
   };
+}
+
+/** The service tiers that requests can have. A request is refused if the provider does not know its tier. */
+const SERVED_TIERS: ReadonlySet<string> = new Set(['default', 'flex', 'priority', 'fast']);
+
+/** The service tier that counts: null in place of one that nobody knows. */
+export function servedTier(tier: string | null): string | null {
+  return tier !== null && SERVED_TIERS.has(tier) ? tier : null;
 }
 
 /** The settings without a provider that nobody has chosen, and with the model that a client asked for in place of that provider's. */
@@ -201,7 +209,7 @@ export function withTurnOverrides(
     summary: params.summary ?? settings.summary,
     personality: params.personality ?? settings.personality,
     // Null removes the tier, as clients expect.
-    serviceTier: params.serviceTier === undefined ? settings.serviceTier : params.serviceTier,
+    serviceTier: params.serviceTier === undefined ? settings.serviceTier : servedTier(params.serviceTier),
     collaborationMode: collaboration((mode ?? settings.collaborationMode).mode, {
       model,
       effort: modeEffort(settings, params, { effort, config }),

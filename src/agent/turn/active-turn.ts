@@ -32,6 +32,7 @@ export class ActiveTurn implements TurnContext {
   /** The settings of its next model request. Changes of the thread's settings count from the next turn on. */
   settings: ThreadSettings;
   outputSchema: JsonValue;
+  clientMetadata: Readonly<Record<string, string>> = {};
   /** Whether work runs before the model is asked. Input that joins the turn meanwhile is answered with its own settings and schema. */
   isOpening = false;
   /** The changes of clients for this turn only. */

@@ -5,11 +5,10 @@ import { settleItem } from '../../store/settle-item.ts';
 import { StoreError } from '../../store/store-error.ts';
 import type { LogEntry } from '../../store/thread-store.ts';
 import type { Tool } from '../../tools/tool.ts';
-import { onlyRecord, type ToolCall } from '../calls/run-tool-calls.ts';
 import { mergedSteps, type Step, type StepAddition, StepSequence } from '../step.ts';
 import type { ActiveTurn } from './active-turn.ts';
-import { askModel, type CompletedResponse, endedResponse } from './ask-model.ts';
 import { type Conversation, type Ending, threadConversation } from './conversation.ts';
+import { respond } from './respond.ts';
 import { leaveInputs, takeInputs } from './take-inputs.ts';
 import { otherError, type RunningTurn, type TurnDeps, type TurnOpening } from './turn-deps.ts';
 import { modelEntries } from './turn-input.ts';
@@ -40,6 +39,9 @@ export async function runTurn(deps: TurnDeps, turn: ActiveTurn, beginning: TurnB
     conversation,
     sequence,
     response: null,
+    broken: null,
+    turnState: null,
+    reroutedTo: null,
     lastMessage: null,
     left: 'nothing',
     untaken: [],
@@ -101,30 +103,21 @@ async function converse(run: RunningTurn): Promise<Ending> {
   };
 }
 
-/** Asks the model once and runs the calls of its response. Returns null if the model has to be asked again. */
+/** Asks the model once. Returns null if it has to be asked again. */
 async function step(run: RunningTurn): Promise<Ending | null> {
   const { deps, turn, conversation } = run;
   const ready = await prepare(run);
   if (ready === null || 'status' in ready) return ready;
-  const { tools } = ready;
   run.left = 'request';
-  const response = await askModel(run, tools);
-  await conversation.parts?.afterRequest(endedResponse(response), turn);
+  const response = await respond(run, ready.tools);
   if (response.ended === 'failed' && !conversation.requestFailed(response.error, turn)) return { status: 'failed', error: response.error };
   if (turn.signal.aborted) return { status: 'interrupted' };
-  const calls = response.ended === 'completed' ? response.calls : [];
-  // Before the wait, so that the calls and the end of the response are one write.
-  const recorded = record(run, modelEntries(turn.id, calls, null), run.sequence);
-  if (response.ended !== 'completed') await deps.outbox.commit({ dropped: run.response?.drop() ?? [] });
-  else {
-    showRaw(run, response);
-    if (calls.length === 0) {
-      run.left = 'stopping';
-      return endUnlessMore(run);
-    }
+  if (response.ended === 'completed' && !response.hasCalls) {
+    run.left = 'stopping';
+    return endUnlessMore(run);
   }
-  await Promise.all([deps.outbox.stored(run.sequence), recorded]);
-  await runCalls(run, calls, tools);
+  if (response.ended === 'failed') await deps.outbox.commit({ dropped: run.response?.drop() ?? [] });
+  await deps.outbox.stored(run.sequence);
   return null;
 }
 
@@ -133,12 +126,6 @@ async function endUnlessMore(run: RunningTurn): Promise<Ending | null> {
   const ending = (await goesOn(run)) ? null : await ended(run);
   if (ending === null) await run.deps.outbox.stored(run.sequence);
   return ending;
-}
-
-/** Announces the end of a response to clients that have asked for raw events. */
-function showRaw({ deps, turn, conversation, sequence }: RunningTurn, response: CompletedResponse): void {
-  const announce = conversation.showsMessages ? deps.raw.completed(turn.id, response) : [];
-  if (announce.length > 0) deps.outbox.commit({ announce }, sequence).catch(() => {});
 }
 
 /** Takes the input that has arrived, and prepares a request. Returns its tools, the turn's end, or null if input has arrived meanwhile. */
@@ -184,16 +171,10 @@ function shownStep({ deps, turn }: RunningTurn, item: ThreadItem, tell: readonly
   };
 }
 
-async function runCalls(run: RunningTurn, calls: ToolCall[], tools: readonly Tool[]): Promise<void> {
-  if (calls.length === 0) return;
-  if (!onlyRecord(calls, tools)) run.acted = true;
-  await run.deps.calls.run(calls, { tools, turn: run.turn, withoutOwn: run.conversation.withoutOwn });
-}
-
 /** Stores items that the model reads with its next request. */
-async function record(run: RunningTurn, items: LogEntry[], sequence: StepSequence | null = null): Promise<void> {
+async function record(run: RunningTurn, items: LogEntry[]): Promise<void> {
   const entries = run.conversation.withoutOwn(items);
-  if (entries.length > 0) await run.deps.outbox.commit({ entries }, sequence);
+  if (entries.length > 0) await run.deps.outbox.commit({ entries });
 }
 
 /**

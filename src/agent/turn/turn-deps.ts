@@ -1,12 +1,14 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
-import type { Model } from '../../model/model.ts';
+import type { Model, ModelRequest, SpentRetries } from '../../model/model.ts';
 import type { ThreadItem, ThreadTokenUsage, TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
 import type { StoredItem } from '../../store/thread-store.ts';
 import type { Tool } from '../../tools/tool.ts';
+import type { ToolCall } from '../calls/run-tool-call.ts';
 import type { ThreadCalls } from '../calls/thread-calls.ts';
 import type { ResponseItems } from '../items/response-items.ts';
 import type { ShownReasoning } from '../items/shown-reasoning.ts';
+import type { ShownPart } from '../items/streamed-item.ts';
 import type { Outbox } from '../outbox.ts';
 import type { RawEvents } from '../raw-events.ts';
 import type { Step, StepAddition, StepSequence } from '../step.ts';
@@ -31,6 +33,8 @@ export interface TurnDeps {
   drained(): Promise<void> | null;
   /** Builds the next model request from the thread's history and these tools. Returns the error if it is too large. */
   request(turn: ActiveTurn, tools: readonly Tool[]): Promise<PreparedRequest | TurnError>;
+  /** The headers and facts that say who asks with the turn's next request. */
+  identity(turn: ActiveTurn): Required<Pick<ModelRequest, 'headers' | 'clientMetadata'>>;
   /** The thread's token usage so far; null: unknown. */
   tokenUsage(): ThreadTokenUsage | null;
   /**
@@ -38,6 +42,8 @@ export interface TurnDeps {
    * did not tell it, and there is nothing to store.
    */
   tokensStep(turn: ActiveTurn, usage: TokenUsageBreakdown | null): StepAddition | null;
+  /** Notes at once that the prompt is longer than the model can read. Returns the step that stores and announces it. */
+  exceededStep(turn: ActiveTurn): StepAddition;
   /** Stores the context of the turn's settings for the model, as far as it was not told. Rejects with the store's error. */
   tellContext(turn: ActiveTurn): Promise<void>;
   /** If the thread has no preview, gives it that of this input at once, and returns the step that stores it. */
@@ -50,6 +56,14 @@ export interface TurnDeps {
 
 /** Work of a turn before the model is asked. Returns the error that fails the turn; null: none. Rejects only with the store's error. */
 export type TurnOpening = (turn: ActiveTurn) => Promise<TurnError | null>;
+
+/** A response that broke off, as the request that continues it needs it. */
+export interface BrokenResponse {
+  /** Also those of the responses that it continued. */
+  calls: readonly ToolCall[];
+  shownBefore: ShownPart | null;
+  retries: SpentRetries | undefined;
+}
 
 /** A running turn, with the facts that its end needs. */
 export interface RunningTurn {
@@ -65,6 +79,12 @@ export interface RunningTurn {
   untaken: Arrival[];
   /** The last response of the model; null: it was not asked. */
   response: ResponseItems | null;
+  /** The response that broke off after items of it were complete, which the next request continues. Null: there is none. */
+  broken: BrokenResponse | null;
+  /** What the provider has told to be sent back within the turn. */
+  turnState: string | null;
+  /** The model that has answered in place of the one that was asked, as clients know it; null: none. */
+  reroutedTo: string | null;
   /** The steps of the responses, and of the end if the turn completes. */
   readonly sequence: StepSequence;
   /** The items that began in the turn and continue after its end. Null before the end is about to be stored. */

@@ -41,6 +41,9 @@ export interface TurnContext {
   /** The turn that it belongs to: that of the thread that started this agent, or itself. */
   readonly rootTurnId: string;
   readonly kind: TurnKind;
+  readonly startedAtMs: number;
+  /** What its client adds to the facts about its requests. */
+  readonly clientMetadata: Readonly<Record<string, string>>;
   /** The settings of its next model request. */
   settings: ThreadSettings;
   /** Aborts when the turn is interrupted. */
@@ -189,7 +192,7 @@ export interface TurnPart {
    * called. `end`: the turn ends instead.
    */
   beforeRequest?(turn: TurnContext): Awaitable<{ tell?: ResponseItem[]; told?(): void; end?: EndBeforeRequest }>;
-  /** A response has ended, and its calls have not begun. */
+  /** A response has ended, and its calls may run. Not called for one that broke off and is continued by the next request. */
   afterRequest?(response: EndedResponse, turn: TurnContext): Awaitable<void>;
   /** The model has nothing more to do. `goOn`: an item and messages for the model, with which the turn goes on. */
   stopping?(turn: TurnContext, lastMessage: string | null): Awaitable<{ goOn?: { item: ThreadItem; tell: ResponseItem[] } }>;

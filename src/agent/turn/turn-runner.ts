@@ -4,6 +4,7 @@ import { ThreadCalls, type ThreadCallsDeps } from '../calls/thread-calls.ts';
 import { checkWindow, promptTooLarge } from '../prompt/check-window.ts';
 import { modelRequest } from '../prompt/model-request.ts';
 import type { PromptHistory } from '../prompt/prompt-history.ts';
+import { requestIdentity } from '../prompt/request-identity.ts';
 import { threadPreview } from '../prompt/thread-preview.ts';
 import type { RawEvents } from '../raw-events.ts';
 import { mergedSteps } from '../step.ts';
@@ -78,6 +79,8 @@ export class TurnRunner {
       shownReasoning: configuration.shownReasoning,
       newId: () => ids.next(),
       drained: () => clients.drained({ threadId: state.id }),
+      identity: (turn) => requestIdentity({ record: state.record, turn, kind: turn.kind === 'review' ? 'review' : 'turn' }),
+      exceededStep: (turn) => state.exceededStep(turn),
       tokenUsage: () => state.record.tokenUsage?.usage ?? null,
       request: (turn, tools) => this.#request(turn, tools),
       tokensStep: (turn, usage) => {

@@ -7,7 +7,7 @@ import type { LogEntry, ThreadPatch, ThreadSettings } from '../../store/thread-s
 import type { AgentDeps } from '../agent-deps.ts';
 import type { Outbox } from '../outbox.ts';
 import { threadPreview } from '../prompt/thread-preview.ts';
-import { withTurnOverrides } from '../settings/resolve-settings.ts';
+import { servedTier, withTurnOverrides } from '../settings/resolve-settings.ts';
 import { settingsChange } from '../settings/settings-change.ts';
 import { mergedSteps, type StepAddition } from '../step.ts';
 import type { ThreadState } from '../thread-state.ts';
@@ -92,6 +92,7 @@ export class TurnStarter {
       settings: ofTurn(settings, params),
       outputSchema: (params.outputSchema ?? null) as JsonValue,
     });
+    turn.clientMetadata = params.responsesapiClientMetadata ?? {};
     turn.isOpening = (due?.opening ?? opening) !== null;
     if (input !== null) turn.reserveInput()?.deliver(input);
     state.turn = turn;
@@ -142,6 +143,7 @@ export class TurnStarter {
     }
     state.keep(change.patch);
     if (turn.isOpening && !('expectedTurnId' in params)) this.#answerWith(turn, params);
+    turn.clientMetadata = params.responsesapiClientMetadata ?? turn.clientMetadata;
     const afterAnswer = () => {
       this.#announce(change.announcements);
       if (input === null) reservation.release();
@@ -179,5 +181,5 @@ export class TurnStarter {
 
 /** The settings of a turn that begins with this request: those of the thread, and the tier for this turn only. */
 function ofTurn(settings: ThreadSettings, { serviceTierForTurn }: TurnStartParams): ThreadSettings {
-  return serviceTierForTurn ? { ...settings, serviceTier: serviceTierForTurn } : settings;
+  return serviceTierForTurn ? { ...settings, serviceTier: servedTier(serviceTierForTurn) } : settings;
 }

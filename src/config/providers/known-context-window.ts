@@ -34,9 +34,14 @@ const PREFIX = /^ft:|^(?:(?:us|us-gov|eu|apac|jp|au|ca|global)\.)?(?:anthropic|o
 
 /** Returns the context window of a well-known model in tokens, or null. */
 export function knownContextWindow(model: string): number | null {
-  const name = model
+  const name = plainModelName(model);
+  return WINDOWS.find(([pattern]) => pattern.test(name))?.[1] ?? null;
+}
+
+/** The name of a model in lower case, without the vendor and the region before it. */
+export function plainModelName(model: string): string {
+  return model
     .slice(model.lastIndexOf('/') + 1)
     .toLowerCase()
     .replace(PREFIX, '');
-  return WINDOWS.find(([pattern]) => pattern.test(name))?.[1] ?? null;
 }

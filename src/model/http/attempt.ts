@@ -19,6 +19,7 @@ const EVENTLESS_IDLE_LIMITS_MAX = 10;
 const FINISHED_MS_MAX = 2_000;
 const SUCCESS = 200;
 const HTML_TYPE = /^\s*text\/html\b/i;
+const TOLD_TEXT = /^[\x21-\x7e][\x20-\x7e]{0,4095}$/;
 const JSON_TYPE = /^\s*application\/json\b/i;
 
 export interface AttemptOptions {
@@ -42,6 +43,7 @@ export class Attempt {
   readonly #reader: ResponseReader;
   #exchange: HttpExchange | null = null;
   #over = false;
+  #answered: ModelEvent | null = null;
   #failure: ModelFailure | null = null;
 
   constructor(options: AttemptOptions) {
@@ -58,6 +60,7 @@ export class Attempt {
   /** Resolves with the next events from the network, or null when the attempt is over. */
   async next(): Promise<ModelEvent[] | null> {
     if (!this.#over && this.#exchange === null) await this.#open();
+    if (!this.#over && this.#answered !== null) return [this.#takeAnswered(this.#answered)];
     const { clock, httpRequest } = this.#options;
     const waitingSince = clock.monotonic();
     while (!this.#over && this.#exchange !== null) {
@@ -79,10 +82,18 @@ export class Attempt {
     const { client, endpoint, httpRequest, signal } = this.#options;
     this.#exchange = await client.ask(httpRequest, signal);
     const head = await this.#exchange.head();
-    if ('headers' in head) this.#options.onHeaders(head.headers);
+    if ('headers' in head) {
+      this.#options.onHeaders(head.headers);
+      this.#answered = answeredEvent(head.headers);
+    }
     if ('broken' in head) this.#fail(unansweredFailure(endpoint, head, httpRequest));
     else if (head.status !== SUCCESS) await this.#refused(head, this.#exchange);
     else if (!this.#isReadable(head)) this.#fail(await this.#unreadable(head, this.#exchange));
+  }
+
+  #takeAnswered(answered: ModelEvent): ModelEvent {
+    this.#answered = null;
+    return answered;
   }
 
   async #refused(head: ResponseHead, exchange: HttpExchange): Promise<void> {
@@ -191,6 +202,13 @@ export class Attempt {
     this.#over = true;
     this.#failure ??= failure;
   }
+}
+
+/** What the headers of a response tell; null: nothing. Values that could not be sent back are ignored. */
+function answeredEvent({ 'openai-model': model, 'x-codex-turn-state': turnState }: ResponseHead['headers']): ModelEvent | null {
+  const told = (value: unknown) => (typeof value === 'string' && TOLD_TEXT.test(value) ? value : null);
+  const answered = { type: 'answered' as const, model: told(model), turnState: told(turnState) };
+  return answered.model === null && answered.turnState === null ? null : answered;
 }
 
 function isPlain({ 'content-encoding': encoding = 'identity' }: ResponseHead['headers']): boolean {

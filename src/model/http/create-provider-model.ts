@@ -9,7 +9,7 @@ import type { RateLimitSnapshot, TurnError } from '../../protocol/generated/type
 import type { Model, ModelEvent, ModelRequest } from '../model.ts';
 import type { ModelFailure } from '../model-failure.ts';
 import { Attempt, type AttemptOptions } from './attempt.ts';
-import { type EndpointDeps, resolveEndpoint } from './endpoint.ts';
+import { type EndpointDeps, lowerCaseNames, resolveEndpoint } from './endpoint.ts';
 import { EventRedactor } from './event-redactor.ts';
 import { ItemTexts } from './item-texts.ts';
 import type { BodyTools, ProviderApi, ReasoningSent } from './provider-api.ts';
@@ -83,7 +83,7 @@ async function* eventGroups(call: ModelCall): AsyncGenerator<ModelEvent[], void,
     yield [{ type: 'failed', error: options }];
     return;
   }
-  const retries = new RetryPlan(provider, deps.clock);
+  const retries = new RetryPlan(provider, deps.clock, call.request.retries);
   const prepared: PreparedRequest = { options, reasoning };
   yield [{ type: 'started' }];
   for (;;) {
@@ -95,9 +95,10 @@ async function* eventGroups(call: ModelCall): AsyncGenerator<ModelEvent[], void,
       yield [{ type: 'failed', error: failure.error }];
       return;
     }
-    deps.log.info({ provider: provider.id, delayMs: retry.delayMs, codexErrorInfo }, 'retrying a model request');
-    if (!retry.silent) yield [{ type: 'retrying', error: retryingError(failure.error, retryDetails(retry)), delayMs: retry.delayMs }];
-    await sleep(deps.clock, retry.delayMs, signal);
+    const { delayMs, spent } = retry;
+    deps.log.info({ provider: provider.id, delayMs, codexErrorInfo }, 'retrying a model request');
+    if (!retry.silent) yield [{ type: 'retrying', error: retryingError(failure.error, retryDetails(retry)), delayMs, spent }];
+    await sleep(deps.clock, delayMs, signal);
     if (signal.aborted) return;
     if (!retry.silent) yield [{ type: 'started' }];
   }
@@ -138,7 +139,8 @@ async function prepare(call: ModelCall, reasoning: ReasoningSent): Promise<Attem
   const endpoint = resolveEndpoint(provider, api.path, deps);
   if ('message' in endpoint) return endpoint;
   const body = await api.body(request, reasoning, call.bodyTools);
-  const { url, proxy, headers } = endpoint;
+  const { url, proxy } = endpoint;
+  const headers = { ...endpoint.headers, ...request.headers, ...lowerCaseNames(provider.httpHeaders) };
   const { connectTimeoutMs: connectMsMax, streamIdleTimeoutMs: idleMsMax } = provider;
   const httpRequest: HttpRequest = { method: 'POST', url, proxy, headers, body, connectMsMax, idleMsMax };
   const translator = () => api.translator(endpoint, request);

@@ -120,7 +120,8 @@ function ownValue(values: Readonly<Record<string, string | undefined>>, name: st
   return Object.hasOwn(values, name) ? values[name] : undefined;
 }
 
-function lowerCaseNames(headers: Record<string, string>): Record<string, string> {
+/** Headers with their names in lower case. */
+export function lowerCaseNames(headers: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 

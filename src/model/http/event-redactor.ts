@@ -95,6 +95,8 @@ export class EventRedactor {
         return [...this.#endChannels(({ owner }) => isOf(owner, event.item)), { ...event, item: this.#redactItem(event.item) }];
       case 'completed':
         return [...this.#endChannels(() => true), event];
+      case 'answered':
+      case 'moderated':
       case 'itemStarted':
       case 'started':
       case 'retrying':

@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
+import type { SpentRetries } from '../model.ts';
 import type { ModelFailure } from '../model-failure.ts';
 
 /** The longest wait before a retry. If a provider asks for a longer wait, the request fails. */
@@ -16,6 +17,13 @@ export interface Retry {
   delayMs: number;
   /** Whether clients get no notification. They need none, because nothing that they have seen becomes void. */
   silent: boolean;
+  /** With this retry. */
+  spent: SpentRetries;
+}
+
+interface RetryLimits {
+  requestMaxRetries: number;
+  streamMaxRetries: number;
 }
 
 /**
@@ -25,34 +33,43 @@ export interface Retry {
  */
 export class RetryPlan {
   readonly #clock: Clock;
-  #requestRetriesLeft: number;
-  #streamRetriesLeft: number;
-  readonly #ofAtMost: number;
-  #number = 0;
-  #waitMs = FIRST_WAIT_MS;
-  #firstFailureAt: number | null = null;
+  readonly #limits: RetryLimits;
+  #spent: SpentRetries;
+  #firstFailureAt: number | null;
 
-  constructor(limits: { requestMaxRetries: number; streamMaxRetries: number }, clock: Clock) {
+  /** `spent`: by requests that the request continues. */
+  constructor(limits: RetryLimits, clock: Clock, spent: SpentRetries | null = null) {
     this.#clock = clock;
-    this.#requestRetriesLeft = limits.requestMaxRetries;
-    this.#streamRetriesLeft = limits.streamMaxRetries;
-    this.#ofAtMost = limits.requestMaxRetries + limits.streamMaxRetries;
+    this.#limits = limits;
+    this.#spent = spent ?? { ofRequest: 0, ofStream: 0, nextWaitMs: FIRST_WAIT_MS, retryingMs: 0 };
+    this.#firstFailureAt = spent === null ? null : clock.monotonic() - spent.retryingMs;
   }
 
   /** Returns the next retry; null if there is none and the failure is final. */
   next(failure: ModelFailure): Retry | null {
     const now = this.#clock.monotonic();
+    const { requestMaxRetries, streamMaxRetries } = this.#limits;
     this.#firstFailureAt ??= now;
     if (!PASSING.has(failure.retry)) return null;
-    const delayMs = Math.max(this.#waitMs, failure.waitMs ?? 0);
-    if (delayMs > RETRY_WAIT_MS_MAX || now + delayMs - this.#firstFailureAt > RETRYING_MS_MAX) return null;
+    const { ofRequest, ofStream, nextWaitMs } = this.#spent;
+    const delayMs = Math.max(nextWaitMs, failure.waitMs ?? 0);
+    const retryingMs = now + delayMs - this.#firstFailureAt;
+    if (delayMs > RETRY_WAIT_MS_MAX || retryingMs > RETRYING_MS_MAX) return null;
 
-    const beforeStream = failure.retry !== 'stream' && this.#requestRetriesLeft > 0;
-    if (beforeStream) this.#requestRetriesLeft -= 1;
-    else if (this.#streamRetriesLeft > 0) this.#streamRetriesLeft -= 1;
-    else return null;
-    this.#waitMs = Math.min(this.#waitMs * 2, RETRY_WAIT_MS_MAX);
-    this.#number += 1;
-    return { number: this.#number, ofAtMost: this.#ofAtMost, delayMs, silent: beforeStream && failure.retry === 'request' };
+    const beforeStream = failure.retry !== 'stream' && ofRequest < requestMaxRetries;
+    if (!beforeStream && ofStream >= streamMaxRetries) return null;
+    this.#spent = {
+      ofRequest: ofRequest + (beforeStream ? 1 : 0),
+      ofStream: ofStream + (beforeStream ? 0 : 1),
+      nextWaitMs: Math.min(nextWaitMs * 2, RETRY_WAIT_MS_MAX),
+      retryingMs,
+    };
+    return {
+      number: ofRequest + ofStream + 1,
+      ofAtMost: requestMaxRetries + streamMaxRetries,
+      delayMs,
+      silent: beforeStream && failure.retry === 'request',
+      spent: this.#spent,
+    };
   }
 }

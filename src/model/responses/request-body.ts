@@ -1,5 +1,6 @@
 import { type JsonText, JsonTextBuilder } from '../../base/json-text.ts';
 import type { JsonObject } from '../../base/json-value.ts';
+import { knownDefaultEffort } from '../../config/providers/known-default-effort.ts';
 import type { WebSearch } from '../../config/web-search.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
 import { searchAsFunction } from '../found-tools.ts';
@@ -105,8 +106,9 @@ function isRawReasoning(item: ResponseItem): boolean {
   return item.type === 'reasoning' && !item.encrypted_content && item.summary.length === 0 && (item.content ?? []).length > 0;
 }
 
-function reasoningSettings({ effort, summary }: ModelRequest, sent: ReasoningSent): JsonObject {
+function reasoningSettings({ model, effort: asked, summary }: ModelRequest, sent: ReasoningSent): JsonObject {
   if (sent === 'none') return {};
+  const effort = asked ?? (sent === 'full' ? knownDefaultEffort(model) : null);
   const summarized = summary ?? (sent === 'full' ? 'auto' : 'none');
   return { ...(effort === null ? {} : { effort }), ...(summarized === 'none' ? {} : { summary: summarized }) };
 }

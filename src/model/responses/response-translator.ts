@@ -1,4 +1,4 @@
-import { isObject } from '../../base/json-value.ts';
+import { isObject, type JsonValue } from '../../base/json-value.ts';
 import { cutText } from '../../base/text/cut-text.ts';
 import type { ResponseItem, TokenUsageBreakdown } from '../../protocol/generated/types.ts';
 import { redact } from '../../secrets/redact.ts';
@@ -10,6 +10,9 @@ import type { ModelEvent } from '../model.ts';
 import { type ModelFailure, modelFailure } from '../model-failure.ts';
 import { readResponseItem } from './read-response-item.ts';
 
+/** The key of the metadata of a response under which providers tell about moderation. */
+const MODERATION_KEY = 'openai_chatgpt_moderation_metadata';
+const MODERATION_CHARS_MAX = 64 * 1024;
 const REASON_CHARS_MAX = 100;
 const ID_CHARS_MAX = 200;
 
@@ -59,6 +62,8 @@ export class ResponseTranslator implements EventTranslator {
       case 'response.custom_tool_call_input.delta':
       case 'response.function_call_arguments.delta':
         return this.#callDelta(event);
+      case 'response.metadata':
+        return moderated(event.metadata);
       case 'response.completed':
         return { type: 'completed', usage: tokenUsage(event.response), ...responseId(event.response) };
       case 'response.failed':
@@ -178,4 +183,11 @@ function tokenUsage(response: unknown): TokenUsageBreakdown | null {
 function responseId(response: unknown): { responseId?: string } {
   const id = isObject(response) ? response.id : null;
   return typeof id === 'string' && id !== '' ? { responseId: cutText(id, ID_CHARS_MAX) } : {};
+}
+
+/** The moderation metadata of a response, as it came; null: none, or more than clients should get. */
+function moderated(metadata: unknown): ModelEvent | null {
+  const told = isObject(metadata) ? metadata[MODERATION_KEY] : undefined;
+  if (told === undefined || told === null) return null;
+  return JSON.stringify(told).length > MODERATION_CHARS_MAX ? null : { type: 'moderated', metadata: told as JsonValue };
 }

@@ -5198,7 +5198,7 @@ export interface TurnStartParams {
     [k: string]: AdditionalContextEntry;
   } | null;
   /**
-   * Has no effect: the server sends no metadata of clients to providers.
+   * Facts about the turn's requests, for the provider. After a steer, the new ones count.
    */
   responsesapiClientMetadata?: {
     [k: string]: string;
@@ -5281,7 +5281,7 @@ export interface TurnSteerParams {
     [k: string]: AdditionalContextEntry;
   } | null;
   /**
-   * Has no effect: the server sends no metadata of clients to providers.
+   * Facts about the turn's requests, for the provider. After a steer, the new ones count.
    */
   responsesapiClientMetadata?: {
     [k: string]: string;
@@ -5340,6 +5340,17 @@ export interface TurnDiffUpdatedNotification {
    * A unified diff in Git format. Empty if the changes cancel each other out.
    */
   diff: string;
+}
+/**
+ * The provider tells about its moderation of a response.
+ */
+export interface TurnModerationMetadataNotification {
+  threadId: string;
+  turnId: string;
+  /**
+   * As the provider has sent it.
+   */
+  metadata: unknown;
 }
 export interface TurnPlanUpdatedNotification {
   threadId: string;
@@ -5537,6 +5548,7 @@ export interface ServerNotifications {
   'thread/unarchived': ThreadUnarchivedNotification;
   'turn/completed': TurnCompletedNotification;
   'turn/diff/updated': TurnDiffUpdatedNotification;
+  'turn/moderationMetadata': TurnModerationMetadataNotification;
   'turn/plan/updated': TurnPlanUpdatedNotification;
   'turn/started': TurnStartedNotification;
   'warning': WarningNotification;

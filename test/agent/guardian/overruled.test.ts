@@ -188,6 +188,8 @@ test.each([
     id: 'u',
     rootTurnId: 'u',
     kind: 'user',
+    startedAtMs: 0,
+    clientMetadata: {},
     settings: {} as ThreadSettings,
     steerRefusal: null,
     interruptCause: null,

@@ -120,7 +120,8 @@ test('reverted to before its first turn, the thread is as new, but listed: no pr
   expect(answer).toEqual({ thread: threadOf(server, { id: threadId }), turnsBackwardsCursor: null, itemsBackwardsCursor: null });
   expect((await client.request('thread/list', {})).data.map(({ id, preview }) => [id, preview])).toEqual([[threadId, '']]);
   const request = await sayIn(server, threadId, 'begin');
-  expect(request).toEqual({ ...model.request(1), input: [...model.request(1).input.slice(0, -1), asked('begin')] });
+  const who = { headers: expect.anything(), clientMetadata: expect.anything() };
+  expect(request).toEqual({ ...model.request(1), ...who, input: [...model.request(1).input.slice(0, -1), asked('begin')] });
   expect((await client.request('thread/list', {})).data.map(({ preview }) => preview)).toEqual(['begin']);
   const tokens = client.notifications('thread/tokenUsage/updated').at(-1);
   expect(tokens?.tokenUsage.total, 'counted anew').toEqual(USAGE);

@@ -165,7 +165,8 @@ test('the instructions and settings of thread/start reach the model', async () =
     serviceTier: 'flex',
     verbosity: 'high',
     promptCacheKey: thread.id,
-    clientMetadata: { thread_id: thread.id },
+    headers: expect.objectContaining({ 'thread-id': thread.id }),
+    clientMetadata: expect.objectContaining({ thread_id: thread.id }),
   });
   expect(input[0]).toMatchObject({ role: 'developer', content: [{}, { type: 'input_text', text: 'And that.' }] });
 });

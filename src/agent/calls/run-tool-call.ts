@@ -1,10 +1,7 @@
-import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import type { JsonValue } from '../../base/json-value.ts';
 import type { Log } from '../../base/log.ts';
-import { orAborted } from '../../base/or-aborted.ts';
 import type { Pace } from '../../base/pace.ts';
 import { parseJson } from '../../base/parse-long-json.ts';
-import { Places } from '../../base/places.ts';
 import { contextMessage } from '../../instructions/context-message.ts';
 import { flatSpecName } from '../../model/flat-tool-name.ts';
 import { TOOL_SEARCH_NAME } from '../../model/found-tools.ts';
@@ -36,9 +33,9 @@ function toolName(call: ToolCall): string {
   return call.type === 'local_shell_call' ? 'local_shell' : call.name;
 }
 
-interface ToolCallDeps {
+export interface ToolCallDeps {
   turnId: string;
-  /** The tools that were offered with the request that the calls answer. */
+  /** The tools that were offered with the request that the call answers. */
   tools: readonly Tool[];
   context: (call: ToolCall) => CallContext;
   /** Decides about a call. Null: the turn was interrupted meanwhile. Rejects only with the store's error. */
@@ -56,63 +53,11 @@ interface ToolCallDeps {
   log: Log;
 }
 
-/** How many calls of one response run at a time. The others wait, in their order. */
-const PARALLEL_CALLS_MAX = 64;
-/** The units of work of the beginning of a call: few calls begin in one round of the event loop. */
-const CALL_UNITS = 1_250;
-
 /**
- * Runs calls that the model made together, and stores the output of each as it ends. They run in parallel, but a call of an exclusive
- * tool runs alone, and calls with the same id run one after another, so that their outputs are stored in that order. An interrupt ends
- * the waiting calls at once. Rejects only with the store's error.
+ * Runs one call and stores its output, if it was not stored with its item. If the signal has aborted, the call does not begin. Rejects only
+ * with the store's error.
  */
-export async function runToolCalls(calls: readonly ToolCall[], deps: ToolCallDeps, signal: AbortSignal): Promise<void> {
-  const places = new Places(PARALLEL_CALLS_MAX);
-  const breaks = new EventLoopYield();
-  const sameId = new Map<string, Promise<void>>();
-  let alone: Promise<unknown> = Promise.resolve();
-  let beside: Promise<unknown>[] = [];
-  const runs = calls.map((call) => {
-    const isExclusive = findTool(deps.tools, call)?.isExclusive === true;
-    const before = isExclusive ? Promise.all([alone, ...beside]) : alone;
-    const earlier = sameId.get(call.call_id);
-    const run = orAborted(before, signal)
-      .then(() => earlier)
-      .then(() => deps.pace.mayBegin())
-      .then(() => runInPlace(places, () => breaks.worked(CALL_UNITS).then(() => runCall(call, deps, signal)), signal));
-    // The calls behind it run even if its output could not be stored.
-    const ended = run.catch(() => {});
-    sameId.set(call.call_id, ended);
-    if (isExclusive) [alone, beside] = [ended, []];
-    else beside.push(ended);
-    return run;
-  });
-  await allEnded(runs);
-}
-
-/** Runs the call in one of the places, or without one if the signal has aborted: then it ends at once. */
-async function runInPlace(places: Places, run: () => Promise<void>, signal: AbortSignal): Promise<void> {
-  const hasPlace = await places.take(signal);
-  try {
-    await run();
-  } finally {
-    if (hasPlace) places.release();
-  }
-}
-
-/** Resolves when all have ended. Rejects then if one of them has rejected. */
-async function allEnded(runs: readonly Promise<void>[]): Promise<void> {
-  await Promise.allSettled(runs);
-  await Promise.all(runs);
-}
-
-/** Whether all of these calls are of tools that only keep records. */
-export function onlyRecord(calls: readonly ToolCall[], tools: readonly Tool[]): boolean {
-  return calls.every((call) => findTool(tools, call)?.onlyRecords === true);
-}
-
-/** Runs one call and stores its output, if it was not stored with its item. Rejects only with the store's error. */
-async function runCall(call: ToolCall, deps: ToolCallDeps, signal: AbortSignal): Promise<void> {
+export async function runToolCall(call: ToolCall, deps: ToolCallDeps, signal: AbortSignal): Promise<void> {
   const output = callOutput(call, deps);
   const outcome = await outcomeOf(call, output, { deps, signal });
   const entries = output.entries(outcome);
@@ -220,7 +165,8 @@ async function tell(messages: readonly ResponseItem[], { turnId, withoutOwn, sto
 /** For a call that was waiting when its turn was interrupted. Clients do not see it. */
 const NOT_BEGUN: ActionOutcome = { output: 'The turn was interrupted before this call began.', success: false, foundTools: [] };
 
-function findTool(tools: readonly Tool[], call: ToolCall): Tool | undefined {
+/** The offered tool that a call names. */
+export function findTool(tools: readonly Tool[], call: ToolCall): Tool | undefined {
   const name = toolName(call);
   const namespace = namespaceOf(call);
   const named = tools.find(({ spec }) => spec.name === name && namespaceName(spec) === namespace);

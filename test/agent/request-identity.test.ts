@@ -1,0 +1,183 @@
+import { expect, test } from 'vitest';
+import type { ModelEvent, ModelRequest } from '../../src/model/model.ts';
+import { idOf } from '../support/counting-ids.ts';
+import { Gate } from '../support/gate.ts';
+import { text } from '../support/test-client.ts';
+import { failed, functionCall, isForSummary, message, response, type ScriptedResponse, TestModel, USAGE } from '../support/test-model.ts';
+import { startServer, type TestServer, type TestServerOptions } from '../support/test-server.ts';
+
+const answer = (): ScriptedResponse => response(message('ok'));
+
+async function started(responses: ScriptedResponse[], options: TestServerOptions = {}): Promise<TestServer> {
+  const server = await startServer({ model: new TestModel(...responses), ...options });
+  await server.client.request('thread/start', {});
+  return server;
+}
+
+const header = ({ model }: TestServer, name: string) => model.requests.map(({ headers }) => headers?.[name]);
+
+/** The facts about the turn, in the header and in the body. */
+function facts({ headers, clientMetadata }: ModelRequest): Record<string, unknown>[] {
+  return [headers, clientMetadata].map((place) => JSON.parse(place?.['x-codex-turn-metadata'] ?? 'null'));
+}
+
+async function compact({ client }: TestServer, threadId: string): Promise<void> {
+  const ended = client.notifications('turn/completed').length;
+  await client.request('thread/compact/start', { threadId });
+  await expect.poll(() => client.notifications('turn/completed').length).toBe(ended + 1);
+}
+
+test('each request says which thread, turn and client it is of', async () => {
+  const server = await started([answer()]);
+  const turn = await server.client.turn(idOf(1), 'hi');
+  const { originator } = (await server.store.getThread(idOf(1))) ?? {};
+  const { headers, clientMetadata } = server.model.request(1);
+  expect(headers).toEqual({
+    originator,
+    'user-agent': expect.stringMatching(new RegExp(`^${originator}/0\\.169\\.0 \\(.*\\) heddle$`)),
+    'session-id': idOf(1),
+    'thread-id': idOf(1),
+    'x-codex-window-id': `${idOf(1)}:0`,
+    'x-codex-turn-metadata': expect.any(String),
+  });
+  expect(clientMetadata).toEqual({
+    thread_id: idOf(1),
+    session_id: idOf(1),
+    turn_id: turn.id,
+    root_turn_id: turn.id,
+    'x-codex-window-id': `${idOf(1)}:0`,
+    'x-codex-turn-metadata': headers?.['x-codex-turn-metadata'],
+  });
+  expect(facts(server.model.request(1))[0]).toMatchObject({ thread_id: idOf(1), turn_id: turn.id, request_kind: 'turn' });
+});
+
+test('the facts of a client are sent with its turn, those of a steer from then on, and none replaces one of the server', async () => {
+  const gate = new Gate();
+  const server = await started([response(message('one'), [gate]), answer(), answer(), answer(), answer()]);
+  const mine = { run: 'RÜN', thread_id: 'evil', '\u{1f600}': 'x' };
+  const { turn } = await server.client.request('turn/start', { threadId: idOf(1), input: text('hi'), responsesapiClientMetadata: mine });
+  await gate.reached;
+  const steer = { threadId: idOf(1), expectedTurnId: turn.id, input: text('more'), responsesapiClientMetadata: { run: 'second' } };
+  await server.client.request('turn/steer', steer);
+  await server.client.turnCompleted(turn.id);
+  await server.client.turn(idOf(1), 'next');
+  await server.client.turn(idOf(1), 'long', { responsesapiClientMetadata: { run: 'x'.repeat(5_000) } });
+  await server.client.turn(idOf(1), 'longer', { responsesapiClientMetadata: { run: 'x'.repeat(50_000) } });
+  const runs = server.model.requests.map((request) => facts(request).map(({ run }) => (String(run).length < 10 ? run : 'long')));
+  expect(runs).toEqual([
+    ['RÜN', 'RÜN'],
+    ['second', 'second'],
+    [undefined, undefined],
+    [undefined, 'long'],
+    [undefined, undefined],
+  ]);
+  expect(facts(server.model.request(1))[0]).toMatchObject({ thread_id: idOf(1), '\u{1f600}': 'x' });
+  for (const { headers } of server.model.requests) expect(headers?.['x-codex-turn-metadata']).toMatch(/^[\x20-\x7e]{1,4096}$/);
+});
+
+test('what the provider tells of the turn is sent back until its end', async () => {
+  const state = (turnState: string | null): ModelEvent => ({ type: 'answered', model: null, turnState });
+  const plan = (callId: string) => functionCall('update_plan', { plan: [] }, { callId });
+  const server = await started([
+    response([state('one')], plan('a')),
+    response([state('two')], plan('b')),
+    answer(),
+    response([state(null)], plan('c')),
+    answer(),
+  ]);
+  await server.client.turn(idOf(1), 'hi');
+  await server.client.turn(idOf(1), 'next');
+  expect(header(server, 'x-codex-turn-state')).toEqual([undefined, 'one', 'one', undefined, undefined]);
+});
+
+test('x-codex-window-id counts compactions, over a restart, in a fork and after a revert', async () => {
+  const server = await started([answer(), answer(), answer()]);
+  await server.client.turn(idOf(1), 'one');
+  await compact(server, idOf(1));
+  const { id } = await server.client.turn(idOf(1), 'two');
+  expect(header(server, 'x-codex-window-id')).toEqual([0, 0, 1].map((count) => `${idOf(1)}:${count}`));
+  expect(server.model.requests.map(isForSummary)).toEqual([false, true, false]);
+  expect(facts(server.model.request(2))[0]).toMatchObject({ request_kind: 'compaction' });
+  const next = await server.restart();
+  next.model.push(answer(), answer(), answer());
+  await next.client.request('thread/resume', { threadId: idOf(1) });
+  await next.client.turn(idOf(1), 'three');
+  const { thread } = await next.client.request('thread/fork', { threadId: idOf(1), lastTurnId: id });
+  await next.client.turn(thread.id, 'four');
+  await next.client.request('thread/revert', { threadId: idOf(1), beforeTurnId: id });
+  await next.client.turn(idOf(1), 'five');
+  const asked = next.model.requests.slice(-3);
+  expect(asked.map(({ headers }) => headers?.['x-codex-window-id'])).toEqual([`${idOf(1)}:1`, `${thread.id}:1`, `${idOf(1)}:1`]);
+  expect(asked.map((request) => facts(request)[0]?.forked_from_thread_id)).toEqual([undefined, idOf(1), undefined]);
+});
+
+test('the requests of an agent name it and the thread that started it', async () => {
+  const spawn = response(functionCall('spawn_agent', { message: 'CHILD' }, { callId: 's' }));
+  const route: ScriptedResponse = ({ input }) =>
+    JSON.stringify(input).includes('CHILD') && !JSON.stringify(input).includes('"call_id":"s"')
+      ? response(message('child'))
+      : response(message('parent'));
+  const server = await started([spawn, route, route, route]);
+  const turn = await server.client.turn(idOf(1), 'PARENT');
+  await expect.poll(() => header(server, 'x-openai-subagent').filter(Boolean)).toEqual(['collab_spawn']);
+  const own = server.model.requests.find(({ headers }) => headers?.['x-openai-subagent'] !== undefined) as ModelRequest;
+  expect(own.headers?.['x-codex-parent-thread-id']).toBe(idOf(1));
+  expect(own.headers?.['session-id']).toBe(idOf(1));
+  expect(own.headers?.['thread-id']).not.toBe(idOf(1));
+  expect(facts(own)[0]).toMatchObject({ parent_thread_id: idOf(1), root_turn_id: turn.id });
+  expect(own.clientMetadata).toMatchObject({ 'x-openai-subagent': 'collab_spawn' });
+});
+
+test('a model that answers in place of the one that was asked is told once a turn, a dated version of it is not', async () => {
+  const by = (model: string): ModelEvent => ({ type: 'answered', model, turnState: null });
+  const plan = functionCall('update_plan', { plan: [] });
+  const server = await started([response([by('lesser')], plan), response([by('lesser')]), response([by('TEST-model-2026-01-31')])]);
+  const { id: turnId } = await server.client.turn(idOf(1), 'hi');
+  await server.client.turn(idOf(1), 'next');
+  expect(server.client.notifications('model/rerouted')).toEqual([
+    { threadId: idOf(1), turnId, fromModel: 'test-model', toModel: 'lesser', reason: 'highRiskCyberActivity' },
+  ]);
+});
+
+test('moderation metadata of a response is passed on to clients', async () => {
+  const metadata = { flagged: ['x'] };
+  const server = await started([response([{ type: 'moderated', metadata }], message('ok'))]);
+  const { id: turnId } = await server.client.turn(idOf(1), 'hi');
+  expect(server.client.notifications('turn/moderationMetadata')).toEqual([{ threadId: idOf(1), turnId, metadata }]);
+});
+
+test('after a prompt that was too long, the token usage stands at the context window', async () => {
+  const config =
+    'model = "test-model"\nmodel_provider = "test"\nmodel_context_window = 270000\n\
+[model_providers.test]\nbase_url = "http://127.0.0.1:9"\n';
+  const server = await started([answer(), [failed('too long', 'contextWindowExceeded')]], { config });
+  await server.client.turn(idOf(1), 'hi');
+  expect(await server.client.turn(idOf(1), 'more')).toMatchObject({ status: 'failed' });
+  const { tokenUsage } = server.client.notifications('thread/tokenUsage/updated').at(-1) ?? {};
+  expect(tokenUsage).toMatchObject({ total: USAGE, last: { totalTokens: 270_000, inputTokens: 0 }, modelContextWindow: 270_000 });
+});
+
+test('a service tier that nobody knows is none', async () => {
+  const server = await startServer({ model: new TestModel(answer(), answer()) });
+  const tiers = ['default', 'flex', 'priority', 'fast', 'nonsense', ''];
+  const kept = [];
+  for (const serviceTier of tiers) kept.push((await server.client.request('thread/start', { serviceTier })).serviceTier);
+  expect(kept).toEqual(['default', 'flex', 'priority', 'fast', null, null]);
+  await server.client.turn(idOf(1), 'hi', { serviceTier: 'nonsense' });
+  await server.client.turn(idOf(1), 'hi', { serviceTierForTurn: 'nonsense' });
+  expect(server.model.requests.map(({ serviceTier }) => serviceTier)).toEqual([null, null]);
+});
+
+test('the limit of the body counts by the figures of the provider, from the first response on', async () => {
+  const config =
+    'model = "test-model"\nmodel_provider = "test"\nmodel_auto_compact_token_limit = 5000\n\
+model_auto_compact_token_limit_scope = "body_after_prefix"\n[model_providers.test]\nbase_url = "http://127.0.0.1:9"\n';
+  const counted = (inputTokens: number): ScriptedResponse => [
+    ...message('x'),
+    { type: 'completed', usage: { ...USAGE, inputTokens, totalTokens: inputTokens + 5 } },
+  ];
+  const server = await started([9_000, 10_000, 16_000, 100, 9_500, 13_000, 14_600, 100, 9_000].map(counted), { config });
+  for (const input of ['1', '2', '3', '4', '5', '6', '7']) await server.client.turn(idOf(1), input);
+  // Before the turns 4 and 7: 16,000 - 9,000 and 14,600 - 9,500 tokens.
+  expect(server.model.requests.map((request, index) => (isForSummary(request) ? index : null)).filter((at) => at !== null)).toEqual([3, 7]);
+});
