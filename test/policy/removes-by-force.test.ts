@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { parseCommand } from '../../src/policy/command/parse-command.ts';
-import { removesByForce } from '../../src/policy/command/removes-by-force.ts';
+import { type Force, removesByForce } from '../../src/policy/command/removes-by-force.ts';
 
 const removes = async (script: string) => removesByForce(await parseCommand(['bash', '-lc', script]));
-/** The scripts for which it is not as expected. */
-async function other(scripts: readonly string[], expected: boolean): Promise<string[]> {
-  const answers = await Promise.all(scripts.map(removes));
-  return scripts.filter((_, index) => answers[index] !== expected);
+/** The scripts for which it is not as expected, with the answer. */
+async function other(scripts: readonly string[], ...expected: (Force | null)[]): Promise<[string, Force | null][]> {
+  const answers = await Promise.all(scripts.map(async (script): Promise<[string, Force | null]> => [script, await removes(script)]));
+  return answers.filter(([, answer]) => !expected.includes(answer));
 }
 
 const FORCED = [
@@ -40,21 +40,31 @@ const FORCED = [
     'rm -\\f x',
     'grm -f x',
   ],
+];
+/** The line has the option, and whether an `rm` gets it is uncertain. */
+const POSSIBLE = [
+  ...['rm $(echo -f) x', 'rm -r$X x', 'rm -{r,f} x', 'rm {-r,-f} x', 'rm -r{,f} x', 'rm -$F x', 'rm --fo$X x'],
+  ...['F=-rf; rm $F x', 'F=-rf; rm "$F" x', `rm \${X:--f} x`, 'set -- -rf x; rm "$@"', 'for f in -r -f; do rm $f x; done'],
+  ...['$RM -rf x', '"$(which rm)" -f x', '/bin/r? -rf x', '/bin/?m -rf x', 'X=rm; $X -rf y', '$SUDO rm -rf x', 'X=rm; /bin/$X --force y'],
+  ...['C="rm -rf"; $C x', "C='rm -rf'; sudo $C x", '$(echo rm -rf x)', 'for C in "rm -rf"; do $C x; done', 'set -- rm -rf x; "$@"'],
+  ...['S=\'os.system("rm -rf x")\'; python3 -c "$S"', 'node -e \'spawnSync("rm", ["-rf", "x"])\'', 'perl -e "system(qw(rm -rf x))"'],
   ...[
-    'rm $X',
-    'rm "$X"',
-    'rm $(echo -f) x',
-    'rm `x`',
-    'rm -r$X x',
-    'rm -{r,f} x',
-    'rm *',
-    'rm *.o',
-    'F=-rf; rm $F x',
-    `rm \${X:--f} x`,
-    '$RM -rf x',
-    '"$(which rm)" -f x',
-    '/bin/r? -rf x',
-    'C="rm -rf"; $C x',
+    'python3 <<E\nos.system("rm -rf x")\nE',
+    'echo "system(%q(rm -rf x))" | ruby',
+    'echo "rm -rf x" | $SHELL',
+    'cat x <<E | node -\nrm -f\nE',
+  ],
+  `$X ${'x'.repeat(17_000)}; rm -rf x`,
+];
+/** Only if a file or a value is called like an option. */
+const UNLIKELY = [
+  ...['rm $X', 'rm "$X"', 'rm -r "$tmp"', 'tmp=$(mktemp); rm "$tmp"', 'rm `x`', 'rm *', 'rm ?', 'rm "$@"', 'rm $X$Y', 'tar -xf a; rm "$b"'],
+  ...[
+    'git ls-files | xargs rm',
+    'find . -name x -print0 | xargs -0 rm',
+    'ls | xargs -I{} rm {}',
+    'ls | parallel rm',
+    'for f in *; do rm "$f"; done',
   ],
 ];
 const PLAIN = [
@@ -71,6 +81,18 @@ const PLAIN = [
     'rm -- *',
     'rm dir/*.o',
     'rm dir/$X',
+    'rm ~/foo.txt',
+    'rm -r ~/build',
+    'rm {a,b}.txt',
+    'rm {d,f}',
+    'rm a{d,f}',
+    'rm "$HOME/x"',
+    'rm -r $HOME/x',
+    'rm "$X.o"',
+    'rm "$X"_old',
+    'rm *.o',
+    'rm [ab]',
+    'rm *~',
     'rm ./-f',
     'rm file-f',
     'rmdir -f x',
@@ -91,6 +113,15 @@ const PLAIN = [
     'find . -exec rm -r {} \\;',
     'npm run rm -f',
     '$PAGER -n x',
+    '"$COMPOSE" -f x.yml up',
+    './scripts/$N -f x',
+    './scripts/rm-$N -f x',
+    'node x.js; docker rm -f c',
+    'python3 -c "print(1)"; grep "rm -rf" README',
+    'grep -rn "rm -rf" . | awk "{print}"',
+    '"$PYTHON" x.py; docker rm -f c',
+    'node "$X" && git rm -f y',
+    'A=1 python3 x.py | tee log; docker rm -f c',
     'echo $(date) -f',
     'tail -f x',
   ],
@@ -170,30 +201,31 @@ const QUOTED = [
   'bash -c "bash -c \'C\'"',
 ];
 
+const COMMANDS = ['rm -f x', 'rm -r --forc x', '/bin/rm x -Rf'];
+const framed = (frames: readonly string[], commands: readonly string[]) =>
+  frames.flatMap((frame) => commands.map((command) => frame.replace('C', command)));
+
 test('commands that remove by force are recognized in every place', async () => {
-  expect(await other(FORCED, true)).toEqual([]);
-  expect(
-    await other(
-      FRAMES.flatMap((frame) => ['rm -f x', 'rm -r --forc x', '/bin/rm x -Rf'].map((command) => frame.replace('C', command))),
-      true,
-    ),
-  ).toEqual([]);
-  expect(
-    await other(
-      QUOTED.flatMap((frame) => ['rm -f x', 'rm -r --forc x', '/bin/rm x -Rf'].map((command) => frame.replace('C', command))),
-      true,
-    ),
-  ).toEqual([]);
+  expect(await other(FORCED, 'certain')).toEqual([]);
+  expect(await other(framed(FRAMES, COMMANDS), 'certain')).toEqual([]);
+  // Whether an interpreter runs a text is uncertain.
+  expect(await other(framed(QUOTED, COMMANDS), 'certain', 'possible')).toEqual([]);
+});
+
+test('commands that may get the option are told from those that get a name or a value', async () => {
+  expect(await other(POSSIBLE, 'possible')).toEqual([]);
+  expect(await other(UNLIKELY, 'unlikely')).toEqual([]);
 });
 
 test('others are not', async () => {
-  expect(await other(PLAIN, false)).toEqual([]);
-  expect(
-    await other(
-      [...FRAMES.filter((frame) => !/xargs|parallel/.test(frame)), ...QUOTED].flatMap((frame) =>
-        ['rm x', 'rm -r x', 'ls -f'].map((command) => frame.replace('C', command)),
-      ),
-      false,
-    ),
-  ).toEqual([]);
+  expect(await other(PLAIN, null)).toEqual([]);
+  const fixed = FRAMES.filter((frame) => !/xargs|parallel/.test(frame));
+  expect(await other(framed([...fixed, ...QUOTED], ['rm x', 'rm -r x', 'ls -f']), null)).toEqual([]);
+});
+
+test('a long line of many removals does not take long', async () => {
+  const command = await parseCommand(['bash', '-lc', `node x ${'rm - '.repeat(3000)}`]);
+  const begin = process.cpuUsage();
+  expect(removesByForce(command)).toBeNull();
+  expect(process.cpuUsage(begin).user).toBeLessThan(500_000);
 });

@@ -15,7 +15,13 @@ function edit(from: string, to: string): string {
   return `*** Begin Patch\n*** Update File: src/sum.mjs\n@@\n-${from}\n+${to}\n*** End Patch\n`;
 }
 
-/** Twenty ordinary calls: looks around, edits, tests, commits with approval, and the same again. Returns the number of questions. */
+/** Removals without force, whose names only the shell knows. */
+const REMOVALS = ['tmp=$(mktemp -p .); rm "$tmp"', 'touch a.o && rm *.o', 'rm ~/none', 'rm -r {a,b}.txt', 'ls none | xargs rm'];
+
+/**
+ * Twenty ordinary calls: looks around, edits, tests, commits with approval, and the same again. Where commands may change files without a
+ * question, also removals. Returns the number of questions.
+ */
 async function everydaySession(approvalPolicy: string, rules: string): Promise<number> {
   const folder = tempFolder();
   const session = await ApprovalSession.start({
@@ -47,6 +53,7 @@ async function everydaySession(approvalPolicy: string, rules: string): Promise<n
   await session.run('git commit -m "Add any number of numbers"', OUTSIDE);
   await session.run('git status --short');
   await session.run('wc -l src/sum.mjs');
+  if (approvalPolicy !== 'untrusted') for (const removal of REMOVALS) await session.run(removal);
   const log = await session.run('git log --oneline | cat');
   expect(log.output).toMatch(/Add any number of numbers\n.*Add instead of subtract/);
   return session.questions;

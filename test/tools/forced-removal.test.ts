@@ -55,3 +55,30 @@ test('a forced removal under never runs within the sandbox, and is refused with 
   await free.run('rm -r -- dir');
   expect(isLeft(free)).toBe(false);
 });
+
+/** The number of questions about each command, which are declined. */
+async function asked(session: ApprovalSession, commands: readonly string[]): Promise<[string, number][]> {
+  const numbers: [string, number][] = [];
+  for (const command of commands) {
+    const { asked: questions } = await session.run(command, {}, { decision: 'decline' });
+    numbers.push([command, questions.length]);
+  }
+  return numbers;
+}
+
+const UNLIKELY = ['tmp=$(mktemp); rm "$tmp"', 'rm *', 'ls none | xargs rm'];
+const POSSIBLE = ['F=-rf; rm $F none', `python3 -c 'print("rm -rf x")'`];
+const PLAIN = ['rm none/*.o', 'rm *.o', 'rm ~/none', 'rm "$HOME/none"', 'rm none{a,b}'];
+
+test('a removal that may be by force asks where it may do harm, and is refused nowhere', async () => {
+  const all = [...PLAIN, ...UNLIKELY, ...POSSIBLE];
+  const number = (commands: readonly string[]) => all.map((command) => [command, commands.includes(command) ? 1 : 0]);
+  const start = (sandbox: string, policy: string) =>
+    ApprovalSession.start({ config: config(sandbox, policy), files: { 'work/dir/x': '' } });
+  expect(await asked(await start('confined', 'on-request'), all)).toEqual(number(POSSIBLE));
+  expect(await asked(await start('free', 'on-request'), all)).toEqual(number([...POSSIBLE, ...UNLIKELY]));
+  const never = await start('free', 'never');
+  expect(await asked(never, all)).toEqual(number([]));
+  expect((await never.run('F=-rf; rm $F dir')).output).not.toContain('Rejected');
+  expect(isLeft(never)).toBe(false);
+});

@@ -82,18 +82,20 @@ function bySkill(
 }
 
 /**
- * For commands that remove files by force. They need approval, in the sandbox too. If the policy allows no question, its bounds decide, and
- * without bounds the command is refused. Returns null for all others.
+ * For commands that remove files by force. They need approval, in the sandbox too. In the sandbox, what is unlikely is not asked about. If
+ * the policy allows no question, its bounds decide, and without bounds the command is refused if it is certain. Returns null for all
+ * others.
  */
 function byForce(
   situation: CommandSituation,
   { goesBeyond, sandboxed }: { goesBeyond: boolean; sandboxed: boolean },
 ): CommandVerdict | null {
   const { request, approvalPolicy, sandboxPolicy } = situation;
-  if (!removesByForce(request.command)) return null;
+  const force = removesByForce(request.command);
+  if (force === null || (force === 'unlikely' && sandboxed)) return null;
   const why = whyNotAsked(approvalPolicy, 'sandbox_approval');
-  if (why !== null)
-    return sandboxPolicy.type === 'dangerFullAccess' ? refuse(`Rejected: ${FORCES} Nobody can be asked: ${why}. ${UNFORCED}`) : null;
+  const isRefused = force === 'certain' && sandboxPolicy.type === 'dangerFullAccess';
+  if (why !== null) return isRefused ? refuse(`Rejected: ${FORCES} Nobody can be asked: ${why}. ${UNFORCED}`) : null;
   return byKind(situation, { kind: 'sandbox_approval', goesBeyond, sandboxed, reason: FORCES, settles: true });
 }
 

@@ -1,12 +1,16 @@
 import { INTERPRETERS } from './command-runners.ts';
-import { FOUND_NAME } from './parse/decode-partial-word.ts';
 import type { ParsedCommand } from './parse-command.ts';
 import { programName } from './program-name.ts';
 
+/**
+ * How sure it is that a command removes files by force. `certain`: an `rm` has the option. `possible`: the line has such an option, and
+ * heddle cannot tell whether an `rm` gets it. `unlikely`: an `rm` gets words that only the shell knows, and one of them would have to be
+ * an option, as in a folder with a file called `-rf`.
+ */
+export type Force = 'certain' | 'possible' | 'unlikely';
+
 /** `grm` is the name of GNU's program on systems that have another one. */
 const REMOVERS: ReadonlySet<string> = new Set(['rm', 'grm']);
-/** Programs that give other programs words of their input. */
-const READS_NAMES: ReadonlySet<string> = new Set(['xargs', 'parallel']);
 /** Stands for text that only the shell knows, in the words of possible commands. */
 const ANYTHING = '\0';
 /** One-letter options together, with the `f` among them. */
@@ -15,49 +19,85 @@ const FORCES_SHORT = /^-[a-zA-Z]*f/;
 const FORCES_LONG = /^--f(?:o(?:r(?:ce?)?)?)?(?:=|$)/;
 /** Of an unknown program, only options that are all of `rm` count. */
 const FORCES_AS_RM = /^-[diIrRvx]*f[dfiIrRvx]*$/;
-/** Options of rm before or after other words, in text that is not read as a command. */
-const IN_TEXT = /(?:^|[^\w.-])g?rm\b[^\n;|&]*?[\s,]-(?:[a-z]*f|-f)/i;
+/** What is left to the shell may make an option of such a word: it has no other letters than options, and no `/` or `.`. */
+const OPTION_LETTERS = /^[\0dfiIrRvxoce,-]*$/;
+/** `rm` as a word of text that is not read as a command. */
+const REMOVER_IN_TEXT = /(?<![\w.-])g?rm(?![\w.-])/i;
+const OPTION_BEHIND = /[\s,[(]-(?:[a-z]*f|-f)/i;
+/** An option of `rm` anywhere in a line. `-xf` is mostly that of `tar`. */
+const OPTION_IN_LINE = /(?<!\w)-(?:[diIrRv]*f[dfiIrRv]*|-f(?:o(?:r(?:ce?)?)?)?)(?![\w-])/;
+/** What a line gives to variables: assignments, substitutions, the words of loops, up to the end of the statement. */
+const VALUES = /(?:=|\$\(|`|\b(?:in|set)\s)(?:"[^"]*"|'[^']*'|[^\n;|&"'])*/g;
 
 /**
- * Whether a command removes files by force, with `rm -f`, or may do so: also in shells, runners, substitutions and the code of
- * interpreters, and if it is uncertain whether a word of an `rm` is such an option. Words after `--` are no options.
+ * Whether a command removes files by force, with `rm -f`: also in shells, runners, substitutions and the code of interpreters. Null: it
+ * does not. Words after `--` are no options. Neither are words that only the shell knows in part, if the rest fits no option
+ * (`~/x`, `"$HOME/x"`, `*.o`, `{a,b}`).
  */
-export function removesByForce({ commands, possibleCommands, text }: ParsedCommand): boolean {
-  // The names that `find` gives a program begin with its starting point, others may be options.
-  const findsNames = !possibleCommands.some(({ words: [program = ''] }) => READS_NAMES.has(programName(program)));
-  const known = (words: readonly string[]) => (findsNames ? words.filter((word) => word !== FOUND_NAME) : words);
-  if (possibleCommands.some(({ words }) => isForced(known(words)))) return true;
-  // What is not read as commands may name the program and its options.
-  const isOpaque = possibleCommands.some(
-    ({ words: [program = ''] }) => program.includes(ANYTHING) || INTERPRETERS.test(programName(program)),
-  );
-  return (isOpaque || (commands === null && possibleCommands.length === 0)) && IN_TEXT.test(plain(text));
+export function removesByForce(command: ParsedCommand): Force | null {
+  const { commands, possibleCommands, text } = command;
+  const line = withoutQuotes(text);
+  const found = possibleCommands.map(({ words }) => forceOf(words, line));
+  if (found.includes('certain')) return 'certain';
+  const isUnread = commands === null && possibleCommands.length === 0;
+  if (found.includes('possible') || (isUnread && isNamedIn(text))) return 'possible';
+  if (possibleCommands.some(({ words }) => isOpaque(words) && mayRunText(words, text))) return 'possible';
+  return found.includes('unlikely') ? 'unlikely' : null;
 }
 
-function isForced([program = '', ...args]: readonly string[]): boolean {
+function forceOf([program = '', ...args]: readonly string[], line: string): Force | null {
   const end = args.indexOf('--');
   const options = end === -1 ? args : args.slice(0, end);
-  if (REMOVERS.has(programName(program)))
-    return options.some((word) => FORCES_SHORT.test(word) || FORCES_LONG.test(word) || mayBeOption(word));
-  return (
-    program.includes(ANYTHING) &&
-    mayBeRemover(programName(program)) &&
-    options.some((word) => FORCES_AS_RM.test(word) || word === '--force')
-  );
+  const name = programName(program);
+  if (REMOVERS.has(name)) {
+    if (options.some((word) => !word.includes(ANYTHING) && (FORCES_SHORT.test(word) || FORCES_LONG.test(word)))) return 'certain';
+    const open = options.filter(mayBeOption);
+    if (open.length === 0) return null;
+    return OPTION_IN_LINE.test(line) || open.some((word) => word.includes('-')) ? 'possible' : 'unlikely';
+  }
+  const mayForce = program.includes(ANYTHING) && options.some((word) => FORCES_AS_RM.test(word) || FORCES_LONG.test(word));
+  return mayForce && mayBeRemover(name, line) ? 'possible' : null;
 }
 
-/** Whether the shell may make an option of a word. */
+/** Whether the shell may make an option of a word. A list in braces needs a `-` for that. */
 function mayBeOption(word: string): boolean {
-  return word.startsWith(ANYTHING) || (word.startsWith('-') && word.includes(ANYTHING));
+  if (!word.includes(ANYTHING)) return false;
+  return word.startsWith('-') || (word.startsWith(ANYTHING) && OPTION_LETTERS.test(word) && (!word.includes(',') || word.includes('-')));
 }
 
-function mayBeRemover(name: string): boolean {
+/** Whether a name that only the shell knows may be that of `rm`. If nothing of it is known, the line must have the name elsewhere. */
+function mayBeRemover(name: string, line: string): boolean {
   const [start = '', ...rest] = name.split(ANYTHING);
   const end = rest.at(-1) ?? '';
+  if (start === '' && end === '') return REMOVER_IN_TEXT.test(line);
   return [...REMOVERS].some((remover) => remover.startsWith(start) && remover.endsWith(end) && remover.length >= start.length + end.length);
 }
 
+/** Whether a command may run text that is not read as commands. */
+function isOpaque([program = '']: readonly string[]): boolean {
+  return program.includes(ANYTHING) || INTERPRETERS.test(programName(program));
+}
+
+/** Whether the text that such a command may run names a forced removal: its words, what variables in them may be, its input. */
+function mayRunText(words: readonly string[], text: string): boolean {
+  const isInput = text.includes('<<') || (/\|(?!\|)/.test(text) && words.slice(1).every((word) => word.startsWith('-')));
+  // Two unknown words may stand for a command that was too large to read.
+  if (isInput || words.every((word) => word === ANYTHING)) return isNamedIn(text);
+  if (isNamedIn(words.join(' '))) return true;
+  return words.some((word) => word.includes(ANYTHING)) && (text.match(VALUES) ?? []).some(isNamedIn);
+}
+
+/** Whether a statement in a text has `rm` and behind it an option that forces. */
+function isNamedIn(text: string): boolean {
+  return withoutQuotes(text)
+    .split(/[\n;|&]/)
+    .some((statement) => {
+      const at = statement.search(REMOVER_IN_TEXT);
+      return at !== -1 && OPTION_BEHIND.test(statement.slice(at));
+    });
+}
+
 /** Text without the quotes and backslashes that may stand in its words. */
-function plain(text: string): string {
+function withoutQuotes(text: string): string {
   return text.replace(/\\\n/g, '').replace(/['"\\]/g, '');
 }
