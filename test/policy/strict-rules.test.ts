@@ -190,6 +190,63 @@ test('each word may have alternatives', async () => {
   expect(await decide('git pull', rule)).toBeNull();
 });
 
+describe('an option in a rule that forbids', () => {
+  const push = forbid(['git'], ['push'], ['-f', '--force', '--force-with-lease']);
+  const checkout = forbid(['git'], ['checkout'], ['-f']);
+  const pip = forbid(['python3'], ['-m'], ['pip']);
+  const container = forbid(['docker'], ['run'], ['-p', '--publish']);
+  const global = forbid(['npm'], ['-g']);
+  const decrypt = forbid(['openssl'], ['enc'], ['-d']);
+  const cases: [string, PrefixRule, string | null][] = [
+    // It is the option.
+    ['git push -f', push, 'forbidden'],
+    ['git push --force', push, 'forbidden'],
+    ['git push --force-with-lease=main', push, 'forbidden'],
+    ['git push -v -u --force origin main', push, 'forbidden'],
+    ['git -C dir push -v -f origin', push, 'forbidden'],
+    ['sudo git push -f', push, 'forbidden'],
+    ['python3 -m pip install x', pip, 'forbidden'],
+    ['python3 -I -m pip install x', pip, 'forbidden'],
+    ['docker run --rm -p 80:80 img', container, 'forbidden'],
+    ['docker run --publish=80:80 img', container, 'forbidden'],
+    ['npm -g install x', global, 'forbidden'],
+    ['openssl enc -d', decrypt, 'forbidden'],
+    // Another program may get it, or it may be the value of another option.
+    ['git push origin main --force', push, 'prompt'],
+    ['git push origin -f', push, 'prompt'],
+    ['git push -uf origin', push, 'prompt'],
+    ['git push --forc', push, 'prompt'],
+    ['git push $X', push, 'prompt'],
+    ['git push --force=$X', push, 'prompt'],
+    ['git checkout -bfix', checkout, 'prompt'],
+    ['python3 tool.py -m pip', pip, 'prompt'],
+    ['docker run img cp -p a b', container, 'prompt'],
+    ['docker run img cp -pr a b', container, 'prompt'],
+    ['openssl enc -md sha256', decrypt, 'prompt'],
+    ['npm install -g x', global, 'prompt'],
+    // It is no option.
+    ['git checkout -- -f', checkout, null],
+    ['git checkout main -- -f', checkout, null],
+    ['git -C x checkout -q -- -f', checkout, null],
+    ['npm run x -- -g', global, null],
+    ['npm run x -- --flag -g', global, null],
+    ['python3 -- -m pip', pip, null],
+    ['git push -- --force', push, null],
+    ['git push --follow-tags', push, null],
+    ['docker run img', container, null],
+  ];
+
+  test.each(cases)('%s', async (script, rule, expected) => {
+    expect(await decide(script, rule)).toBe(expected);
+    // A rule that asks asks about both.
+    expect(await decide(script, { ...rule, decision: 'prompt' })).toBe(expected === null ? null : 'prompt');
+  });
+
+  test('a rule may name the end of options', async () => {
+    expect(await decide('npm run x -- -g', forbid(['npm'], ['run'], ['x'], ['--']))).toBe('forbidden');
+  });
+});
+
 test('the strictest of several rules applies, in any order', async () => {
   const prompt: PrefixRule = { ...forbid(['git']), decision: 'prompt' };
   const allow: PrefixRule = { ...forbid(['git']), decision: 'allow' };

@@ -43,29 +43,44 @@ function runsCode([program = '', ...args]: readonly string[]): boolean {
   return INTERPRETERS.test(programName(program)) && args.some((arg) => /[\s()'"`;]/.test(arg));
 }
 
+/** How the words of a command are compared with those of a pattern. */
+interface Comparison {
+  fits: (word: string, other: string) => boolean;
+  /** The positions at which an option may stand, from those that the words before it leave. */
+  optionPositions: (args: readonly string[], positions: ReadonlySet<number>) => Iterable<number>;
+}
+
+const CERTAIN: Comparison = { fits: fitsExactly, optionPositions: amongOptions };
+const POSSIBLE: Comparison = { fits: mayFit, optionPositions: beforeDashes };
+
 /**
  * Matches a command with a pattern. Between the words of the pattern there may be options, with or without a value. An option of the
- * pattern may stand anywhere behind the word before it, abbreviated, with a value, or with other options in one word.
+ * pattern matches for certain if only options stand between it and the word before it. It matches possibly behind other words, which may
+ * be those of another program, abbreviated, or with other letters in one word, which may be its value. Behind `--` there are no options.
  */
 function match([program = '', ...args]: readonly string[], [names = [], ...rest]: PrefixRule['pattern']): Match {
   const name = programName(program);
   const isNamed = names.some((other) => programName(other) === name);
-  if (isNamed && follows(args, rest, fitsExactly)) return 'certain';
+  if (isNamed && follows(args, rest, CERTAIN)) return 'certain';
   const mayBeNamed = isNamed || names.some((other) => mayBe(name, programName(other)));
-  return mayBeNamed && follows(args, rest, mayBe) ? 'possible' : null;
+  return mayBeNamed && follows(args, rest, POSSIBLE) ? 'possible' : null;
 }
 
-function follows(args: readonly string[], pattern: PrefixRule['pattern'], fits: (word: string, other: string) => boolean): boolean {
-  let positions = new Set([0]);
+function follows(args: readonly string[], pattern: PrefixRule['pattern'], { fits, optionPositions }: Comparison): boolean {
+  let positions: ReadonlySet<number> = new Set([0]);
   for (const alternatives of pattern) {
-    const isOption = alternatives.every((other) => other.startsWith('-'));
-    const reached = isOption ? laterPositions(args, positions) : skipOptions(args, positions);
+    const isOption = alternatives.every(isOptionWord);
+    const reached = isOption ? optionPositions(args, positions) : skipOptions(args, positions);
     const fitting = [...reached].filter((position) => alternatives.some((other) => fits(args[position] ?? '', other)));
     // Text that only the shell knows may be several words.
     if (fitting.some((position) => args[position]?.includes(ANYTHING))) return true;
     positions = new Set(fitting.map((position) => position + 1));
   }
   return positions.size > 0;
+}
+
+function isOptionWord(word: string): boolean {
+  return word.startsWith('-') && word !== '--';
 }
 
 function skipOptions(args: readonly string[], positions: ReadonlySet<number>): ReadonlySet<number> {
@@ -75,13 +90,34 @@ function skipOptions(args: readonly string[], positions: ReadonlySet<number>): R
   return reached;
 }
 
-function laterPositions(args: readonly string[], positions: ReadonlySet<number>): number[] {
-  const first = Math.min(...positions);
-  return [...args.keys()].filter((position) => position >= first);
+/** The given positions, and those behind them as long as all words are options. */
+function amongOptions(args: readonly string[], positions: ReadonlySet<number>): ReadonlySet<number> {
+  const end = endOfOptions(args);
+  const reached = new Set([...positions].filter((position) => position < end));
+  for (const position of reached) if (position + 1 < end && isOptionWord(args[position] ?? '')) reached.add(position + 1);
+  return reached;
 }
 
+/** All positions from the first given one on, up to `--`. */
+function beforeDashes(args: readonly string[], positions: ReadonlySet<number>): number[] {
+  const first = Math.min(...positions);
+  const end = endOfOptions(args);
+  return [...args.keys()].filter((position) => position >= first && position < end);
+}
+
+function endOfOptions(args: readonly string[]): number {
+  const at = args.indexOf('--');
+  return at === -1 ? args.length : at;
+}
+
+/** Whether a word is another one, or this option with a value. */
 function fitsExactly(word: string, other: string): boolean {
-  if (word === other || !word.startsWith('-') || !other.startsWith('-')) return word === other;
+  return word === other || (other.startsWith('--') && other.length > 2 && word.startsWith(`${other}=`) && !word.includes(ANYTHING));
+}
+
+/** Whether a word may be another one, or an option that has this one among its letters or abbreviates it. */
+function mayFit(word: string, other: string): boolean {
+  if (mayBe(word, other) || !isOptionWord(word) || !isOptionWord(other)) return mayBe(word, other);
   if (!other.startsWith('--')) return other.length === 2 && /^-[a-z\d]+$/i.test(word) && word.includes(other.charAt(1));
   const [name = ''] = word.split('=');
   return name.length > 3 && other.startsWith(name);
