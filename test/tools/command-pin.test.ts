@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseCommand } from '../../src/policy/command/parse-command.ts';
+import { commandIdentity } from '../../src/tools/command/outside/command-identity.ts';
 import { CommandPin } from '../../src/tools/command/outside/command-pin.ts';
 import { tempFolder } from '../config/temp-folder.ts';
 
@@ -143,6 +144,27 @@ test('a change through memory is noticed, although the time of change stays the 
   await pin.close();
   writer.stdin.end();
   await once(writer, 'close');
+});
+
+test('files without a change stay the same, however many there are', async () => {
+  const cwd = tempFolder();
+  const names = Array.from({ length: 100 }, (_, index) => `${String((index * 37) % 100).padStart(2, '0')}.sh`);
+  for (const [index, name] of names.entries()) {
+    // Links take longer to follow, and several lead to one file.
+    if (index % 5 === 4) symlinkSync(names[index - (index % 3) - 1] ?? '', join(cwd, name));
+    else writeFileSync(join(cwd, name), `echo ${index}\n`);
+  }
+  const command = await parseCommand(['bash', '-c', names.map((name) => `sh ${name}`).join('; ')]);
+  const identity = await commandIdentity({ command, cwd, env: ENV });
+  expect(identity).not.toBeNull();
+  // The states of files with a hash have a fifth part. Device and inode tell files apart.
+  const hashed = [...(identity ?? new Map<string, string>()).values()]
+    .map((state) => state.split(':'))
+    .filter(({ length }) => length === 5);
+  expect(new Set(hashed.map(([device, inode]) => `${device}:${inode}`)).size).toBe(64);
+  for (let count = 0; count < 50; count++) expect(await commandIdentity({ command, cwd, env: ENV })).toEqual(identity);
+  appendFileSync(join(cwd, names[0] ?? ''), '#');
+  expect(await commandIdentity({ command, cwd, env: ENV })).not.toEqual(identity);
 });
 
 describe('a pin of a git command', () => {

@@ -61,6 +61,7 @@ export async function commandIdentity(command: UnresolvedCommand): Promise<Comma
     [...code, ...reached.files, ...implied.flatMap((paths) => paths ?? []), ...repositories.flatMap((places) => places ?? [])],
     codeState,
   );
+  await contents.addTo(states);
   return states;
 }
 
@@ -86,8 +87,8 @@ async function entryState(path: string, contents: Contents): Promise<EntryState 
     if (found === null) return null;
     const { dev, ino, size, ctimeNs } = found;
     if (found.isDirectory()) return { state: `${dev}:${ino}`, isFolder: true };
-    const content = found.isFile() && size <= CONTENT_BYTES_MAX ? await contents.of(pathOf(location), `${dev}:${ino}`) : '';
-    return { state: `${dev}:${ino}:${size}:${ctimeNs}${content}`, isFolder: false };
+    if (found.isFile() && size <= CONTENT_BYTES_MAX) contents.note(path, { realPath: pathOf(location), file: `${dev}:${ino}` });
+    return { state: `${dev}:${ino}:${size}:${ctimeNs}`, isFolder: false };
   } catch (error) {
     return isAbsent(error) ? null : { state: unseen(error), isFolder: false };
   }
@@ -98,17 +99,37 @@ function fileOnly(entry: EntryState | null): string | null {
   return entry === null || entry.isFolder ? null : entry.state;
 }
 
-/** Hashes of the contents of files, each read once. */
-class Contents {
-  readonly #hashes = new Map<string, Promise<string>>();
+/** A file whose content is compared. */
+interface SmallFile {
+  realPath: string;
+  /** Its device and inode: several paths may lead to it. */
+  file: string;
+}
 
-  of(path: string, file: string): Promise<string> {
-    const known = this.#hashes.get(file);
-    if (known !== undefined) return known;
-    if (this.#hashes.size === CONTENTS_MAX) return Promise.resolve('');
-    const hash = hashOf(path);
-    this.#hashes.set(file, hash);
-    return hash;
+/** The small files of a command. Their contents are read when all are known, so that the same ones are read each time. */
+class Contents {
+  readonly #files = new Map<string, SmallFile>();
+
+  note(path: string, file: SmallFile): void {
+    this.#files.set(path, file);
+  }
+
+  /** Adds the hashes of the contents to the states of their paths. Beyond the limit, the first files by path count. */
+  async addTo(states: Map<string, string>): Promise<void> {
+    const paths = [...this.#files.keys()].sort();
+    const realPaths = new Map<string, string>();
+    for (const { realPath, file } of paths.flatMap((path) => this.#files.get(path) ?? [])) {
+      if (realPaths.size < CONTENTS_MAX && !realPaths.has(file)) realPaths.set(file, realPath);
+    }
+    const hashes = new Map<string, string>();
+    const chosen = [...realPaths];
+    for (let at = 0; at < chosen.length; at += BATCH) {
+      await Promise.all(chosen.slice(at, at + BATCH).map(async ([file, realPath]) => hashes.set(file, await hashOf(realPath))));
+    }
+    for (const [path, { file }] of this.#files) {
+      const state = states.get(path);
+      if (state !== undefined) states.set(path, state + (hashes.get(file) ?? ''));
+    }
   }
 }
 
