@@ -66,7 +66,9 @@ const UNORDERED = /[<>]\(|<<[^<][\s\S]*\|/;
 /** Quoted text that a shell takes literally, as a whole word or as the value of an assignment or an option. */
 const QUOTED = /(?<=[ \t\n=<>]|^)(?:'[^']*'|"[^"$`\\!]*")(?=[ \t\n;|&)]|$)/g;
 /** Text without quotes in which a shell replaces nothing, also with the patterns of bash (`@(x|y)`) and zsh (`(x|y).sh`, `<1-9>`). */
-const plain = latePattern(() => /^(?:[\p{L}\p{N}\p{M} \t\n_./:=,+@%;|&<>-]|(?<![^ \t\n;|&(<>])\(|\)(?![^ \t\n;|&)<>])|(?<![^ \t\n;])#)*$/u);
+const plainText = latePattern(
+  () => /^(?:[\p{L}\p{N}\p{M} \t\n_./:=,+@%;|&<>-]|(?<![^ \t\n;|&(<>])\(|\)(?![^ \t\n;|&)<>])|(?<![^ \t\n;])#)*$/u,
+);
 const NUMBERS_OF_ZSH = /<\d*-\d*>/;
 /** In a comment or a here-document, a quote begins no quoted text. */
 const NO_QUOTES = /#|<<(?!<)/;
@@ -80,7 +82,7 @@ function plainWords(text: string, harmless: ReadonlySet<string> = new Set()): st
     quoted.push(word.slice(1, -1));
     return ' ';
   });
-  if (!plain().test(rest) || NUMBERS_OF_ZSH.test(rest) || (quoted.length > 0 && NO_QUOTES.test(text))) return null;
+  if (!plainText().test(rest) || NUMBERS_OF_ZSH.test(rest) || (quoted.length > 0 && NO_QUOTES.test(text))) return null;
   if (quoted.some((word) => !isPlainText(word) && !harmless.has(word))) return null;
   return [...quoted, ...[...quoted, rest].flatMap((part) => [...part.split(BETWEEN), ...part.split(/[ \t\n;|&<>()]+/)])];
 }
