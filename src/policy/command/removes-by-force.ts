@@ -28,6 +28,7 @@ const OPTION_BEHIND = /[\s,[(]-(?:[a-z]*f|-f)/i;
 const OPTION_IN_LINE = /(?<!\w)-(?:[diIrRv]*f[dfiIrRv]*|-f(?:o(?:r(?:ce?)?)?)?)(?![\w-])/;
 /** What a line gives to variables: assignments, substitutions, the words of loops, up to the end of the statement. */
 const VALUES = /(?:=|\$\(|`|\b(?:in|set)\s)(?:"[^"]*"|'[^']*'|[^\n;|&"'])*/g;
+const PIPE = /(?<!\|)\|&?(?!\|)/;
 
 /**
  * Whether a command removes files by force, with `rm -f`: also in shells, runners, substitutions and the code of interpreters. Null: it
@@ -80,11 +81,18 @@ function isOpaque([program = '']: readonly string[]): boolean {
 
 /** Whether the text that such a command may run names a forced removal: its words, what variables in them may be, its input. */
 function mayRunText(words: readonly string[], text: string): boolean {
-  const isInput = text.includes('<<') || (/\|(?!\|)/.test(text) && words.slice(1).every((word) => word.startsWith('-')));
+  const isInput = text.includes('<<') || (words.slice(1).every((word) => word.startsWith('-')) && isPipedTo(words, text));
   // Two unknown words may stand for a command that was too large to read.
   if (isInput || words.every((word) => word === ANYTHING)) return isNamedIn(text);
   if (isNamedIn(words.join(' '))) return true;
   return words.some((word) => word.includes(ANYTHING)) && (text.match(VALUES) ?? []).some(isNamedIn);
+}
+
+/** Whether a line has a pipe into a program, or into one that only the shell knows. */
+function isPipedTo([program = '']: readonly string[], text: string): boolean {
+  const ends = withoutQuotes(text).split(PIPE).slice(1);
+  if (program.includes(ANYTHING)) return ends.length > 0;
+  return ends.some((end) => (/^[^;&\n]*/.exec(end)?.[0] ?? '').split(/\s+/).some((word) => programName(word) === programName(program)));
 }
 
 /** Whether a statement in a text has `rm` and behind it an option that forces. */
