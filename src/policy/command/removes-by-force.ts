@@ -11,6 +11,12 @@ export type Force = 'certain' | 'possible' | 'unlikely';
 
 /** `grm` is the name of GNU's program on systems that have another one. */
 const REMOVERS: ReadonlySet<string> = new Set(['rm', 'grm']);
+/** Programs with a subcommand `rm`, or that print their words. Behind `sudo`, each word may begin a command, also their `rm -f`. */
+const OTHERS_WITH_RM: ReadonlySet<string> = new Set(
+  'aws brew bun conda docker docker-compose echo git grep gsutil hg jj nerdctl npm pnpm podman printf svn yarn'.split(' '),
+);
+/** Subcommands of these that run the words behind them. */
+const RUNS_WORDS = /^(?:foreach|run|exec)$/;
 /** Stands for text that only the shell knows, in the words of possible commands. */
 const ANYTHING = '\0';
 /** One-letter options together, with the `f` among them. */
@@ -38,7 +44,11 @@ const PIPE = /(?<!\|)\|&?(?!\|)/;
 export function removesByForce(command: ParsedCommand): Force | null {
   const { commands, possibleCommands, text } = command;
   const line = withoutQuotes(text);
-  const found = possibleCommands.map(({ words }) => forceOf(words, line));
+  const withRm = possibleCommands.map(({ words }) => words).filter(([program = '']) => OTHERS_WITH_RM.has(programName(program)));
+  const found = possibleCommands.map(({ words }) => {
+    const force = forceOf(words, line);
+    return force === 'certain' && withRm.some((other) => isSubcommand(words, other)) ? 'possible' : force;
+  });
   if (found.includes('certain')) return 'certain';
   const isUnread = commands === null && possibleCommands.length === 0;
   if (found.includes('possible') || (isUnread && isNamedIn(text))) return 'possible';
@@ -58,6 +68,12 @@ function forceOf([program = '', ...args]: readonly string[], line: string): Forc
   }
   const mayForce = program.includes(ANYTHING) && options.some((word) => FORCES_AS_RM.test(word) || FORCES_LONG.test(word));
   return mayForce && mayBeRemover(name, line) ? 'possible' : null;
+}
+
+/** Whether the words of a possible command are the last ones of another program, and so perhaps its subcommand. */
+function isSubcommand(words: readonly string[], other: readonly string[]): boolean {
+  const begin = other.length - words.length;
+  return begin > 0 && !other.slice(1, begin).some((word) => RUNS_WORDS.test(word)) && words.every((word, at) => word === other[begin + at]);
 }
 
 /** Whether the shell may make an option of a word. A list in braces needs a `-` for that. */
