@@ -4,7 +4,7 @@ import type { Node } from 'web-tree-sitter';
 const ANYTHING = '\0';
 
 /** What `find -exec` and others put a name in place of. Like all uncertain text, it begins and ends with `\0`. */
-export const FOUND_NAME = `${ANYTHING}{}${ANYTHING}`;
+const FOUND_NAME = `${ANYTHING}{}${ANYTHING}`;
 
 /** Returns a word as far as its text is certain, with `\0` for each other part. For rules that forbid. */
 export function decodePartialWord(node: Node): string {
