@@ -25,7 +25,7 @@ const USED_IN: Record<string, string[]> = {
   'thread/settings/update': [SETTINGS, 'src/handlers/requested/check-requested-sandbox.ts'],
   'turn/settings/update': [SETTINGS],
   'turn/start': [SETTINGS, 'src/handlers/requested/with-environment.ts', 'src/agent/turn/turn-starter.ts', 'src/agent/turn/turn-input.ts'],
-  'turn/steer': [SETTINGS, 'src/agent/turn/turn-input.ts', 'src/agent/loaded-thread.ts'],
+  'turn/steer': [SETTINGS, 'src/agent/turn/turn-starter.ts', 'src/agent/turn/turn-input.ts', 'src/agent/loaded-thread.ts'],
 };
 
 /** Every field of the params of every served method, except of methods whose result is always empty. */

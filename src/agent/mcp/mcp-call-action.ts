@@ -30,7 +30,7 @@ import { toolApprovalMode, toolKey } from './tool-key.ts';
 type McpItem = Extract<ThreadItem, { type: 'mcpToolCall' }>;
 
 /** The largest arguments of a call: more values hold up the main thread for too long when they are handed to the thread of MCP. */
-const ARGUMENTS = { chars: 16 * 1024 * 1024, values: 50_000, depth: 100 };
+const ARGUMENTS = { chars: 16 * 1024 * 1024, values: 50_000, depth: 1_000 };
 const TOO_LARGE = `The arguments are too large: a call has at most ${ARGUMENTS.values} values and ${ARGUMENTS.chars / 1024 / 1024} MiB.`;
 
 /** Calls a tool of an MCP server, after policy, the configured safety check and the reviewer have allowed it. */

@@ -39,7 +39,8 @@ export async function rest({ client, rootId }: ShownTree, rounds: number): Promi
 
 /** Interrupts everything, and waits until each turn that has begun has ended. */
 export async function calm({ client, rootId }: ShownTree): Promise<void> {
-  await client.request('turn/interrupt', { threadId: rootId, turnId: '' });
+  // It is refused if the end of the running turn is decided already.
+  await client.ask('turn/interrupt', { threadId: rootId, turnId: '' });
   const open = () => {
     const ended = new Set(client.notifications('turn/completed').map(({ turn }) => turn.id));
     return client.notifications('turn/started').filter(({ turn }) => !ended.has(turn.id));

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ResponseItem } from '../../../src/protocol/generated/types.ts';
 import type { TestClient } from '../../support/test-client.ts';
@@ -64,10 +64,15 @@ function manyEntries(folder: string, count: number): void {
   for (let index = 0; index < count; index++) writeFileSync(join(folder, `entry${index}`), '');
 }
 
+const PARTS = '\n# The parts of a load.\n';
+
 /** A thread starts, twice, after its server's config.toml got these parts. */
 export function configured(part: (index: number) => string, count: number): Load {
   return async ({ heddle, home }, folder) => {
-    appendFileSync(join(home, 'config.toml'), Array.from({ length: count }, (_, index) => part(index)).join(''));
+    const file = join(home, 'config.toml');
+    // Without the parts of an earlier time.
+    const [own = ''] = readFileSync(file, 'utf8').split(PARTS);
+    writeFileSync(file, `${own}${PARTS}${Array.from({ length: count }, (_, index) => part(index)).join('')}`);
     return async () => {
       for (let times = 0; times < 2; times++) await heddle.request('thread/start', { cwd: folder });
     };
