@@ -196,7 +196,7 @@ test('a hook that runs a tool of the project leaves the project as it is, except
     'PATH=./bin:$PATH mytool',
   ];
   const hooks = { Stop: [{ hooks: lines.map((command) => ({ type: 'command', command })) }] };
-  await session.server.client.request('thread/start', { config: { hooks } });
+  const { thread } = await session.server.client.request('thread/start', { config: { hooks } });
   const kept = [program, join(work, '.venv/bin/tool'), join(work, 'bin/mytool')];
   await session.run(attack(...kept));
   expect(kept.map(stateOf)).toEqual(kept.map(() => SCRIPT));
@@ -206,6 +206,18 @@ test('a hook that runs a tool of the project leaves the project as it is, except
   const { item } = await session.run(free.map((path) => `mkdir -p $(dirname ${path}) && echo free > ${path}`).join(' && '));
   expect(item?.exitCode).toBe(0);
   expect(free.map(stateOf)).toEqual(free.map(() => 'free\n'));
+  // The link may be written, but not be another one.
+  const link = join(work, 'node_modules/.bin/lint');
+  const replaced = async (line: string) => {
+    expect((await session.run(`rm ${link}; ${line} ${link}`)).item?.exitCode).toBe(0);
+    await endOfHook(session.server, thread.id);
+    const ends = session.server.client.notifications('hook/completed').slice(-lines.length);
+    return ends.some(({ run }) =>
+      run.entries.some(({ text }) => text.includes(`${link} (`) || text.includes(`${link} is new or has changed`)),
+    );
+  };
+  expect(await replaced('ln -s ../lint/cli.js')).toBe(false);
+  expect(await replaced('cp /bin/true')).toBe(true);
 });
 
 describe('a login shell outside the sandbox', () => {
