@@ -1,7 +1,28 @@
 /** More are only counted. */
 const FOLDERS_TOLD = 3;
+/** What programs print if they cannot write to such a folder, in both spellings of its beginning. */
+const REFUSED = 'ead-only file system';
 
-/** What a command that failed reads about the folders that its sandbox makes read-only as a whole. Null: there are none. */
+/** Looks in the output of a command for the error that a folder is read-only, also if it is split over chunks. */
+export class RefusedWrites {
+  readonly #ends = new Map<string, Buffer>();
+  #areSeen = false;
+
+  get areSeen(): boolean {
+    return this.#areSeen;
+  }
+
+  /** The next bytes of a stream. They need not stay valid. */
+  take(stream: string, bytes: Buffer): void {
+    if (this.#areSeen) return;
+    const kept = REFUSED.length - 1;
+    const joint = Buffer.concat([this.#ends.get(stream) ?? Buffer.alloc(0), bytes.subarray(0, kept)]);
+    this.#areSeen = joint.includes(REFUSED) || bytes.includes(REFUSED);
+    this.#ends.set(stream, bytes.length < kept ? joint.subarray(-kept) : Buffer.from(bytes.subarray(-kept)));
+  }
+}
+
+/** What a command reads that failed in the folders that its sandbox makes read-only as a whole. Null: there are none. */
 export function closedFolders(folders: readonly string[]): string | null {
   if (folders.length === 0) return null;
   const more = folders.length - FOLDERS_TOLD;

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { RefusedWrites } from '../../src/sandbox/closed-folders.ts';
 import { ConfinedWorld } from './confined-world.ts';
 
 /** Two such folders can be protected entry by entry, and a third one is read-only as a whole. */
@@ -45,6 +46,8 @@ test.each([7])('%i linked folders: commands run, two folders can be changed, and
   expect(failed.stderr).toContain('Read-only file system');
   expect(failed.stderr).toContain(`\nheddle: commands in the sandbox cannot change anything in ${told}`);
   expect(failed.stderr).toContain('`unprotected_folders` under [sandbox_workspace_write]');
+  // A failure for another reason says nothing of the folders.
+  expect((await world.bash('echo other >&2; exit 1')).stderr).toBe('other\n');
   world.sandboxAgain();
   const all = await world.bash(writes, { unprotected: folders });
   expect(all.stdout.split('\n').filter((name) => name !== '')).toHaveLength(count);
@@ -77,3 +80,19 @@ test.each([8_000, 8_900, 8_950, 8_990, 9_000, 9_010, 20_000])(
     expect(ran instanceof Error).toBe(count > 8_900);
   },
 );
+
+test('the error that a folder is read-only is found in any chunks of one stream', () => {
+  const text = 'EROFS: read-only file system, open x';
+  for (let from = 0; from <= text.length; from += 1) {
+    for (let to = from; to <= text.length; to += 1) {
+      const parts = [text.slice(0, from), text.slice(from, to), text.slice(to)];
+      const one = new RefusedWrites();
+      for (const part of parts) one.take('stdout', Buffer.from(part));
+      expect(one.areSeen, parts.join('|')).toBe(true);
+    }
+  }
+  const two = new RefusedWrites();
+  two.take('stdout', Buffer.from('Read-only '));
+  two.take('stderr', Buffer.from('file system'));
+  expect(two.areSeen).toBe(false);
+});

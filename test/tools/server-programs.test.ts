@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/base/json-value.ts';
 import type { HookRunSummary } from '../../src/protocol/generated/types.ts';
 import { tempFolder, writeFiles } from '../config/temp-folder.ts';
-import { functionCall, response } from '../support/test-model.ts';
+import { functionCall, message, response } from '../support/test-model.ts';
 import type { TestServer } from '../support/test-server.ts';
 import { ApprovalSession, confinedConfig, OUTSIDE } from './approval-session.ts';
 import { done, runs, says, THREAD, told } from './command-server.ts';
@@ -181,6 +181,45 @@ describe.each([
   });
 });
 
+test('a hook that runs a tool of the project leaves the project as it is, except the program', async () => {
+  const { work, session } = await startWorld(false);
+  const program = join(work, 'node_modules/lint/cli.js');
+  writeFiles(work, { 'node_modules/lint/cli.js': SCRIPT, 'node_modules/.bin/x': '', '.venv/pyvenv.cfg': '', '.venv/bin/tool': SCRIPT });
+  writeFiles(work, { 'tsconfig.json': '{}', 'bin/mytool': SCRIPT });
+  for (const path of [program, join(work, '.venv/bin/tool'), join(work, 'bin/mytool')]) chmodSync(path, 0o755);
+  symlinkSync('../lint/cli.js', join(work, 'node_modules/.bin/lint'));
+  symlinkSync('/usr/bin/env', join(work, '.venv/bin/python'));
+  const lines = [
+    'node_modules/.bin/lint --fix .',
+    '.venv/bin/tool check .; .venv/bin/python x',
+    'tsc -p tsconfig.json',
+    'PATH=./bin:$PATH mytool',
+  ];
+  const hooks = { Stop: [{ hooks: lines.map((command) => ({ type: 'command', command })) }] };
+  const { thread } = await session.server.client.request('thread/start', { config: { hooks } });
+  const kept = [program, join(work, '.venv/bin/tool'), join(work, 'bin/mytool')];
+  await session.run(attack(...kept));
+  expect(kept.map(stateOf)).toEqual(kept.map(() => SCRIPT));
+  const free = ['node_modules/lint/lib.js', 'node_modules/.bin/other', 'node_modules/other/x.js', '.venv/bin/other', '.venv/lib/x.py']
+    .concat(['tsconfig.json', 'bin/other'])
+    .map((path) => join(work, path));
+  const { item } = await session.run(free.map((path) => `mkdir -p $(dirname ${path}) && echo free > ${path}`).join(' && '));
+  expect(item?.exitCode).toBe(0);
+  expect(free.map(stateOf)).toEqual(free.map(() => 'free\n'));
+  // The link may be written, but not be another one.
+  const link = join(work, 'node_modules/.bin/lint');
+  const replaced = async (line: string) => {
+    expect((await session.run(`rm ${link}; ${line} ${link}`)).item?.exitCode).toBe(0);
+    await endOfHook(session.server, thread.id);
+    const ends = session.server.client.notifications('hook/completed').slice(-lines.length);
+    return ends.some(({ run }) =>
+      run.entries.some(({ text }) => text.includes(`${link} (`) || text.includes(`${link} is new or has changed`)),
+    );
+  };
+  expect(await replaced('ln -s ../lint/cli.js')).toBe(false);
+  expect(await replaced('cp /bin/true')).toBe(true);
+});
+
 describe('a login shell outside the sandbox', () => {
   const HOME_FILES = {
     'work/.profile': '. "$HOME/.bashrc"\n',
@@ -332,6 +371,32 @@ describe('a program is not started if what it runs has changed while commands co
     expect(stateOf(join(folder, 'started'))).toBe('');
     await session.run('rm -f started; mkdir -p node_modules/@example/docs; touch node_modules/@example/docs/package.json');
     expect(await failure('after')).toContain(`${join(work, 'node_modules/@example/docs')} is new or has changed`);
+  });
+
+  test('but not because of the files that a message names', async () => {
+    const { folder, work, session } = await startWorld(false);
+    const { client, model } = session.server;
+    const told = join(folder, 'told.txt');
+    const program = join(folder, 'outside/notify');
+    writeFiles(folder, { 'work/answer.sh': 'one', 'told.txt': '', 'outside/notify': `#!/bin/sh\necho told >> ${told}\n` });
+    chmodSync(program, 0o755);
+    const { thread } = await client.request('thread/start', { config: { notify: [program] } });
+    const answers = async () => {
+      model.push(response(message(`See ${work}/answer.sh and answer.sh`)));
+      expect(await client.turn(thread.id, 'Edit answer.sh')).toMatchObject({ status: 'completed' });
+    };
+    const running = session.run('mkfifo p; echo up; read x < p; echo two > answer.sh; echo over; read x < p');
+    await says(session.server, 'up');
+    await session.server.clock.timerOf(10_000);
+    session.server.clock.advance(10_000);
+    await running;
+    await answers();
+    await writeFile(join(work, 'p'), 'go\n');
+    await says(session.server, 'over');
+    await answers();
+    await session.server.close();
+    expect(client.notifications('warning')).toEqual([]);
+    expect(stateOf(told)).toBe('told\ntold\n');
   });
 
   test('unless the user has left its folder out', async () => {

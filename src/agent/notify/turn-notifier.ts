@@ -90,7 +90,7 @@ export class TurnNotifier {
           cwd,
           env: setVariables(env),
           bounds: null,
-          startedFor: { of: '`notify`', kind: 'configured' },
+          startedFor: { of: '`notify`', kind: 'configured', argv },
           owner: ['notify', id, turnId],
           input: false,
           terminal: null,

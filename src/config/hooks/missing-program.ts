@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { basename, isAbsolute, join } from 'node:path';
 import type { Env } from '../../base/env.ts';
 import { isFile } from '../../base/paths/is-file.ts';
+import { SHELL_BUILT_INS } from '../../base/processes/shell-built-ins.ts';
 import type { Config } from '../config.ts';
 import { valueAt } from '../layers/config-table.ts';
 import { type HookDefinition, runs } from './hook-definition.ts';
@@ -11,15 +12,6 @@ const WORD = /^\s*(?:"((?:[^"\\`$]|\$HOME|\$\{HOME\})*)"|'([^']*)'|((?:[\w./~@%+
 const ASSIGNMENT = /^\s*\w+=(?:[\w./:~-]|\$HOME)*\s/;
 /** Commands that run the one that follows. */
 const BEFORE_OTHERS = new Set(['command', 'env', 'exec', 'nohup', 'time']);
-/** What shells do without a program. */
-export const BUILT_IN = new Set(
-  (
-    '. : alias autoload bg bind break builtin caller case cd compgen complete continue coproc declare dirs disown echo emulate enable eval ' +
-    'exit export false fc fg for function getopts hash help history if integer jobs kill let local logout mapfile noglob popd print printf ' +
-    'pushd pwd read readarray readonly return select set setopt shift shopt source suspend test then times trap true type typeset ulimit ' +
-    'umask unalias unset until wait whence while zmodload'
-  ).split(' '),
-);
 /** Programs whose first argument is a script. */
 const INTERPRETER = /^(?:bash|dash|deno|ksh|node|perl|php|python[\d.]*|ruby|sh|zsh)$/;
 const PATH_DEFAULT = '/usr/bin:/bin';
@@ -46,7 +38,7 @@ interface Place {
 function missingIn(command: string, place: Place): string | null {
   const line = without(command, ASSIGNMENT);
   const [program, rest] = nextWord(line, place);
-  if (program === null || program.startsWith('-') || BUILT_IN.has(program)) return null;
+  if (program === null || program.startsWith('-') || SHELL_BUILT_INS.has(program)) return null;
   if (BEFORE_OTHERS.has(program)) return missingIn(rest, place);
   if (!program.includes('/')) {
     const folders = (place.env.PATH ?? PATH_DEFAULT).split(':').filter(isAbsolute);

@@ -2,7 +2,6 @@ import { dirname } from 'node:path';
 import type { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { isWithin } from '../../base/paths/is-within.ts';
 import { statOf } from '../../base/paths/stat-of.ts';
-import { ProcessStartError } from '../processes/processes.ts';
 import type { KnownFile } from '../server-programs/server-programs.ts';
 import { GUARD_WORK, type ViewPlaces } from './view-places.ts';
 
@@ -33,11 +32,11 @@ export async function protectPrograms(
   const isOpen = (path: string) => places.kindOf(path) === 'write';
   const left: OpenFile[] = [];
   for (const file of files) {
-    const { end, links, ifAbsent } = file;
+    const { end, links, ifAbsent, leavesLinks = false } = file;
     await loop.worked(FILE_UNITS);
     if (![end, ...links].some(isOpen) || unprotected.some((folder) => isWithin(end, folder))) continue;
     await loop.worked(GUARD_WORK);
-    for (const link of links) protectLink(link, places);
+    if (!leavesLinks) for (const link of links) protectLink(link, places);
     if (isOpen(end) && (ifAbsent === 'guard' || statOf(end) !== null)) places.protect(end);
     if ([end, ...links].some(isOpen)) left.push({ file, isEndOpen: isOpen(end) });
   }
@@ -47,12 +46,5 @@ export async function protectPrograms(
 /** Protects a link by its folder, unless that is a root: then commands could not create anything there. */
 function protectLink(link: string, places: ViewPlaces): void {
   const folder = dirname(link);
-  if (places.kindOf(folder) !== 'write' || places.isRoot(folder)) return;
-  try {
-    places.freeze(folder);
-  } catch (error) {
-    // It has too many entries to mount each.
-    if (!(error instanceof ProcessStartError)) throw error;
-    places.set(folder, 'read');
-  }
+  if (places.kindOf(folder) === 'write' && !places.isRoot(folder)) places.freeze(folder);
 }

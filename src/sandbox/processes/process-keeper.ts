@@ -1,6 +1,6 @@
 import { systemErrorCode } from '../../base/system-error-code.ts';
 import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
-import { closedFolders } from '../closed-folders.ts';
+import { closedFolders, RefusedWrites } from '../closed-folders.ts';
 import type { Confinement } from '../sandbox.ts';
 import { sandboxEnvironment } from '../sandbox-environment.ts';
 import { findProgram } from './find-program.ts';
@@ -74,7 +74,11 @@ export class ProcessKeeper implements Processes {
       begun: Promise.resolve(),
       over: Promise.resolve(),
     };
-    const launched = this.#launch(spec, start, onOutput);
+    const refused = new RefusedWrites();
+    const launched = this.#launch(spec, start, (stream, bytes) => {
+      if (spec.bounds !== null) refused.take(stream, bytes);
+      onOutput(stream, bytes);
+    });
     start.begun = launched.catch(() => {});
     this.#starts.add(start);
     if (this.#starts.size > this.#forgetAbove) {
@@ -90,7 +94,7 @@ export class ProcessKeeper implements Processes {
       start.hurry = () => started.output.hurry();
       start.isConfined = confinement !== null && this.#deps.platform === 'linux';
       const tell = (end: ProgramEnd) => {
-        const note = end.exitCode === 0 ? null : closedFolders(confinement?.closed ?? []);
+        const note = end.exitCode !== 0 && refused.areSeen ? closedFolders(confinement?.closed ?? []) : null;
         if (note !== null) onOutput(spec.terminal === null && spec.joinsOutput !== true ? 'stderr' : 'stdout', Buffer.from(note));
       };
       return this.#follow(start, started, { tell, release: () => this.#release(confinement, spec) });
@@ -169,7 +173,7 @@ export class ProcessKeeper implements Processes {
   /** Rejects with a `ChangedProgramError` if commands may have written what the program runs. */
   async #requireUnchanged({ startedFor, argv, cwd, env }: ProcessSpec): Promise<void> {
     if (startedFor === undefined) return;
-    const refusal = (await this.#deps.sandbox?.refusal({ ...startedFor, argv, cwd, env })) ?? null;
+    const refusal = (await this.#deps.sandbox?.refusal({ argv, cwd, env, ...startedFor })) ?? null;
     if (refusal !== null) throw new ChangedProgramError(refusal);
   }
 

@@ -19,8 +19,11 @@ export interface ProcessSpec {
   env: Readonly<Record<string, string>>;
   /** Null: it runs with the rights of the server. */
   bounds: SandboxBounds | null;
-  /** What the server starts it for. It is refused if commands may have written what it runs. Only without bounds. Absent: not checked. */
-  startedFor?: Pick<ServerProgram, 'of' | 'kind'>;
+  /**
+   * What the server starts it for. It is refused if commands may have written what it runs. Only without bounds. Absent: not checked.
+   * `argv`: the part of its words that the configuration has, if others are data. Absent: all.
+   */
+  startedFor?: Pick<ServerProgram, 'of' | 'kind'> & Partial<Pick<ServerProgram, 'argv'>>;
   /** Serves its connections to its proxy. Required by bounds with `managedNetwork`. */
   serve?: CommandServer;
   /** Ends the wait for what its sandbox needs. It is not started then. */

@@ -5,6 +5,7 @@ import { readRegularFileSync } from '../../base/files/read-regular-file.ts';
 import { followPath } from '../../base/paths/follow-path.ts';
 import { isFile } from '../../base/paths/is-file.ts';
 import { isFolder } from '../../base/paths/is-folder.ts';
+import { isWithin } from '../../base/paths/is-within.ts';
 import { statOf, unlessUnseen } from '../../base/paths/stat-of.ts';
 import { PATH_DEFAULT } from '../processes/find-program.ts';
 import type { ProgramFile } from './server-program.ts';
@@ -21,6 +22,8 @@ interface Searching {
   path: string | undefined;
   /** The folders that it may be started in. */
   folders: readonly string[];
+  /** The folder whose installed packages are tools that change with the project, so that only the programs themselves count. Null: none. */
+  project: string | null;
 }
 
 /**
@@ -29,23 +32,24 @@ interface Searching {
  */
 export function foundProgram(
   name: string,
-  { path = PATH_DEFAULT, folders }: Searching,
+  { path = PATH_DEFAULT, folders, project }: Searching,
   { isCertain }: { isCertain: boolean },
 ): ProgramFile[] {
   if (name.includes('/')) {
     const files = folders.map((folder) => resolve(folder, name));
-    return files.filter((file) => isCertain || isFile(file)).flatMap((file) => programAt(file, { path, folders }));
+    return files.filter((file) => isCertain || isFile(file)).flatMap((file) => programAt(file, { path, folders, project }));
   }
   const before: ProgramFile[] = [];
   for (const entry of path.split(':')) {
     for (const start of entry.startsWith('/') ? ['/'] : folders) {
       const folder = resolve(start, entry);
       const file = join(folder, name);
-      if (isFile(file, constants.X_OK)) return [...before, ...programAt(file, { path, folders })];
-      before.push(placeFor(file, folder));
+      if (isFile(file, constants.X_OK)) return [...before, ...programAt(file, { path, folders, project })];
+      before.push(placeFor(file, folder, project));
     }
   }
-  return isCertain ? before : [];
+  // A tool of the project that is not installed yet would be the only program of its name.
+  return isCertain ? before.filter((one) => !isToolOf(project, one.path)) : [];
 }
 
 /** A program at a path, which need not exist, and what it needs to run. */
@@ -53,9 +57,16 @@ function programAt(file: string, searching: Searching, depth = 0): ProgramFile[]
   const own: ProgramFile[] = [{ path: file, ifAbsent: 'guard' }];
   if (depth >= INTERPRETERS_MAX || !isFile(file)) return own;
   const { links, end } = followPath(file);
-  const wholes = [file, ...links.map(({ link }) => link), end].flatMap((path) => environmentOf(path) ?? PACKAGE.exec(path)?.[0] ?? []);
+  const paths = isToolOf(searching.project, file) ? [] : [file, ...links.map(({ link }) => link), end];
+  const wholes = paths.flatMap((path) => environmentOf(path) ?? PACKAGE.exec(path)?.[0] ?? []);
   const folders = wholes.map((path): ProgramFile => ({ path, ifAbsent: 'watch' }));
   return [...own, ...folders, ...interpreterOf(end, searching, depth + 1)];
+}
+
+/** Whether a file is in `node_modules` of a project, or a program in a virtual environment there. */
+export function isToolOf(project: string | null, file: string): boolean {
+  if (project === null || !isWithin(file, project)) return false;
+  return file.slice(project.length).includes('/node_modules/') || environmentOf(file) !== null;
 }
 
 /** The virtual environment of Python that a program belongs to. All of it can decide what runs. */
@@ -86,9 +97,9 @@ function firstBytes(path: string): string {
 }
 
 /** What keeps a program from being put into a folder that is searched earlier. */
-function placeFor(file: string, folder: string): ProgramFile {
+function placeFor(file: string, folder: string, project: string | null): ProgramFile {
   // Package managers make and remove such folders, so a guard would be in their way.
-  if (basename(folder) === '.bin') return { path: file, ifAbsent: 'watch' };
+  if (basename(folder) === '.bin' || isToolOf(project, file)) return { path: file, ifAbsent: 'watch' };
   if (isFolder(folder)) return { path: file, ifAbsent: 'guard' };
   return statOf(dirname(folder)) === null ? { path: file, ifAbsent: 'watch' } : { path: folder, ifAbsent: 'guard' };
 }

@@ -1,16 +1,18 @@
+import { constants } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { textOf } from '../../base/files/text-of.ts';
 import { isObject } from '../../base/json-value.ts';
+import { foldersAbove } from '../../base/paths/folders-above.ts';
 import { isFile } from '../../base/paths/is-file.ts';
 import { isFolder } from '../../base/paths/is-folder.ts';
-import { BUILT_IN } from '../../config/hooks/missing-program.ts';
+import { SHELL_BUILT_INS } from '../../base/processes/shell-built-ins.ts';
 import type { SimpleCommand } from '../../policy/command/parse/simple-command.ts';
 import { programName } from '../../policy/command/program-name.ts';
 import { possibleFolders, possiblePaths } from '../../policy/outside/named-paths.ts';
 import { programKind } from '../../policy/outside/program-kind.ts';
-import { foundProgram } from './found-program.ts';
+import { foundProgram, isToolOf } from './found-program.ts';
 import type { ProgramLine } from './program-line.ts';
-import { scriptWords } from './script-words.ts';
+import { hasScriptName, scriptPositions, scriptWords } from './script-words.ts';
 import type { ProgramFile, ServerProgram } from './server-program.ts';
 import { shellStartFiles } from './shell-start-files.ts';
 
@@ -25,20 +27,21 @@ const PYTHON = /^(?:python|pypy)[\d.]*$/;
 
 /**
  * Returns the files that a program runs, as far as its arguments and the files themselves name them: the program, its interpreter, its
- * scripts and every other file that an argument names, unless it is known that the program does not run it. It does not know what scripts
- * load in turn, such as modules.
+ * scripts and every other file that an argument names and that may be a script. It does not know what scripts load in turn, such as
+ * modules.
  */
-export function programFiles({ cwd, env, kind }: ServerProgram, { shell, certain, possible, inputs }: ProgramLine): ProgramFile[] {
+export function programFiles({ cwd, env, kind }: ServerProgram, { shell, certain, possible, inputs, paths }: ProgramLine): ProgramFile[] {
   const startFiles = shell === null ? [] : shellStartFiles({ shell: shell.path, env, login: shell.login });
   if (kind === 'approved') return startFiles;
-  const own = shell === null ? [] : foundProgram(shell.path, { path: env.PATH, folders: [cwd] }, { isCertain: true });
+  const project = shell === null ? null : cwd;
+  const own = shell === null ? [] : foundProgram(shell.path, { path: env.PATH, folders: [cwd], project }, { isCertain: true });
   const all = [...certain, ...possible];
   const folders = possibleFolders(all, [cwd], env.HOME);
   const files = all.flatMap((command, index) =>
-    commandFiles(command, { env, folders: folders[index] ?? [cwd], isCertain: index < certain.length, isShell: shell !== null }),
+    commandFiles(command, { searched: [env.PATH, ...paths], folders: folders[index] ?? [cwd], isCertain: index < certain.length, project }),
   );
   const read = inputs.map((word) => resolve(cwd, word)).filter((path) => isFile(path));
-  const found = [...startFiles, ...own, ...files, ...read.map(guarded)];
+  const found = [...startFiles, ...own, ...files, ...read.map(guarded)].flatMap((file) => asInstalled(file, project));
   const watched = found.filter(({ ifAbsent }) => ifAbsent === 'watch');
   // A guard counts more than a watch.
   const byPath = new Map([...watched, ...found.filter(({ ifAbsent }) => ifAbsent === 'guard')].map((file) => [file.path, file]));
@@ -46,37 +49,48 @@ export function programFiles({ cwd, env, kind }: ServerProgram, { shell, certain
 }
 
 interface CommandPlace {
-  env: ServerProgram['env'];
+  /** The values that PATH may have. */
+  searched: readonly (string | undefined)[];
   /** The folders that it may run in. */
   folders: readonly string[];
   /** Whether it certainly runs. */
   isCertain: boolean;
-  /** Whether a shell runs it. */
-  isShell: boolean;
+  /** The working directory, if a shell runs it. Then its tools count as those of a project. */
+  project: string | null;
 }
 
-function commandFiles(command: SimpleCommand, { env, folders, isCertain, isShell }: CommandPlace): ProgramFile[] {
+function commandFiles(command: SimpleCommand, { searched, folders, isCertain, project }: CommandPlace): ProgramFile[] {
   const [program = '', ...args] = command.words;
-  const isProgram = program !== '' && !/^-|^\w+=/.test(program) && !(isShell && BUILT_IN.has(program));
+  const isShell = project !== null;
+  const isProgram = program !== '' && !/^-|^\w+=/.test(program) && !(isShell && SHELL_BUILT_INS.has(program));
   const own = (isProgram ? inFolders(program, folders) : []).flatMap((name) =>
-    foundProgram(name, { path: env.PATH, folders }, { isCertain }),
+    searched.flatMap((path) => foundProgram(name, { path, folders, project }, { isCertain })),
   );
   if (programKind(command.words) !== 'unknown') return own;
   const words = args.flatMap((word) => inFolders(word, folders));
   const inside = [...folders, ...possiblePaths(valuesOf(words), folders).filter(isFolder)];
   const name = programName(program);
   const scripts = isCertain ? scriptWords(name, words).flatMap((word) => scriptPlaces(word, inside)) : [];
+  const placed = new Set(possiblePaths(scriptPositions(name, words), inside));
+  // It is not known what stands before the words of a line that is not understood.
+  const mayRun = (path: string) => program === '\0' || placed.has(path) || hasScriptName(path) || isFile(path, constants.X_OK);
   return [
     ...own,
     ...possiblePaths(words, inside)
       .slice(0, NAMED_MAX)
-      .filter((path) => isFile(path))
+      .filter((path) => isFile(path) && mayRun(path))
       .map(guarded),
     ...scripts.flatMap((path) => (isFolder(path) ? runnableIn(path, name) : withEnding(path))).map(guarded),
     ...(PYTHON.test(name) ? folders.flatMap((folder) => modulesOf(words, folder)) : []),
     // The tools of a project, which a hook runs, change with the project.
     ...(PACKAGE_RUNNERS.has(name) && !isShell ? folders.flatMap((folder) => packagesOf(words, folder)) : []),
   ];
+}
+
+/** A file of a tool that is installed in the project can be installed and removed: neither its absence nor a link to it is protected. */
+function asInstalled(file: ProgramFile, project: string | null): ProgramFile[] {
+  if (file.ifAbsent === 'watch' || !isToolOf(project, file.path)) return [file];
+  return isFile(file.path) ? [{ ...file, leavesLinks: true }] : [];
 }
 
 function guarded(path: string): ProgramFile {
@@ -91,13 +105,13 @@ function inFolders(word: string, folders: readonly string[]): string[] {
   if (!word.includes('\0')) return [word];
   const rest = word.slice(word.lastIndexOf('\0') + 1).replace(/^\/+/, '');
   if (rest === '' || !word.includes('/') || word.indexOf('\0') > 0) return [];
-  const above = folders.flatMap(foldersAbove).map((folder) => join(folder, rest));
+  const above = folders.flatMap(allAbove).map((folder) => join(folder, rest));
   return [...folders.map((folder) => join(folder, rest)), ...above.filter((path) => isFile(path))];
 }
 
-/** A folder and those above it. */
-function foldersAbove(folder: string): string[] {
-  return dirname(folder) === folder ? [folder] : [folder, ...foldersAbove(dirname(folder))];
+/** A folder and those above it, however many there are. */
+function allAbove(folder: string): string[] {
+  return foldersAbove(folder, Number.POSITIVE_INFINITY) ?? [];
 }
 
 /** The values of options that may be folders to work in. */
@@ -146,7 +160,7 @@ function modulesOf(args: readonly string[], folder: string): ProgramFile[] {
 function packagesOf(args: readonly string[], folder: string): ProgramFile[] {
   const named = args.flatMap((word) => (word.startsWith('-') ? (/^--package=(.+)/.exec(word)?.[1] ?? []) : [word]));
   const names = named.flatMap((word) => /^((?:@[\w.-]+\/)?[\w.-]+)(?:@[^/]*)?$/.exec(word)?.[1] ?? []).slice(0, 2);
-  const paths = foldersAbove(folder).flatMap((at) => [
+  const paths = allAbove(folder).flatMap((at) => [
     join(at, '.npmrc'),
     ...names.flatMap((name) => [join(at, 'node_modules', name), join(at, 'node_modules/.bin', basename(name))]),
   ]);

@@ -16,10 +16,15 @@ export interface ProgramLine {
   possible: readonly SimpleCommand[];
   /** The files that commands get as their input. */
   inputs: readonly string[];
+  /** The values that it gives PATH, for some of its commands or all that follow. */
+  paths: readonly string[];
 }
 
 /** The target of a redirection of input: a shell or an interpreter may run it. */
 const INPUT = /(?<![<0-9])<[ \t]*([^\s<>&|;()"'`$]+)/g;
+/** The value that PATH gets, with its quotes: before a command, by `export` or by `env`. */
+const PATH_SET = /(?:^|[\s;&|({"'])PATH(\+?)=((?:"[^"]*"|'[^']*'|\$\([^)]*\)|`[^`]*`|[^\s;&|)}"'`])*)/g;
+const FROM_SHELL = /\$\([^)]*\)|`[^`]*`/g;
 /** The option of a shell after which its script follows. */
 const SCRIPT_OPTION = /^-[a-z]*c$/;
 /** Scripts for shells in scripts for shells. */
@@ -30,11 +35,22 @@ export async function programLine({ argv, cwd, env, kind }: ServerProgram): Prom
   const [path = '', options = '', script] = argv;
   const isShell = SHELLS.has(programName(path)) && script !== undefined && SCRIPT_OPTION.test(options);
   const shell = isShell ? { path, login: options.includes('l') } : null;
-  if (kind === 'approved') return { shell, certain: [], possible: [], inputs: [] };
+  if (kind === 'approved') return { shell, certain: [], possible: [], inputs: [], paths: [] };
   const line = isShell ? expandVariables(script, { ...env, PWD: cwd }) : '';
   const { certain, possible } = await commandsOf(isShell ? ['/bin/bash', '-c', line] : argv, 0);
   const inputs = [...line.matchAll(INPUT)].map(([, word = '']) => word);
-  return { shell, certain, possible, inputs };
+  const set = isShell ? line : argv.filter((word) => word.startsWith('PATH=')).join('\n');
+  return { shell, certain, possible, inputs, paths: pathsIn(set, env.PATH ?? '') };
+}
+
+/** The values that a line gives PATH, once its variables are expanded. What only a shell knows counts as the working directory. */
+function pathsIn(line: string, path: string): string[] {
+  const values = [...line.matchAll(PATH_SET)].map(([, added = '', value = '']) => {
+    const entries = value.replace(FROM_SHELL, '.').replace(/["']/g, '').split(':');
+    const known = entries.flatMap((entry) => (/^\$(?:PATH|\{PATH\})$/.test(entry) ? [path] : entry.includes('$') ? [] : [entry]));
+    return [...(added === '' ? [] : [path]), ...known.filter((entry) => entry !== '')].join(':');
+  });
+  return [...new Set(values)];
 }
 
 async function commandsOf(argv: readonly string[], depth: number): Promise<Pick<ProgramLine, 'certain' | 'possible'>> {

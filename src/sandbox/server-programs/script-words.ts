@@ -1,4 +1,4 @@
-import { SHELLS } from '../../policy/command/command-runners.ts';
+import { INTERPRETERS, SHELLS } from '../../policy/command/command-runners.ts';
 
 /** Programs that run the script that their arguments name, or fetch the program that runs it. */
 const RUNNERS: ReadonlySet<string> = new Set('npx bunx bun deno pnpx npm pnpm yarn uv uvx poetry pipenv pdm rye hatch mise'.split(' '));
@@ -7,7 +7,7 @@ const INTERPRETER = /^(?:\.|source|elixir|java|julia|lua|luajit|node|perl|php|pw
 /** Options of these after which code or the name of a module follows. */
 const INLINE = /^(?:-[A-Za-z]*[cemp]|--(?:command|eval|module|print))$/;
 /** The ends of names that scripts have. */
-const SCRIPT_NAME = /\.(?:[cm]?[jt]sx?|py|rb|pl|php|lua|ps1|sh|bash|zsh|fish|jar|r|jl|exs?|wasm)$/i;
+const SCRIPT_NAME = /\.(?:[cm]?[jt]sx?|py|rb|pl|php|lua|ps1|sh|bash|zsh|fish|jar|r|jl|exs?|wasm|awk|sed|tcl|groovy|kts|mk)$/i;
 /** Words that are no paths: patterns, addresses and texts. */
 const NO_PATH = /[*?{\s]|:\/\//;
 
@@ -23,4 +23,20 @@ export function scriptWords(program: string, args: readonly string[]): string[] 
   const [first = ''] = args;
   const plain = first.startsWith('-') ? [] : paths.filter((word) => word === first);
   return [...new Set([...named, ...plain, ...paths.filter((word) => word.includes('/')).slice(0, 1)])];
+}
+
+/**
+ * Returns the words of a command that stand where a script may stand, whatever their names: for an interpreter, the values of its options,
+ * and those that follow options, with the first other one.
+ */
+export function scriptPositions(program: string, args: readonly string[]): string[] {
+  if (!INTERPRETERS.test(program) && !INTERPRETER.test(program) && !SHELLS.has(program)) return [];
+  const end = args.findIndex((word, index) => !word.startsWith('-') && args[index - 1]?.startsWith('-') !== true);
+  const before = end === -1 ? args : args.slice(0, end + 1);
+  return before.flatMap((word) => (word.startsWith('-') ? (/^--?[\w-]+=(.+)/.exec(word)?.[1] ?? []) : [word]));
+}
+
+/** Whether the name of a file is one that scripts have. */
+export function hasScriptName(path: string): boolean {
+  return SCRIPT_NAME.test(path);
 }

@@ -1,4 +1,5 @@
-import type { Env } from '../../base/env.ts';
+import { createHash } from 'node:crypto';
+import { type Env, setVariables } from '../../base/env.ts';
 
 /** A program that the server starts outside the sandbox. */
 export interface ServerProgram {
@@ -26,12 +27,21 @@ export interface ProgramFile {
    * over a guard: a program is not started if it has appeared since.
    */
   ifAbsent: 'guard' | 'watch';
+  /** The links on its way stay writable: their folders belong to a package manager. Absent: they are protected. */
+  leavesLinks?: true;
 }
 
-/** The same for programs that run the same. */
+/** Environments belong to configurations, and many programs share one. */
+const envKeys = new WeakMap<Env, string>();
+
+/** The same for programs that run the same. Each variable can decide which files a line for a shell names. */
 export function programKey({ argv, cwd, env, kind }: ServerProgram): string {
-  return JSON.stringify([kind, cwd, argv, ...VARIABLES.map((name) => env[name] ?? null)]);
+  let envKey = envKeys.get(env);
+  if (envKey === undefined) {
+    envKey = createHash('sha256')
+      .update(JSON.stringify(Object.entries(setVariables(env)).sort()))
+      .digest('base64');
+    envKeys.set(env, envKey);
+  }
+  return JSON.stringify([kind, cwd, argv, envKey]);
 }
-
-/** The variables that decide which files a program runs. */
-const VARIABLES = ['PATH', 'HOME', 'BASH_ENV', 'ENV', 'ZDOTDIR'];

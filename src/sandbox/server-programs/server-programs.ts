@@ -12,12 +12,19 @@ import { allStartFiles } from './shell-start-files.ts';
 const AGE_MS_MAX = 5_000;
 /** The most programs whose files are kept. */
 const PROGRAMS_MAX = 1_000;
-/** The most files that are remembered because commands could write them. */
+/** The most facts about files that are remembered because commands could write them. */
 const EXPOSED_MAX = 20_000;
+/** Above this number, those of programs that are not loaded any more are forgotten. */
+const EXPOSED_KEPT = 10_000;
 /** The work of finding the files of a program, in the units of `EventLoopYield`. */
 const PROGRAM_UNITS = 50;
+/** The work of comparing a file with what is remembered. */
+const FACT_UNITS = 2;
 /** The state of a file that does not exist. */
 const ABSENT = '';
+/** What a fact is about: how a path leads to its end, or what is there. Both words have the same length. */
+const WAY = 'way ';
+const END = 'end ';
 
 /** A file that a program runs, and where its path leads. */
 export interface KnownFile extends ProgramFile {
@@ -54,6 +61,11 @@ export class ServerPrograms {
   readonly #known = new Map<string, { files: readonly KnownFile[]; until: number }>();
   /** What was at paths, and how these led there, when commands could first change that. */
   readonly #exposed = new Map<string, string>();
+  #forgetAbove = EXPOSED_KEPT;
+  /** The facts that are being looked at in order to be forgotten. */
+  #forgettable = new Set<string>();
+  /** Whether a fact could not be remembered. Then nothing is known about the files without one. */
+  #isOverfull = false;
 
   constructor(deps: ServerProgramsDeps) {
     this.#deps = deps;
@@ -74,13 +86,15 @@ export class ServerPrograms {
       await breaks.worked(PROGRAM_UNITS);
       all.push(...this.#kept(key, program.of, () => programFiles(program, line)));
     }
-    return unique(all).sort((one, other) => one.end.length - other.end.length);
+    const files = unique(all).sort((one, other) => one.end.length - other.end.length);
+    if (this.#exposed.size > this.#forgetAbove) await this.#forgetOthers(files, breaks);
+    return files;
   }
 
   /** Remembers a file as it is: commands can replace the links on its way, or also what is at their end. */
   expose(file: KnownFile, { isEndOpen, isGuard }: { isEndOpen: boolean; isGuard: Commands['isGuard'] }): void {
-    this.#remember(`way ${file.path}`, () => wayOf(file.path));
-    if (isEndOpen) this.#remember(`end ${file.path}`, () => stateOf(file.path, isGuard));
+    this.#remember(wayKey(file.path), () => wayOf(file.path));
+    if (isEndOpen) this.#remember(endKey(file.path), () => stateOf(file.path, isGuard));
   }
 
   /** Remembers the files of programs that are new, if a command runs that can write them. */
@@ -88,16 +102,20 @@ export class ServerPrograms {
     this.#exposeTo(commands, await this.files());
   }
 
-  /** Returns why a program must not be started: one of its files is another one than when commands could first write it. Null: it may. */
+  /**
+   * Returns why a program must not be started: one of its files is another one than when commands could first write it, or that is not
+   * known. Null: it may.
+   */
   async refusal(program: ServerProgram, commands: Commands): Promise<string | null> {
     const files = known(programFiles(program, await this.#line(program)), program.of);
     this.#exposeTo(commands, files);
     const changed = files.find(
       ({ path }) =>
-        this.#isOther(`way ${path}`, () => wayOf(path)) ||
-        this.#isOther(`end ${path}`, () => stateOf(path, (one) => commands.isGuard(one))),
+        this.#isOther(wayKey(path), () => wayOf(path)) || this.#isOther(endKey(path), () => stateOf(path, (one) => commands.isGuard(one))),
     );
-    return changed === undefined ? null : refusalText(changed, program.kind);
+    if (changed !== undefined) return refusalText(changed, program.kind);
+    const isUnknown = this.#isOverfull && files.some(({ path }) => !this.#exposed.has(endKey(path)));
+    return isUnknown ? overfullText(program.of) : null;
   }
 
   #exposeTo({ canWrite, isGuard }: Commands, files: readonly KnownFile[]): void {
@@ -108,7 +126,24 @@ export class ServerPrograms {
   }
 
   #remember(key: string, state: () => string): void {
-    if (!this.#exposed.has(key) && this.#exposed.size < EXPOSED_MAX) this.#exposed.set(key, state());
+    this.#forgettable.delete(key);
+    if (this.#exposed.has(key)) return;
+    if (this.#exposed.size < EXPOSED_MAX) this.#exposed.set(key, state());
+    else this.#isOverfull = true;
+  }
+
+  /** Forgets the files of programs that are not loaded, unless they have changed. */
+  async #forgetOthers(files: readonly KnownFile[], breaks: EventLoopYield): Promise<void> {
+    this.#forgetAbove = Number.POSITIVE_INFINITY;
+    const named = new Set(files.flatMap(({ path }) => [wayKey(path), endKey(path)]));
+    this.#forgettable = new Set([...this.#exposed.keys()].filter((key) => !named.has(key)));
+    for (const key of this.#forgettable) {
+      const path = key.slice(WAY.length);
+      const now = key.startsWith(WAY) ? wayOf(path) : stateOf(path, () => false);
+      if (now === this.#exposed.get(key)) this.#exposed.delete(key);
+      await breaks.worked(FACT_UNITS);
+    }
+    this.#forgetAbove = EXPOSED_KEPT + this.#exposed.size / 2;
   }
 
   #isOther(key: string, state: () => string): boolean {
@@ -143,11 +178,26 @@ function known(files: readonly ProgramFile[], of: string): KnownFile[] {
   });
 }
 
-/** Files by their paths. If one of several programs needs a guard at a path, it counts for all. */
+/** Files by their paths. Of several programs, the one that needs the most protection counts for all. */
 function unique(files: readonly KnownFile[]): KnownFile[] {
   const byPath = new Map<string, KnownFile>();
-  for (const file of files) if (byPath.get(file.path)?.ifAbsent !== 'guard') byPath.set(file.path, file);
+  for (const file of files) {
+    const other = byPath.get(file.path);
+    if (other === undefined || strength(file) > strength(other)) byPath.set(file.path, file);
+  }
   return [...byPath.values()];
+}
+
+function strength({ ifAbsent, leavesLinks }: ProgramFile): number {
+  return (ifAbsent === 'guard' ? 2 : 0) + (leavesLinks === true ? 0 : 1);
+}
+
+function wayKey(path: string): string {
+  return `${WAY}${path}`;
+}
+
+function endKey(path: string): string {
+  return `${END}${path}`;
 }
 
 /** Where a path leads, and through which links. */
@@ -171,5 +221,12 @@ function refusalText({ end, of, path }: KnownFile, kind: ServerProgram['kind']):
   return (
     `${shown} is new or has changed while commands in the sandbox could write it, and ${of} would run it outside the sandbox. ` +
     `Look at what changed. If it is right, start heddle again, ${remedy}.`
+  );
+}
+
+function overfullText(of: string): string {
+  return (
+    `Commands in the sandbox could write so many files of programs (more than ${EXPOSED_MAX / 2}) that heddle cannot tell whether those of ` +
+    `${of} have changed. Look at what changed. If it is right, start heddle again, and use programs that commands cannot write.`
   );
 }

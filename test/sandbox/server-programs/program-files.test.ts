@@ -11,6 +11,7 @@ const FILES = {
   'work/tools/run': '#!/usr/bin/env -S tool --fast\n',
   'work/tools/deep/y.py': '',
   'work/my tools/z.sh': '',
+  'work/plain': '',
   'work/data.json': '{}',
   'work/server/package.json': '{"main": "lib/main.js"}',
   'work/server/lib/main.js': '',
@@ -62,15 +63,38 @@ test.each<[line: string, files: string[]]>([
   [`"$${'{TOOLS}'}/x.sh"`, [X]],
   ['"$(git rev-parse --show-toplevel)/tools/x.sh"', [...missing('git'), X]],
   ['cd tools && ./x.sh', ['work/tools/x.sh', 'work/x.sh']],
-  ['node_modules/.bin/one', ['work/node_modules/.bin/one', 'work/node_modules/one?']],
-  ['.venv/bin/tool', ['work/.venv/bin/tool', 'work/.venv?']],
+  // Of a tool of the project, only the program, if it is installed.
+  ['node_modules/.bin/one --fix .', ['work/node_modules/.bin/one']],
+  ['node node_modules/.bin/one', [...missing('node'), 'work/node_modules/.bin/one']],
+  ['.venv/bin/tool check .', ['work/.venv/bin/tool']],
+  ['node_modules/.bin/absent', []],
+  ['.venv/bin/absent', []],
+  // The PATH that the line sets.
+  ['PATH=./tools:$PATH run', ['work/tools/run', 'work/tools/tool', ...missing('run'), ...TOOL]],
+  ['export PATH="$PWD/tools:$PATH"; run', ['work/tools/run', 'work/tools/tool', ...missing('run'), ...TOOL]],
+  ['env A=1 PATH=tools run', ['work/tools/run', 'work/tools/tool', 'work/tools/env', ...missing('env'), ...missing('run')]],
+  [
+    'PATH="$(git rev-parse --show-toplevel)/tools:$PATH"; run',
+    ['work/tools/git', 'work/tools/run', 'work/tools/tool', ...missing('git'), ...missing('run'), ...TOOL],
+  ],
+  ['PATH=$PATH:$PWD/tools; tool', TOOL],
+  ['PATH+=:tools; run', ['work/tools/run', ...missing('run'), ...TOOL]],
+  [
+    "bash -c 'PATH=tools:$PATH run'",
+    ['work/tools/bash', 'work/tools/run', 'work/tools/tool', ...missing('bash'), ...missing('run'), ...TOOL],
+  ],
+  ['PATH=node_modules/.bin:$PATH one', ['work/node_modules/.bin/one', ...missing('one')]],
+  ['PATH=node_modules/.bin:.venv/bin:$PATH absent-program', missing('absent-program')],
+  ['PATH=node_modules/.bin:$PATH tool', ['work/node_modules/.bin/tool?', ...TOOL]],
   // Its script, which need not exist.
   ['sh tools/x.sh', [...SHELL, X]],
   ['sh -eu tools/x.sh one', [...SHELL, X]],
   ["sh 'my tools/z.sh'", [...SHELL, 'work/my tools/z.sh']],
   ['. ./tools/x.sh', [X]],
   ['sh < tools/x.sh', [...SHELL, X]],
-  ['python3 -u tools/absent.py data.json', [...missing('python3'), 'work/data.json', 'work/tools/absent.py']],
+  ['python3 tools/absent.py data.json', [...missing('python3'), 'work/tools/absent.py']],
+  ['python3 -u plain data.json', [...missing('python3'), 'work/data.json', 'work/plain']],
+  ['awk -f plain data.json', [...missing('awk'), 'work/data.json', 'work/plain']],
   ['python3 -m package.sub', [...missing('python3'), 'work/package/__init__.py', 'work/package/sub', 'work/package/sub.py']],
   ['python3 -m absent.sub', [...missing('python3'), 'work/absent', 'work/absent.py']],
   ['node server', [...missing('node'), 'work/server/index.js', 'work/server/lib/main.js', 'work/server/package.json']],
@@ -78,8 +102,8 @@ test.each<[line: string, files: string[]]>([
   ['node --require=./tools/absent.cjs server/lib/main.js', [...missing('node'), 'work/server/lib/main.js', 'work/tools/absent.cjs']],
   ['uv run --directory tools/deep y.py', [...missing('uv'), 'work/tools/deep/y.py', 'work/y.py']],
   ['npx tsx tools/absent.ts', [...missing('npx'), 'work/tools/absent.ts']],
-  // Other files that an argument names, if they exist.
-  ['tool --config=data.json --other absent.json', [...TOOL, 'work/data.json']],
+  // Other files that an argument names, if they exist and may be scripts.
+  ['tool --config=tools/deep/y.py --run tools/run plain data.json -p=data.json', [...TOOL, 'work/tools/deep/y.py', 'work/tools/run']],
   // What is only looked at or written, and what is no file.
   ['cat data.json', missing('cat')],
   ['tool > data.json', TOOL],
@@ -94,6 +118,13 @@ test.each<[line: string, files: string[]]>([
   ['bash -c "sh tools/x.sh"', [...missing('bash'), ...SHELL, X]],
 ])('of the line %j', async (line, files) => {
   expect(await world().ofLine(line)).toEqual([...new Set(files)].sort());
+});
+
+test('of an MCP server in the project: its whole package or environment', async () => {
+  const { filesOf } = world();
+  expect(await filesOf(['node_modules/.bin/one'])).toEqual(['work/node_modules/.bin/one', 'work/node_modules/one?']);
+  expect(await filesOf(['.venv/bin/tool'])).toEqual(['work/.venv/bin/tool', 'work/.venv?'].sort());
+  expect(await filesOf(['env', 'PATH=tools', 'run'])).toContain('work/tools/run');
 });
 
 test('of an MCP server that a package runner starts: packages of the project are watched', async () => {

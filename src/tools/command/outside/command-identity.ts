@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { readRegularFile } from '../../../base/files/read-regular-file.ts';
+import { foldersAbove } from '../../../base/paths/folders-above.ts';
 import { resolveLinks } from '../../../base/paths/follow-path.ts';
 import { isAbsent, systemErrorCode } from '../../../base/system-error-code.ts';
 import { locateFile, pathOf } from '../../../files/file-location.ts';
 import { type NamedPaths, namedPaths, type PinnedCommand } from '../../../policy/outside/named-paths.ts';
-import { foldersAbove } from './folders-above.ts';
 import { gitDependencies } from './git-dependencies.ts';
 import { reachedFiles } from './reached-files.ts';
 

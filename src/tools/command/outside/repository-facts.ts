@@ -1,11 +1,11 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { foldersAbove } from '../../../base/paths/folders-above.ts';
 import { resolveLinks } from '../../../base/paths/follow-path.ts';
 import { type GitConfigEntry, gitConfigEntries } from '../../../git/git-config-entries.ts';
 import { gitFolder, readGitFile } from '../../../git/git-folder.ts';
 import { gitIndexSubmodules } from '../../../git/git-index-submodules.ts';
 import type { RepositoryFacts } from '../../../policy/outside/repository-facts.ts';
-import { foldersAbove } from './folders-above.ts';
 import { hooksIn } from './hooks-in.ts';
 import { mayExist, repositoryRoot } from './repository-root.ts';
 
