@@ -15,6 +15,9 @@ let turn: Promise<void> = Promise.resolve();
 /**
  * Lets other work run from time to time during long work. All long work takes turns: in each round of the event loop only one piece goes
  * on, for some milliseconds.
+ *
+ * Time in which an object waits, or has nothing to do, counts as time of its work. So its first work after a pause goes on behind all that
+ * waits then. That is a delay of some rounds, and many objects that begin to work in one round do not do all of it in that round.
  */
 export class EventLoopYield {
   #done = 0;

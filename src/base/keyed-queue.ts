@@ -16,7 +16,7 @@ export class KeyedQueue {
     return result;
   }
 
-  /** Runs a task of several keys. It enters all queues at once, so that two such tasks never wait for each other. */
+  /** Runs a task of several keys. It enters all queues at once, so that two such tasks never wait for each other. A key may occur twice. */
   async runAll<T>(keys: readonly string[], task: () => Promise<T>): Promise<T> {
     let end = () => {};
     const ended = new Promise<void>((resolve) => {
@@ -26,7 +26,7 @@ export class KeyedQueue {
       turn();
       return ended;
     };
-    const turns = keys.map((key) => new Promise<void>((turn) => void this.run(key, waitForEnd(turn))));
+    const turns = [...new Set(keys)].map((key) => new Promise<void>((turn) => void this.run(key, waitForEnd(turn))));
     try {
       await Promise.all(turns);
       return await task();

@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import { EventLoopYield } from '../base/event-loop-yield.ts';
 import type { Ids } from '../base/ids.ts';
 import { isAbsent } from '../base/system-error-code.ts';
@@ -33,8 +34,11 @@ export interface Rollout {
 
 export interface ReadRolloutOptions {
   ids: Ids;
-  /** Called with the length of what has been read so far, approximately in bytes. What it throws ends the reading. */
-  onRead?: (bytes: number) => void;
+  /**
+   * Called with the length of what has been read so far, approximately in bytes, and with that of all files of the history. What it throws
+   * ends the reading.
+   */
+  onRead?: (bytes: number, allBytes: number) => void;
 }
 
 /** So many characters of a line count as one unit of work. */
@@ -72,7 +76,8 @@ export async function readRollout(path: string, { ids, onRead = () => {} }: Read
   try {
     const { meta, parts } = await openParts(path);
     const reader = new RolloutReader(ids, meta.createdAtMs);
-    const pace = new ReadingPace(onRead);
+    const allBytes = await bytesOf(parts);
+    const pace = new ReadingPace((bytes) => onRead(bytes, allBytes));
     let skippedLines = 0;
     for (const part of parts) skippedLines += await readPart(part, reader, pace);
     return {
@@ -104,6 +109,12 @@ async function openParts(path: string): Promise<{ meta: RolloutMeta; parts: Part
     base = (await openPart(file)).base;
   }
   return { meta, parts };
+}
+
+async function bytesOf(parts: readonly Part[]): Promise<number> {
+  let all = 0;
+  for (const { path, bytes } of parts) all += bytes ?? (await stat(path)).size;
+  return all;
 }
 
 async function openPart(path: string): Promise<RolloutMeta> {

@@ -311,7 +311,7 @@ export interface ThreadStore {
   listThreads(query: ThreadQuery): Promise<Page<ThreadRecord>>;
   /** The agents below a thread, at any depth, oldest first: also archived and unlisted ones. At most AGENTS_READ_MAX. */
   listAgents(threadId: string): Promise<AgentRecord[]>;
-  /** The ids of the agents that `listAgents` returns, in any order. */
+  /** The ids of all agents below a thread, at any depth, in any order. */
   agentIds(threadId: string): Promise<string[]>;
   /** The tokens of all agents below a thread, at any depth, except those with these ids. Null: none. */
   tokensBelow(threadId: string, exceptIds: readonly string[]): Promise<TokenUsageBreakdown | null>;

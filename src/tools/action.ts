@@ -181,10 +181,10 @@ export interface OpenItem {
   /** Null while clients keep up with notifications. Otherwise resolves when they have caught up. */
   drained(): Promise<void> | null;
   /**
-   * Stores the whole item, with these other entries, and tells clients. To be called once. If the store fails, both happen as soon as
-   * it works again.
+   * Stores the whole item, with other entries, and tells clients. To be called once. If the store fails, both happen as soon as it works
+   * again. `others` is called in the moment in which they get their place among what the thread stores.
    */
-  complete(item: ThreadItem, others?: readonly LogEntry[]): Promise<void>;
+  complete(item: ThreadItem, others?: () => readonly LogEntry[]): Promise<void>;
 }
 
 /** An action that needs no decision and has no item. */

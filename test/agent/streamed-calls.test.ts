@@ -149,6 +149,25 @@ test('steering keeps what the model had finished; its calls run to their end, an
   expectExtending(server);
 });
 
+test('steering: what hooks have told about the calls so far comes before the new input, and is shown before it', async () => {
+  const context = prints({ hookSpecificOutput: { hookEventName: 'PreToolUse', additionalContext: 'NOTE' } });
+  const server = await hookServer({ PreToolUse: [{ matcher: 'Bash', command: context }] }, [
+    response(exec('echo up; read x; echo one', 'a'), [new Gate()]),
+    done,
+    done,
+  ]);
+  const { thread } = await server.client.request('thread/start', { experimentalRawEvents: true });
+  const { turn } = await server.client.request('turn/start', { threadId: thread.id, input: text('hi') });
+  await says(server, 'up');
+  await server.client.request('turn/steer', { threadId: thread.id, expectedTurnId: turn.id, input: text('rather this') });
+  await server.client.turnCompleted(turn.id);
+  expect(words(server.model.request(2).input).slice(-5)).toEqual(['hi', 'call a', 'output a', 'NOTE', 'rather this']);
+  const raw = server.client.messages.flatMap(({ method, params }) =>
+    method === 'rawResponseItem/completed' ? words([(params as { item: ResponseItem }).item]) : [],
+  );
+  expect(raw.filter((word) => word === 'NOTE' || word === 'rather this')).toEqual(['NOTE', 'rather this']);
+});
+
 test('if the response fails for good, the turn fails once its calls have ended, and the next turn reads their outputs', async () => {
   const gate = new Gate();
   const server = await commandServer([[...exec('echo up; read x; echo one', 'a'), gate, failed('no more')], done]);

@@ -512,6 +512,17 @@ describe('a history in several files', () => {
     expect(brief((await read(join(folder, 'c.jsonl'))).entries).model).toEqual(['one', 'first', 'fork', 'forked']);
   });
 
+  test('is read from 0 to 100 percent once, over all files', async () => {
+    const third = text([sessionMeta(rolloutId(3), { history_base: { thread_id: rolloutId(2), end_byte_offset: fork.length } })]);
+    const folder = tempFolder({ [`a-${THREAD}.jsonl`]: whole, [`b-${rolloutId(2)}.jsonl`]: fork, 'c.jsonl': third });
+    const parts: number[] = [];
+    const onRead = (done: number, all: number) => parts.push(done / all);
+    await readRollout(join(folder, 'c.jsonl'), { ids: new CountingIds(), onRead });
+    expect(parts).toEqual(parts.toSorted((a, b) => a - b));
+    expect(parts.at(-1)).toBe(1);
+    expect(parts.filter((part) => part === 1)).toHaveLength(1);
+  });
+
   test('that were copied into one has the id of the first record', async () => {
     const copied = text([sessionMeta(rolloutId(2), { forked_from_id: THREAD }), ...parent]);
     const rollout = await readText(copied);

@@ -50,6 +50,43 @@ test('if the thread cannot start at all, each call that waits is refused with th
   expect(await store.getThread(idOf(1))).toBeNull();
 });
 
+test('a worker that was ready and dies is waited for, also if the system refuses the next ones', async () => {
+  const home = workerHome();
+  const log = new RecordingLog();
+  const script = join(home.folder, 'mortal.cjs');
+  const died = join(home.folder, 'died');
+  writeFileSync(
+    script,
+    `const { existsSync, writeFileSync } = require('node:fs');
+const { parentPort } = require('node:worker_threads');
+const on = parentPort.on.bind(parentPort);
+parentPort.on = (name, listener) => on(name, (message) => {
+  if (!existsSync(${JSON.stringify(died)}) && message.some(({ method }) => method === 'getMetadata')) {
+    writeFileSync(${JSON.stringify(died)}, '');
+    process.exit(1);
+  }
+  listener(message);
+});
+require(${JSON.stringify(builtScript(SCRIPT))});`,
+  );
+  let starts = 0;
+  const nodeVersions = {
+    ...process.versions,
+    // Read for each start. The constructor of the worker throws if it gets a function.
+    get probe() {
+      starts++;
+      return starts > 1 && starts < 6 ? () => {} : '';
+    },
+  } as unknown as NodeJS.ProcessVersions;
+  const store = home.open(undefined, { script, nodeVersions, log });
+  await store.createThread(threadRecord(1));
+  const calls = [store.getMetadata(idOf(1)), store.getThread(idOf(1)), store.updateThread(idOf(1), { name: 'named' })];
+  expect(await Promise.all(calls)).toMatchObject([{ name: null }, { id: idOf(1) }, { name: 'named' }]);
+  expect(starts).toBe(6);
+  // The end of the first one, and four that the system refused.
+  expect(log.errors()).toHaveLength(5);
+});
+
 test('a thread that hangs is told, once, with the remedy, and that it answers again; one that only waits is not', async () => {
   const home = workerHome();
   const waitClock = new FakeClock();
@@ -90,4 +127,47 @@ require(${JSON.stringify(builtScript(SCRIPT))});`,
   expect(told).toEqual([silent, back]);
   for (let seconds = 0; seconds < 60; seconds += 5) waitClock.advance(5_000);
   expect(told).toHaveLength(2);
+});
+
+test('if the thread that hangs dies, clients are told that the next one answers, when it does', async () => {
+  const home = workerHome();
+  const waitClock = new FakeClock();
+  const told: string[] = [];
+  const gate = new Int32Array(new SharedArrayBuffer(8));
+  const script = join(home.folder, 'hanging.cjs');
+  // The first thread hangs when it is asked for a thread, and ends when the gate opens.
+  writeFileSync(
+    script,
+    `const { parentPort, workerData } = require('node:worker_threads');
+const gate = workerData.nodeVersions.gate;
+const on = parentPort.on.bind(parentPort);
+parentPort.on = (name, listener) => on(name, (message) => {
+  if (Atomics.load(gate, 0) === 0 && message.some(({ method }) => method === 'getMetadata')) {
+    Atomics.store(gate, 1, 1);
+    Atomics.wait(gate, 0, 0);
+    process.exit(1);
+  }
+  listener(message);
+});
+require(${JSON.stringify(builtScript(SCRIPT))});`,
+  );
+  const nodeVersions = { ...process.versions, gate } as unknown as NodeJS.ProcessVersions;
+  const store = home.open(undefined, {
+    script,
+    waitClock,
+    nodeVersions,
+    log: new RecordingLog(),
+    onSilent: (message) => told.push(message),
+  });
+  await store.createThread(threadRecord(1));
+  const call = store.getMetadata(idOf(1));
+  await expect.poll(() => Atomics.load(gate, 1), { interval: 1 }).toBe(1);
+  for (let seconds = 0; seconds < 40; seconds += 5) waitClock.advance(5_000);
+  Atomics.store(gate, 0, 1);
+  Atomics.notify(gate, 0);
+  expect(await call).toMatchObject({ name: null });
+  expect(told).toEqual([
+    expect.stringContaining('has not answered for 20 s'),
+    `${home.file} could not be used for 40 s. It can be used again.`,
+  ]);
 });

@@ -206,7 +206,8 @@ class ActionRun {
   async #finish(outcome: ActionOutcome, open: OpenItem | null): Promise<ActionOutcome> {
     const item = outcome.item ?? this.#action.item;
     this.#isFinished = true;
-    if (open !== null && item !== null && item !== 'runsOn') await open.complete(item, this.#deps.called?.output?.entries(outcome));
+    if (open !== null && item !== null && item !== 'runsOn')
+      await open.complete(item, () => this.#deps.called?.output.entries(outcome) ?? []);
     if (outcome.after !== undefined && outcome.after.length > 0) await this.#deps.outbox.commit({ announce: [...outcome.after] });
     if (this.#endsTurn !== null) this.#turn.interrupt(this.#endsTurn);
     return outcome;

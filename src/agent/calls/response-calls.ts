@@ -91,6 +91,7 @@ export class ResponseCalls {
     }
   }
 
+  /** Call it in the moment in which the entries are given to the outbox: what is deferred must stand before the `deferredRead`. */
   #inPlace(entries: LogEntry[]): LogEntry[] {
     if (!this.#isResponding) return entries;
     this.#hasDeferred ||= entries.length > 0;

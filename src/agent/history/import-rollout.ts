@@ -1,4 +1,3 @@
-import { stat } from 'node:fs/promises';
 import { PROTOCOL_VERSION } from '../../protocol/protocol-version.ts';
 import { shuttingDown } from '../../protocol/rpc-error.ts';
 import { type Rollout, readRollout } from '../../rollout/read-rollout.ts';
@@ -7,7 +6,7 @@ import type { AgentDeps } from '../agent-deps.ts';
 import { resolveSettings, threadCwd } from '../settings/resolve-settings.ts';
 import { historyFacts } from './history-facts.ts';
 
-/** How much of the file is read, or of its entries is stored. */
+/** How much of the files of a history is read, or of its entries is stored. */
 export interface ImportProgress {
   step: 'read' | 'stored';
   percent: number;
@@ -33,8 +32,7 @@ export async function importRollout(
     if (isClosing()) throw shuttingDown();
     onProgress({ step, percent: Math.min(100, Math.round((100 * done) / Math.max(1, all))) });
   };
-  const fileBytes = (await stat(path).catch(() => null))?.size ?? 0;
-  const onRead = (bytes: number) => report('read', bytes, fileBytes);
+  const onRead = (bytes: number, allBytes: number) => report('read', bytes, allBytes);
   const rollout = await readRollout(path, { ids, onRead });
   const { meta, entries, skippedLines } = rollout;
   const stored = await store.getThread(meta.id);

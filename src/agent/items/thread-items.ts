@@ -96,7 +96,7 @@ export class ThreadItems {
         }
       },
       drained,
-      complete: async (ended, others = []) => {
+      complete: async (ended, others = () => []) => {
         // A review that could not be saved is not in the item.
         if (begun.reviews.length > 0) await begun.saving;
         timer?.clear();
@@ -105,7 +105,7 @@ export class ThreadItems {
         const item = withReviews(ended, settledReviews(begun.reviews, completedAtMs));
         const kind = begun.runsOn ? ('lateItem' as const) : ('item' as const);
         await outbox.commitOrOwe({
-          entries: [{ kind, turnId, item, startedAtMs, completedAtMs }, ...others],
+          entries: [{ kind, turnId, item, startedAtMs, completedAtMs }, ...others()],
           announce: [{ method: 'item/completed', params: { threadId, turnId, item, completedAtMs } }],
         });
         outbox.unfinished.end(item.id);

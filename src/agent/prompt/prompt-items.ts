@@ -7,8 +7,9 @@ const CALL_CUT_OFF = 'This call was cut off before it gave an output.';
 
 /**
  * Makes a history valid for model APIs, item by item. The items of one response, which end where an item comes that the model did not
- * make, are followed by the outputs of its calls in the order of the calls, with a placeholder for a missing output. Outputs without their call, reasoning that no other item of the model follows, and items
- * that are not for models are left out. The same history gives the same prompt.
+ * make, are followed by the outputs of its calls in the order of the calls, with a placeholder for a missing output. Outputs without their
+ * call, reasoning that no other item of the model follows, and items that are not for models are left out. The same history gives the same
+ * prompt.
  */
 export class PromptItems {
   #prompt: ResponseItem[] = [];

@@ -1,4 +1,5 @@
 import { spawnSource } from '../../store/spawn-source.ts';
+import { StoreError } from '../../store/store-error.ts';
 import type { AgentRecord, ThreadStore } from '../../store/thread-store.ts';
 
 /** How many threads are retired by one change of the store, so that it takes a few milliseconds. */
@@ -45,7 +46,7 @@ export async function retireTree(
   };
   /** Ends threads together. If that is not possible, ends them one by one, so that the failure of one is its own. */
   const endAll = async (ids: string[]) => {
-    const together = changeAll && (await retireUnloaded(ids, () => changeAll(ids)).catch(() => false));
+    const together = changeAll && (await retireUnloaded(ids, () => changeAll(ids)).catch(noneIfStoreFailed));
     for (const id of ids) {
       if (together !== true) await end(id);
       else {
@@ -69,6 +70,11 @@ export async function retireTree(
     if (done.has(threadId)) return;
     await end(threadId);
   }
+}
+
+function noneIfStoreFailed(error: unknown): false {
+  if (error instanceof StoreError) return false;
+  throw error;
 }
 
 function depthOf({ source }: AgentRecord): number {

@@ -190,11 +190,6 @@ export class ActiveTurn implements TurnContext {
     while (this.#holds > 0) await this.#change();
   }
 
-  /** Whether deferred input has arrived that the model has not read. */
-  get hasDeferred(): boolean {
-    return this.#inputs.includes('deferred');
-  }
-
   /** Waits for open reservations, and returns the input that has arrived since the last call. */
   async takeInputs(): Promise<Arrival[]> {
     while (this.#reservations > 0) await this.#change();

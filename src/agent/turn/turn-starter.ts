@@ -133,9 +133,9 @@ export class TurnStarter {
     try {
       const deps = { settings, ...agent, instructions: state.configuration.instructions, atMs: clock.now() };
       input = this.#withheld(await turnInput({ params, author }, deps));
-      // The reservation has stopped the response, so the model reads deferred items now, before the new input.
-      const deferred: LogEntry[] = turn.hasDeferred ? [{ kind: 'deferredRead', turnId: turn.id }] : [];
-      const step = { entries: [...deferred, ...inputEntries(turn.id, input)], patch: change.patch };
+      // The reservation has stopped the response. So what is deferred, such as what calls have told meanwhile, comes before the new input.
+      const entries: LogEntry[] = [{ kind: 'deferredRead', turnId: turn.id }, ...inputEntries(turn.id, input)];
+      const step = { entries, patch: change.patch };
       await outbox.commit({ ...mergedSteps([step, parts.inputArrived()]), ...withheldItem(turn.id, input) });
     } catch (error) {
       reservation.release();

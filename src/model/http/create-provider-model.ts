@@ -50,7 +50,7 @@ interface ModelCall {
 }
 
 /** A request that is ready to be sent, and the reasoning settings in it. */
-interface PreparedRequest {
+interface ReadyRequest {
   options: AttemptOptions;
   reasoning: ReasoningSent;
 }
@@ -84,7 +84,7 @@ async function* eventGroups(call: ModelCall): AsyncGenerator<ModelEvent[], void,
     return;
   }
   const retries = new RetryPlan(provider, deps.clock, call.request.retries);
-  const prepared: PreparedRequest = { options, reasoning };
+  const prepared: ReadyRequest = { options, reasoning };
   yield [{ type: 'started' }];
   for (;;) {
     const failure = yield* attemptWithFallbacks(call, prepared);
@@ -107,7 +107,7 @@ async function* eventGroups(call: ModelCall): AsyncGenerator<ModelEvent[], void,
 /** Sends the request; if the model refuses its reasoning settings, sends it again at once with fewer. */
 async function* attemptWithFallbacks(
   call: ModelCall,
-  prepared: PreparedRequest,
+  prepared: ReadyRequest,
 ): AsyncGenerator<ModelEvent[], ModelFailure | null, undefined> {
   for (;;) {
     const failure = yield* runAttempt(prepared.options);
@@ -152,11 +152,7 @@ async function prepare(call: ModelCall, reasoning: ReasoningSent): Promise<Attem
 }
 
 /** Returns the request with fewer reasoning settings; null if none is left that may have been refused. */
-async function prepareWithLess(
-  call: ModelCall,
-  prepared: PreparedRequest,
-  refused: ModelFailure['retry'],
-): Promise<PreparedRequest | null> {
+async function prepareWithLess(call: ModelCall, prepared: ReadyRequest, refused: ModelFailure['retry']): Promise<ReadyRequest | null> {
   const plainer = PLAINER[refused]?.filter((each) => REASONING_SENT.indexOf(each) > REASONING_SENT.indexOf(prepared.reasoning)) ?? [];
   for (const reasoning of plainer) {
     const options = await prepare(call, reasoning);

@@ -38,14 +38,14 @@ import type { SqliteWriter } from './sqlite-writer.ts';
 import { StoreConnection } from './store-connection.ts';
 import { BUSY_MS_MAX } from './store-queue.ts';
 import { archiveThread, archiveThreads } from './threads/archive-thread.ts';
-import { beginFromDraft, beginThread } from './threads/begin-thread.ts';
+import { beginFromStaged, beginThread } from './threads/begin-thread.ts';
 import { deleteThread } from './threads/delete-thread.ts';
 import { forkThread } from './threads/fork-thread.ts';
 import { listThreads } from './threads/list-threads.ts';
 import { openWriter } from './threads/open-writer.ts';
 import { resumeWriter } from './threads/resume-writer.ts';
 import { revertThread } from './threads/revert-thread.ts';
-import { beginDraft, type Draft, dropDraft, stageEntries, stagePiece } from './threads/stage-entries.ts';
+import { beginStaging, dropStaged, type StagedHistory, stageEntries, stagePiece } from './threads/stage-entries.ts';
 import type { WalSyncOptions } from './wal/wal-sync.ts';
 
 export interface SqliteStoreOptions extends DatabasePlaces {
@@ -94,24 +94,24 @@ export class SqliteStore implements ThreadStore {
     return record.ephemeral ? (await this.#connected()).call(begin) : this.#write(begin);
   }
 
-  async createFromDraft(record: ThreadRecord, draft: Draft): Promise<ThreadWriter | null> {
-    return this.#write((connection) => beginFromDraft(connection, record, draft));
+  async createFromStaged(record: ThreadRecord, staged: StagedHistory): Promise<ThreadWriter | null> {
+    return this.#write((connection) => beginFromStaged(connection, record, staged));
   }
 
-  async beginDraft(id: string): Promise<void> {
-    return this.#write((connection) => beginDraft(connection, id));
+  async beginStaging(id: string): Promise<void> {
+    return this.#write((connection) => beginStaging(connection, id));
   }
 
-  async stageEntries(draft: Draft, entries: LogEntry[]): Promise<boolean> {
-    return this.#write((connection) => stageEntries(connection, draft, entries));
+  async stageEntries(staged: StagedHistory, entries: LogEntry[]): Promise<boolean> {
+    return this.#write((connection) => stageEntries(connection, staged, entries));
   }
 
-  async stagePiece(draftId: string, piece: string): Promise<string | null> {
-    return this.#write((connection) => stagePiece(connection, draftId, piece));
+  async stagePiece(stagedId: string, piece: string): Promise<string | null> {
+    return this.#write((connection) => stagePiece(connection, stagedId, piece));
   }
 
-  async dropDraft(id: string): Promise<void> {
-    return this.#write((connection) => dropDraft(connection, id));
+  async dropStaged(id: string): Promise<void> {
+    return this.#write((connection) => dropStaged(connection, id));
   }
 
   /** Reads a piece of a text; null: it is gone. */

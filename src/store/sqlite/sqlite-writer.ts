@@ -134,8 +134,8 @@ export class SqliteWriter implements ThreadWriter {
   }
 
   /**
-   * Returns the write that goes back to an earlier tip, and removes the entries behind it, the last of which is at `end`. The caller was told that they are not stored, and may store them
-   * again. Fails if the log has more entries by then.
+   * Returns the write that goes back to an earlier tip, and removes the entries behind it, the last of which is at `end`. The caller was
+   * told that they are not stored, and may store them again. Fails if the log has more entries by then.
    */
   #undoing({ tip, writeId }: Pick<LogTail, 'tip' | 'writeId'>, end: number): JoinedWrite {
     const run = () => {

@@ -159,14 +159,17 @@ export class StoreConnection {
     });
   }
 
-  /** The log of a draft of this process; null: there is none. */
-  draftLog(draftId: string): number | null {
-    return this.#store.leases.heldLog(draftId);
+  /** The log of a staged history of this process; null: there is none. */
+  stagedLog(stagedId: string): number | null {
+    return this.#store.leases.heldLog(stagedId);
   }
 
-  /** Sets the log of a draft. Null: it has none any more, and the log is removed unless a thread has it. Call it within `writeAsOwner`. */
-  setDraft(draftId: string, logId: number | null): void {
-    this.#store.leases.hold(draftId, logId === null ? [] : [logId]);
+  /**
+   * Sets the log of a staged history. Null: it has none any more, and the log is removed unless a thread has it. Call it within
+   * `writeAsOwner`.
+   */
+  setStagedLog(stagedId: string, logId: number | null): void {
+    this.#store.leases.hold(stagedId, logId === null ? [] : [logId]);
     this.#idleWork.discarded();
   }
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { retireTree } from '../../../src/agent/sub-agents/retire-tree.ts';
+import { StoreError } from '../../../src/store/store-error.ts';
 import type { AgentRecord } from '../../../src/store/thread-store.ts';
 
 /** An agent at this depth, as the store lists it. */
@@ -22,3 +23,30 @@ test('the deepest agents are retired first, though the clock says that they are 
   );
   expect(retired).toEqual(['great-grandchild', 'other grandchild', 'grandchild', 'child', 'root']);
 });
+
+test.each([
+  [new StoreError('store_failed', 'the store has failed', {}), ['child', 'root'], null],
+  [new TypeError('a bug'), [], 'a bug'],
+])(
+  'agents that the store could not retire together are retired one by one, and no other error is hidden: %s',
+  async (error, retired, failure) => {
+    const done: string[] = [];
+    const options = { change: async () => {}, changeAll: async () => {}, takes: () => true };
+    const ended = retireTree(
+      'root',
+      { ...options, retired: ({ threadId }) => done.push(threadId) },
+      {
+        store: { listAgents: async () => [agent('child', 1)], agentIds: async () => ['child'] },
+        retire: (_id, change) => change().then(() => false),
+        retireUnloaded: () => Promise.reject(error),
+      },
+    );
+    expect(
+      await ended.then(
+        () => null,
+        ({ message }: Error) => message,
+      ),
+    ).toBe(failure);
+    expect(done).toEqual(retired);
+  },
+);

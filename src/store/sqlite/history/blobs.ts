@@ -39,8 +39,8 @@ export class Blobs {
     return JSON.stringify(value, (_key, part: unknown) => (isBlob(part) ? MARK + this.#reference(part, logId) : part));
   }
 
-  /** As `encode`, for a value that is soon replaced: only texts that are stored in pieces already, and those like a mark, are stored apart. */
-  encodeDraft(value: unknown, logId: number): string {
+  /** As `encode`, for an unfinished item, which is soon replaced: only texts that are in pieces already, or like a mark, are stored apart. */
+  encodeUnfinished(value: unknown, logId: number): string {
     const text = JSON.stringify(value);
     if (!text.includes(MARK_IN_JSON)) return text;
     return JSON.stringify(value, (_key, part: unknown) => (isMark(part) ? MARK + this.#reference(part, logId) : part));

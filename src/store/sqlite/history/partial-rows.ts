@@ -77,7 +77,7 @@ export class PartialRows {
 
   /** `logId`: the thread's own log, which keeps the pieces of long texts. */
   put(threadId: string, { savedAtMs, item }: PartialItem, logId: number): void {
-    const text = this.#blobs.encodeDraft(item, logId);
+    const text = this.#blobs.encodeUnfinished(item, logId);
     const found = this.#find.get(threadId, item.item.id);
     const saved = this.#saved.get(threadId)?.get(item.item.id);
     const isKnown = saved?.number === found?.number && saved?.savedAtMs === found?.savedAtMs && saved?.bytes === found?.bytes;

@@ -2,24 +2,24 @@ import type { LogEntry, ThreadRecord } from '../../thread-store.ts';
 import type { HistoryCut } from '../history/cut-history.ts';
 import type { SqliteWriter } from '../sqlite-writer.ts';
 import type { StoreConnection } from '../store-connection.ts';
-import type { Draft } from './stage-entries.ts';
+import type { StagedHistory } from './stage-entries.ts';
 
 /** Stores a new thread, takes it and makes its writer. */
 export function beginThread(connection: StoreConnection, record: ThreadRecord, entries: LogEntry[]): SqliteWriter {
   return beginWithHistory(connection, record, () => ({ segments: [], entries }));
 }
 
-/** Stores a new thread that has the history of a draft, takes it and makes its writer. Null: the draft is lost. */
-export function beginFromDraft(connection: StoreConnection, record: ThreadRecord, draft: Draft): SqliteWriter | null {
+/** Stores a new thread that has a staged history, takes it and makes its writer. Null: the history is lost. */
+export function beginFromStaged(connection: StoreConnection, record: ThreadRecord, staged: StagedHistory): SqliteWriter | null {
   const { disk } = connection;
   const tail = connection.writeAsOwner(connection.writable(disk), () => {
-    const logId = connection.draftLog(draft.id);
-    if (logId === null || disk.logs.lastOrdinal(logId) !== draft.tip) return null;
-    disk.threads.insert(record, { logId, tip: draft.tip, writtenAtMs: connection.now() });
+    const logId = connection.stagedLog(staged.id);
+    if (logId === null || disk.logs.lastOrdinal(logId) !== staged.tip) return null;
+    disk.threads.insert(record, { logId, tip: staged.tip, writtenAtMs: connection.now() });
     disk.segments.set(record.id, [], logId);
-    connection.setDraft(draft.id, null);
+    connection.setStagedLog(staged.id, null);
     connection.takeThread(disk, record.id);
-    return { threadId: record.id, logId, tip: draft.tip, writeId: null };
+    return { threadId: record.id, logId, tip: staged.tip, writeId: null };
   });
   return tail === null ? null : connection.addWriter(disk, tail);
 }

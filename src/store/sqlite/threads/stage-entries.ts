@@ -2,19 +2,19 @@ import type { LogEntry } from '../../thread-store.ts';
 import type { StoreConnection } from '../store-connection.ts';
 
 /** A history that is stored in parts, unseen, before the thread that will have it. */
-export interface Draft {
+export interface StagedHistory {
   id: string;
   /** How many entries it has. */
   tip: number;
 }
 
 /**
- * Stores a part of a draft, after its first `tip` entries. Returns false if the draft is lost: then nothing of it will stay, and it must be
- * begun again under another id. Can be repeated.
+ * Stores a part of a staged history, after its first `tip` entries. Returns false if the history is lost: then nothing of it will stay, and
+ * it must be begun again under another id. Can be repeated.
  */
-export function stageEntries(connection: StoreConnection, { id, tip }: Draft, entries: LogEntry[]): boolean {
+export function stageEntries(connection: StoreConnection, { id, tip }: StagedHistory, entries: LogEntry[]): boolean {
   return (
-    inDraft(connection, id, (logId) => {
+    inStaged(connection, id, (logId) => {
       const { logs } = connection.disk;
       const last = logs.lastOrdinal(logId);
       if (last === tip) logs.append(logId, tip, entries);
@@ -24,28 +24,28 @@ export function stageEntries(connection: StoreConnection, { id, tip }: Draft, en
   );
 }
 
-/** Stores a piece of a text of a draft, and returns its hash. Null: the draft is lost. */
+/** Stores a piece of a text of a staged history, and returns its hash. Null: the history is lost. */
 export function stagePiece(connection: StoreConnection, id: string, piece: string): string | null {
-  return inDraft(connection, id, (logId) => connection.disk.blobs.keep(piece, logId));
+  return inStaged(connection, id, (logId) => connection.disk.blobs.keep(piece, logId));
 }
 
-/** Gives up a draft. What was stored of it is removed later. */
-export function dropDraft(connection: StoreConnection, id: string): void {
-  if (connection.draftLog(id) === null) return;
-  connection.writeAsOwner(connection.disk, () => connection.setDraft(id, null));
+/** Gives up a staged history. What was stored of it is removed later. */
+export function dropStaged(connection: StoreConnection, id: string): void {
+  if (connection.stagedLog(id) === null) return;
+  connection.writeAsOwner(connection.disk, () => connection.setStagedLog(id, null));
 }
 
-/** Stores something in the log of a draft, which begins with an empty part. */
-function inDraft<T>(connection: StoreConnection, id: string, work: (logId: number) => T | null): T | null {
+/** Stores something in the log of a staged history, which begins with an empty part. */
+function inStaged<T>(connection: StoreConnection, id: string, work: (logId: number) => T | null): T | null {
   return connection.writeAsOwner(connection.writable(connection.disk), () => {
-    const logId = connection.draftLog(id);
+    const logId = connection.stagedLog(id);
     return logId === null ? null : work(logId);
   });
 }
 
-/** Begins a draft under a new id. Can be repeated. */
-export function beginDraft(connection: StoreConnection, id: string): void {
+/** Begins a staged history under a new id. Can be repeated. */
+export function beginStaging(connection: StoreConnection, id: string): void {
   connection.writeAsOwner(connection.writable(connection.disk), () => {
-    if (connection.draftLog(id) === null) connection.setDraft(id, connection.disk.logs.create());
+    if (connection.stagedLog(id) === null) connection.setStagedLog(id, connection.disk.logs.create());
   });
 }

@@ -9,7 +9,7 @@ export interface AnswerWatchDeps {
   /** Makes a call that the thread answers at once, whatever it waits for. */
   ping: () => void;
   onSilent: (seconds: number) => void;
-  /** The thread that was silent answers again. */
+  /** The thread that was silent answers again, or the one after it does. `seconds`: since it was last heard. */
   onBack: (seconds: number) => void;
 }
 
@@ -22,7 +22,8 @@ export class AnswerWatch {
   #timer: Timer | null = null;
   #heardAtMs = 0;
   #isAsked = false;
-  #isSilent = false;
+  /** When it was last heard before it was told to be silent. Null: it is not silent. A next thread is silent too until it is heard. */
+  #silentSinceMs: number | null = null;
 
   constructor(deps: AnswerWatchDeps) {
     this.#deps = deps;
@@ -37,10 +38,10 @@ export class AnswerWatch {
 
   /** The thread has sent a message. */
   heard(): void {
-    if (this.#isSilent) this.#deps.onBack(this.#quietSeconds);
+    if (this.#silentSinceMs !== null) this.#deps.onBack(this.#secondsSince(this.#silentSinceMs));
     this.#heardAtMs = this.#deps.clock.monotonic();
     this.#isAsked = false;
-    this.#isSilent = false;
+    this.#silentSinceMs = null;
   }
 
   /** The thread has no calls, or has ended. */
@@ -48,11 +49,10 @@ export class AnswerWatch {
     this.#timer?.clear();
     this.#timer = null;
     this.#isAsked = false;
-    this.#isSilent = false;
   }
 
-  get #quietSeconds(): number {
-    return Math.round((this.#deps.clock.monotonic() - this.#heardAtMs) / 1000);
+  #secondsSince(ms: number): number {
+    return Math.round((this.#deps.clock.monotonic() - ms) / 1000);
   }
 
   #look(): void {
@@ -61,9 +61,9 @@ export class AnswerWatch {
       if (quietMs >= QUIET_MS_MAX && !this.#isAsked) {
         this.#isAsked = true;
         this.#deps.ping();
-      } else if (quietMs >= 2 * QUIET_MS_MAX && !this.#isSilent) {
-        this.#isSilent = true;
-        this.#deps.onSilent(this.#quietSeconds);
+      } else if (quietMs >= 2 * QUIET_MS_MAX && this.#silentSinceMs === null) {
+        this.#silentSinceMs = this.#heardAtMs;
+        this.#deps.onSilent(this.#secondsSince(this.#heardAtMs));
       }
       this.#look();
     }, LOOK_MS);

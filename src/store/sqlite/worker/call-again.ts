@@ -4,13 +4,13 @@ import type { SqliteStore } from '../create-sqlite-store.ts';
 import type { StoreCall, StoreMethod } from './store-call.ts';
 
 type Again = {
-  [Method in StoreMethod | 'createFromDraft']?: (store: SqliteStore, ...args: Parameters<SqliteStore[Method]>) => Promise<unknown>;
+  [Method in StoreMethod | 'createFromStaged']?: (store: SqliteStore, ...args: Parameters<SqliteStore[Method]>) => Promise<unknown>;
 };
 
 /** The calls that would fail, or do something twice, if they were simply made again. */
 const AGAIN: Again = {
   createThread: async (store, record, entries) => (await begun(store, record)) ?? store.createThread(record, entries),
-  createFromDraft: async (store, record, draft) => (await begun(store, record)) ?? store.createFromDraft(record, draft),
+  createFromStaged: async (store, record, staged) => (await begun(store, record)) ?? store.createFromStaged(record, staged),
   forkThread: async (store, sourceId, point, record) => (await begun(store, record)) ?? store.forkThread(sourceId, point, record),
   archiveThread: (store, threadId, atMs) =>
     unlessDone(store, threadId, { change: () => store.archiveThread(threadId, atMs), isDone: (record) => record?.archivedAtMs === atMs }),

@@ -1,6 +1,6 @@
 import { type AgentPage, agentsBelow } from '../../agents-below.ts';
 import type { ThreadStore } from '../../thread-store.ts';
-import { createFromDraft, isShort } from './create-from-draft.ts';
+import { createFromStaged, isShort } from './create-from-staged.ts';
 import { RemoteWriter } from './remote-writer.ts';
 import { type OpenedWriter, STORE_METHODS, type StoreMethod } from './store-call.ts';
 import { StoreThread, type StoreThreadOptions } from './store-thread.ts';
@@ -22,7 +22,7 @@ export function createWorkerStore(options: StoreThreadOptions): WorkerStore {
   };
   const createThread: ThreadStore['createThread'] = async (record, entries = [], onStored = () => {}) => {
     if (record.ephemeral || isShort(entries)) return call('createThread', [record, entries]) as Promise<RemoteWriter>;
-    const opened = await createFromDraft(thread, { record, entries }, { texts: thread.longTexts, onStored });
+    const opened = await createFromStaged(thread, { record, entries }, { texts: thread.longTexts, onStored });
     return new RemoteWriter(thread, opened as OpenedWriter);
   };
   const names = Object.keys(STORE_METHODS) as StoreMethod[];

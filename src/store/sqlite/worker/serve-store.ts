@@ -92,7 +92,7 @@ class StoreServer {
     const { id: handle, method, args } = call;
     const done = call.again ? callAgain(this.#store, call) : undefined;
     const value = await (done ?? (this.#store as unknown as Target)[method]?.(...args));
-    if (value === null || (STORE_METHODS[method as StoreMethod] !== 'writer' && method !== 'createFromDraft')) return value;
+    if (value === null || (STORE_METHODS[method as StoreMethod] !== 'writer' && method !== 'createFromStaged')) return value;
     const writer = value as SqliteWriter;
     this.#writers.set(handle, writer);
     return { handle, threadId: writer.threadId, lastWrite: writer.writeId } satisfies OpenedWriter;

@@ -47,11 +47,11 @@ export type InternalMethod =
   | 'resumeWriter'
   | 'readAgents'
   | 'readPiece'
-  | 'beginDraft'
+  | 'beginStaging'
   | 'stageEntries'
   | 'stagePiece'
-  | 'createFromDraft'
-  | 'dropDraft';
+  | 'createFromStaged'
+  | 'dropStaged';
 
 /** A call of the store, or of a writer. `nowMs` is the time of the caller's clock, which is the time of the store. */
 export interface StoreCall {
@@ -72,7 +72,7 @@ export interface StoreCall {
  */
 export type StoreAnswer = { id: number; value: unknown; hasLongTexts?: true } | { id: number; error: ErrorData };
 
-/** A message of the store's thread: that it has started, the outcomes of calls, a text for the user about a repair, or a line for the log. */
+/** A message of the store's thread: it has started, outcomes of calls, a text for the user about a repair, or a line for the log. */
 export type StoreReply =
   | { ready: true }
   | { answers: StoreAnswer[] }

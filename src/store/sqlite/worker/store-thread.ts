@@ -220,16 +220,18 @@ export class StoreThread {
       },
     });
     this.#worker = worker;
-    this.#isReady = false;
     return worker;
   }
 
   #receive(reply: StoreReply): void {
-    this.#watch.heard();
     if ('ready' in reply) {
       this.#isReady = true;
       this.#failedStarts = 0;
-    } else if ('answers' in reply) for (const answer of reply.answers) this.#settle(answer);
+      return;
+    }
+    // That it has started does not show that it can use the file.
+    this.#watch.heard();
+    if ('answers' in reply) for (const answer of reply.answers) this.#settle(answer);
     else if ('repaired' in reply) this.#options.onRepaired?.(reply.repaired);
     else this.#options.log[reply.level](withErrors(reply.fields), reply.text);
   }
@@ -253,12 +255,15 @@ export class StoreThread {
 
   #died(reason: Error): void {
     this.#worker = null;
+    const wasReady = this.#isReady;
+    // The next one may fail before it is there.
+    this.#isReady = false;
     this.#watch.rest();
     const { file, log } = this.#options;
     log.error({ err: reason, file }, 'the thread of the store has died; another one makes its calls again');
     const calls = [...this.#sent.values()];
     for (const waiting of calls) this.#forget(waiting);
-    if (this.#isReady) this.#makeAgain(calls, reason);
+    if (wasReady) this.#makeAgain(calls, reason);
     else this.#startAgain(calls, reason);
     this.#postSoon();
   }

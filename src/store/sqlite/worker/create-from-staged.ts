@@ -17,7 +17,7 @@ export function isShort(entries: readonly LogEntry[]): boolean {
   return entries.length <= SLICE_ENTRIES_MAX && jsonWeight(entries, SLICE_CHARS_MAX) <= SLICE_CHARS_MAX;
 }
 
-interface DraftOptions {
+interface StagingOptions {
   texts: LongTexts;
   /** Called when so many of the entries are stored. */
   onStored: (count: number) => void;
@@ -28,27 +28,27 @@ interface DraftOptions {
  * stores the thread. What is left of an attempt that fails is removed: by the store, or when another process finds that this one has died.
  * Resolves as the call `createThread` does.
  */
-export async function createFromDraft(
+export async function createFromStaged(
   thread: StoreThread,
   { record, entries }: { record: ThreadRecord; entries: readonly LogEntry[] },
-  options: DraftOptions,
+  options: StagingOptions,
 ): Promise<unknown> {
   for (let tries = 1; ; tries++) {
     try {
-      return await new DraftThread(thread, options).create(record, entries);
+      return await new StagedThread(thread, options).create(record, entries);
     } catch (error) {
       if (!isPiecesLost(error) || tries === TRIES_MAX) throw error;
     }
   }
 }
 
-class DraftThread {
+class StagedThread {
   readonly #thread: StoreThread;
   readonly #id = randomUUID();
   readonly #onStored: (count: number) => void;
   readonly #sender: LongTextSender;
 
-  constructor(thread: StoreThread, { texts, onStored }: DraftOptions) {
+  constructor(thread: StoreThread, { texts, onStored }: StagingOptions) {
     this.#thread = thread;
     this.#onStored = onStored;
     this.#sender = new LongTextSender(texts, async (piece) => (await this.#stage('stagePiece', [this.#id, piece])) as string);
@@ -56,23 +56,23 @@ class DraftThread {
 
   async create(record: ThreadRecord, entries: readonly LogEntry[]): Promise<unknown> {
     try {
-      await this.#thread.call({ method: 'beginDraft', args: [this.#id] });
+      await this.#thread.call({ method: 'beginStaging', args: [this.#id] });
       for (let tip = 0; tip < entries.length; ) {
         const slice = await this.#slice(entries, tip);
         await this.#stage('stageEntries', [{ id: this.#id, tip }, slice]);
         tip += slice.length;
         this.#onStored(tip);
       }
-      return await this.#stage('createFromDraft', [record, { id: this.#id, tip: entries.length }]);
+      return await this.#stage('createFromStaged', [record, { id: this.#id, tip: entries.length }]);
     } catch (error) {
-      // If this fails too, the draft is removed when this process has ended.
-      await this.#thread.call({ method: 'dropDraft', args: [this.#id] }).catch(() => {});
+      // If this fails too, what was staged is removed when this process has ended.
+      await this.#thread.call({ method: 'dropStaged', args: [this.#id] }).catch(() => {});
       throw error;
     }
   }
 
-  /** Makes a call that answers null or false if the draft is lost. */
-  async #stage(method: 'stagePiece' | 'stageEntries' | 'createFromDraft', args: readonly unknown[]): Promise<unknown> {
+  /** Makes a call that answers null or false if what was staged is lost. */
+  async #stage(method: 'stagePiece' | 'stageEntries' | 'createFromStaged', args: readonly unknown[]): Promise<unknown> {
     const value = await this.#thread.call({ method, args });
     if (value === null || value === false) throw piecesLost();
     return value;
