@@ -1,5 +1,9 @@
+import { validateHeaderValue } from 'node:http';
 import { expect, test } from 'vitest';
+import { requestIdentity } from '../../src/agent/prompt/request-identity.ts';
+import type { TurnContext } from '../../src/agent/turn/turn-part.ts';
 import type { ModelEvent, ModelRequest } from '../../src/model/model.ts';
+import type { ThreadRecord } from '../../src/store/thread-store.ts';
 import { idOf } from '../support/counting-ids.ts';
 import { Gate } from '../support/gate.ts';
 import { text } from '../support/test-client.ts';
@@ -15,6 +19,15 @@ async function started(responses: ScriptedResponse[], options: TestServerOptions
 }
 
 const header = ({ model }: TestServer, name: string) => model.requests.map(({ headers }) => headers?.[name]);
+
+/** The identity of a request of a thread with these changes. */
+async function identity(changes: Partial<ThreadRecord>) {
+  const server = await started([]);
+  const record = await server.store.getThread(idOf(1));
+  if (record === null) throw new Error('there is no thread');
+  const turn = { id: idOf(2), rootTurnId: idOf(2), startedAtMs: 1, settings: record.settings, clientMetadata: {} };
+  return requestIdentity({ record: { ...record, ...changes }, turn: turn as TurnContext, kind: 'turn' });
+}
 
 /** The facts about the turn, in the header and in the body. */
 function facts({ headers, clientMetadata }: ModelRequest): Record<string, unknown>[] {
@@ -49,6 +62,28 @@ test('each request says which thread, turn and client it is of', async () => {
     'x-codex-turn-metadata': headers?.['x-codex-turn-metadata'],
   });
   expect(facts(server.model.request(1))[0]).toMatchObject({ thread_id: idOf(1), turn_id: turn.id, request_kind: 'turn' });
+});
+
+test.each([
+  ['My Editor 2.0 (beta)', 'My Editor 2.0 (beta)'],
+  ['x'.repeat(200), 'x'.repeat(200)],
+  ['x'.repeat(201), 'heddle'],
+  [' editor', 'heddle'],
+  ['éditeur', 'heddle'],
+  ['a\r\nb', 'heddle'],
+  ['', 'heddle'],
+])('the client %j is named %j', async (name, named) => {
+  expect((await identity({ originator: name })).headers).toMatchObject({
+    originator: named,
+    'user-agent': expect.stringMatching(/^[\x20-\x7e]+ heddle$/),
+  });
+});
+
+test('an id that no header can have is only in the body', async () => {
+  const { headers, clientMetadata } = await identity({ sessionId: 's€' });
+  expect(headers['session-id']).toBeUndefined();
+  expect(clientMetadata.session_id).toBe('s€');
+  for (const value of Object.values(headers)) expect(() => validateHeaderValue('x', value)).not.toThrow();
 });
 
 test('the facts of a client are sent with its turn, those of a steer from then on, and none replaces one of the server', async () => {
