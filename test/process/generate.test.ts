@@ -110,6 +110,8 @@ test('its options are refused where nothing is generated', () => {
   for (const option of [['--out', 'x'], ['--experimental']]) {
     const { status, stderr } = run(['app-server', ...option]);
     expect(status).toBe(2);
-    expect(stderr).toMatch(/^heddle: --out and --experimental can only be used with generate-json-schema and generate-ts \("heddle --help" .*\)\n$/);
+    expect(stderr).toMatch(
+      /^heddle: --out and --experimental can only be used with generate-json-schema and generate-ts \("heddle --help" .*\)\n$/,
+    );
   }
 });
