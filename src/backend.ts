@@ -35,7 +35,7 @@ import { CredentialStore } from './mcp/oauth/credential-store.ts';
 import { McpLogins } from './mcp/oauth/mcp-logins.ts';
 import type { Model } from './model/model.ts';
 import type { ModelPool } from './model/model-pool.ts';
-import type { Picture, ScalePicture } from './model/pictures/scaled-pictures.ts';
+import type { ScalePicture } from './model/pictures/scaled-pictures.ts';
 import { providerModels } from './model/provider-models.ts';
 import { RateLimits } from './model/rate-limits.ts';
 import type { Dial } from './network/checked-dial.ts';
@@ -250,7 +250,7 @@ function createConfiguration(options: AppParts, { clients, clock, log, credentia
 }
 
 /** The models of the providers, and the rate limits that their responses tell. */
-function createModels({ model, home, env, version, scalePicture = scaleHere }: AppParts, { clients, clock, log }: Base) {
+function createModels({ model, home, env, version, scalePicture = scaleHere() }: AppParts, { clients, clock, log }: Base) {
   const rateLimits = new RateLimits((limits) => clients.publish('everyone', 'account/rateLimits/updated', { rateLimits: limits }));
   const deps = {
     env,
@@ -264,14 +264,16 @@ function createModels({ model, home, env, version, scalePicture = scaleHere }: A
   return { ...providerModels(model ?? null, deps), rateLimits };
 }
 
-async function scaleHere(picture: Picture, sideMax: number): Promise<Picture | null> {
-  const { scalePicture } = await import('./model/pictures/scale-picture.ts');
-  try {
-    return scalePicture(picture, sideMax);
-  } catch {
-    // The library throws strings and errors of WebAssembly if it cannot decode a picture.
-    return null;
-  }
+/** Scales pictures in this thread, until one cannot be decoded. */
+function scaleHere(): ScalePicture {
+  let isUsable = true;
+  return async (picture, sideMax) => {
+    const { scalePicture } = await import('./model/pictures/scale-picture.ts');
+    if (!isUsable) return 'unfinished';
+    const scaled = scalePicture(picture, sideMax);
+    isUsable = scaled !== null;
+    return scaled;
+  };
 }
 
 /** The MCP servers, and the logins to them. Nothing runs before a server is configured. */

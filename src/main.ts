@@ -339,12 +339,12 @@ function run(command: Command): void {
 
 function fail(error: unknown, exitCode: number, hint = ''): void {
   const message = error instanceof Error ? error.message : String(error);
-  process.stderr.write(`heddle: ${showText(message, { multiline: true })}\n${hint}`);
+  process.stderr.write(`heddle: ${showText(message, { multiline: true })}${hint}\n`);
   process.exitCode = exitCode;
 }
 
 try {
   run(parseCommandLine(process.argv.slice(2)));
 } catch (error) {
-  fail(error, 2, 'heddle --help lists the commands and options.\n');
+  fail(error, 2, ' ("heddle --help" lists the commands and options.)');
 }

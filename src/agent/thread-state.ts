@@ -31,6 +31,8 @@ export class ThreadState {
   #isUncounted = false;
   /** The part of the prompt that the last usage counts; null: all up to the last item that the model made. */
   #promptTokens: number | null = null;
+  /** What the provider counted last, if the usage of the record stands for more than that; else null. */
+  #counted: TokenUsageBreakdown | null = null;
   /** How many questions of each kind are open. */
   readonly #waiting = new Map<ThreadActiveFlag, number>();
   readonly #agents: AgentTree['usage'];
@@ -51,8 +53,12 @@ export class ThreadState {
 
   /** The tokens that the provider counted for the thread's last response; null: unknown, as after a compaction. */
   get lastUsage(): LastUsage | null {
-    const last = this.record.tokenUsage?.usage.last ?? null;
+    const last = this.#lastCounted;
     return last === null || this.#isUncounted || last.inputTokens === 0 ? null : { ...last, promptTokens: this.#promptTokens };
+  }
+
+  get #lastCounted(): TokenUsageBreakdown | null {
+    return this.#counted ?? this.record.tokenUsage?.usage.last ?? null;
   }
 
   /** The model is asked. Unless its response is counted, the last usage counts only what the model had made before: so many tokens. */
@@ -75,6 +81,7 @@ export class ThreadState {
 
   keep(patch: ThreadPatch): void {
     this.record = { ...this.record, ...patch };
+    if (patch.tokenUsage !== undefined) this.#counted = null;
   }
 
   /** Changes the status at once, and returns the step that stores and announces it. */
@@ -102,8 +109,11 @@ export class ThreadState {
       this.#promptTokens = null;
     }
     const before = this.record.tokenUsage?.usage ?? null;
+    const held = isAside ? this.#counted : null;
     const counted = { total: addUsage(before?.total ?? null, used), last: isAside ? (before?.last ?? NO_USAGE) : used };
-    return this.#usageStep(turn.id, counted, isAside ? this.settings.model : turn.settings.model);
+    const step = this.#usageStep(turn.id, counted, isAside ? this.settings.model : turn.settings.model);
+    this.#counted = held;
+    return step;
   }
 
   /** Notes at once that a response has come whose usage is unknown. */
@@ -118,9 +128,15 @@ export class ThreadState {
     return this.#lengthStep(turn, { totalTokens, compactions: 1 });
   }
 
-  /** Notes at once that the prompt is longer than the model can read. Returns the step that stores and announces it. */
+  /**
+   * Returns the step that stores and announces that the prompt is longer than the model can read. What the provider counted last still
+   * counts for the server.
+   */
   exceededStep(turn: TurnContext): UsageStep {
-    return this.#lengthStep(turn, { totalTokens: this.configuration.contextWindow(turn.settings.model).tokens, compactions: 0 });
+    const counted = this.#lastCounted;
+    const step = this.#lengthStep(turn, { totalTokens: this.configuration.contextWindow(turn.settings.model).tokens, compactions: 0 });
+    this.#counted = counted;
+    return step;
   }
 
   #lengthStep(turn: TurnContext, { totalTokens, compactions }: { totalTokens: number; compactions: 0 | 1 }): UsageStep {

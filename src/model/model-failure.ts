@@ -1,4 +1,5 @@
 import type { TurnError } from '../protocol/generated/types.ts';
+import type { ModelEvent } from './model.ts';
 
 /** Why a request to a model failed. */
 export interface ModelFailure {
@@ -11,9 +12,16 @@ export interface ModelFailure {
   retry: 'never' | 'connection' | 'request' | 'stream' | 'withoutReasoning' | 'withoutExtras';
   /** How long the provider asks to wait, in milliseconds; null if it does not say. */
   waitMs: number | null;
+  /** The provider refuses a picture, or pictures at all, in words of its own. */
+  refusesPictures?: true;
 }
 
 /** Makes a failure for which the provider asks for no wait. */
 export function modelFailure(message: string, codexErrorInfo: TurnError['codexErrorInfo'], retry: ModelFailure['retry']): ModelFailure {
   return { error: { message, codexErrorInfo, additionalDetails: null }, retry, waitMs: null };
+}
+
+/** The last event of a response that has failed. */
+export function failedEvent({ error, refusesPictures }: Pick<ModelFailure, 'error' | 'refusesPictures'>): ModelEvent {
+  return { type: 'failed', error, ...(refusesPictures && { refusesPictures }) };
 }

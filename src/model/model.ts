@@ -99,7 +99,8 @@ export type ModelEvent =
   | { type: 'retrying'; error: TurnError; delayMs: number; spent?: SpentRetries }
   /** `responseId`: the id of the response at a provider that keeps responses. */
   | { type: 'completed'; usage: TokenUsageBreakdown | null; responseId?: string }
-  | { type: 'failed'; error: TurnError };
+  /** `refusesPictures`: the provider says that the cause is a picture, or that it takes none. */
+  | { type: 'failed'; error: TurnError; refusesPictures?: true };
 
 export interface Model {
   /**

@@ -34,7 +34,7 @@ export function readMeta({ type, payload, atMs }: RolloutRecord): RolloutMeta | 
   const isCustom = instructions.object('provenance').text('type') === 'custom';
   return {
     id,
-    sessionId: payload.text('session_id') ?? id,
+    sessionId: uuidOf(payload, 'session_id') ?? id,
     createdAtMs,
     cwd: payload.text('cwd'),
     source: sourceOf(payload),
@@ -43,16 +43,22 @@ export function readMeta({ type, payload, atMs }: RolloutRecord): RolloutMeta | 
     cliVersion: payload.text('cli_version'),
     modelProvider: payload.text('model_provider'),
     gitInfo: gitInfo(payload.object('git')),
-    forkedFromId: payload.text('forked_from_id'),
+    forkedFromId: uuidOf(payload, 'forked_from_id'),
     baseInstructions: isCustom ? instructions.text('text') : null,
     base: baseOf(payload.object('history_base')),
   };
 }
 
+/** What names a thread is sent to providers in headers, so no other text may be in its place. */
+function uuidOf(fields: Fields, name: string): string | null {
+  const id = fields.text(name);
+  return id !== null && isUuid(id) ? id : null;
+}
+
 function baseOf(base: Fields): RolloutMeta['base'] {
-  const fileId = base.text('thread_id');
+  const fileId = uuidOf(base, 'thread_id');
   const bytes = base.number('end_byte_offset');
-  return fileId !== null && isUuid(fileId) && bytes !== null && bytes >= 0 ? { fileId, bytes } : null;
+  return fileId !== null && bytes !== null && bytes >= 0 ? { fileId, bytes } : null;
 }
 
 function gitInfo(git: Fields): GitInfo | null {
@@ -77,7 +83,7 @@ function subAgent(source: Fields, key: string): SubAgentSource {
   const word = source.oneOf(key, ['review', 'compact', 'memory_consolidation']);
   if (word !== null) return word;
   const spawn = source.object(key).object('thread_spawn');
-  const parent = spawn.text('parent_thread_id');
+  const parent = uuidOf(spawn, 'parent_thread_id');
   if (parent === null) return { other: source.object(key).text('other') ?? source.text(key) ?? 'unknown' };
   return {
     thread_spawn: {

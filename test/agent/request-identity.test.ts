@@ -1,5 +1,12 @@
+import { validateHeaderValue } from 'node:http';
 import { expect, test } from 'vitest';
+import { requestIdentity } from '../../src/agent/prompt/request-identity.ts';
+import type { ThreadConfiguration } from '../../src/agent/settings/thread-configuration.ts';
+import type { AgentTree } from '../../src/agent/sub-agents/agent-tree.ts';
+import { ThreadState } from '../../src/agent/thread-state.ts';
+import type { TurnContext } from '../../src/agent/turn/turn-part.ts';
 import type { ModelEvent, ModelRequest } from '../../src/model/model.ts';
+import type { ThreadRecord } from '../../src/store/thread-store.ts';
 import { idOf } from '../support/counting-ids.ts';
 import { Gate } from '../support/gate.ts';
 import { text } from '../support/test-client.ts';
@@ -15,6 +22,15 @@ async function started(responses: ScriptedResponse[], options: TestServerOptions
 }
 
 const header = ({ model }: TestServer, name: string) => model.requests.map(({ headers }) => headers?.[name]);
+
+/** The identity of a request of a thread with these changes. */
+async function identity(changes: Partial<ThreadRecord>) {
+  const server = await started([]);
+  const record = await server.store.getThread(idOf(1));
+  if (record === null) throw new Error('there is no thread');
+  const turn = { id: idOf(2), rootTurnId: idOf(2), startedAtMs: 1, settings: record.settings, clientMetadata: {} };
+  return requestIdentity({ record: { ...record, ...changes }, turn: turn as TurnContext, kind: 'turn' });
+}
 
 /** The facts about the turn, in the header and in the body. */
 function facts({ headers, clientMetadata }: ModelRequest): Record<string, unknown>[] {
@@ -49,6 +65,28 @@ test('each request says which thread, turn and client it is of', async () => {
     'x-codex-turn-metadata': headers?.['x-codex-turn-metadata'],
   });
   expect(facts(server.model.request(1))[0]).toMatchObject({ thread_id: idOf(1), turn_id: turn.id, request_kind: 'turn' });
+});
+
+test.each([
+  ['My Editor 2.0 (beta)', 'My Editor 2.0 (beta)'],
+  ['x'.repeat(200), 'x'.repeat(200)],
+  ['x'.repeat(201), 'heddle'],
+  [' editor', 'heddle'],
+  ['éditeur', 'heddle'],
+  ['a\r\nb', 'heddle'],
+  ['', 'heddle'],
+])('the client %j is named %j', async (name, named) => {
+  expect((await identity({ originator: name })).headers).toMatchObject({
+    originator: named,
+    'user-agent': expect.stringMatching(/^[\x20-\x7e]+ heddle$/),
+  });
+});
+
+test('an id that no header can have is only in the body', async () => {
+  const { headers, clientMetadata } = await identity({ sessionId: 's€' });
+  expect(headers['session-id']).toBeUndefined();
+  expect(clientMetadata.session_id).toBe('s€');
+  for (const value of Object.values(headers)) expect(() => validateHeaderValue('x', value)).not.toThrow();
 });
 
 test('the facts of a client are sent with its turn, those of a steer from then on, and none replaces one of the server', async () => {
@@ -128,14 +166,18 @@ test('the requests of an agent name it and the thread that started it', async ()
   expect(own.clientMetadata).toMatchObject({ 'x-openai-subagent': 'collab_spawn' });
 });
 
-test('a model that answers in place of the one that was asked is told once a turn, a dated version of it is not', async () => {
+test('a model that answers in place of the one that was asked is told once in the thread, a dated version of it is not', async () => {
   const by = (model: string): ModelEvent => ({ type: 'answered', model, turnState: null });
   const plan = functionCall('update_plan', { plan: [] });
-  const server = await started([response([by('lesser')], plan), response([by('lesser')]), response([by('TEST-model-2026-01-31')])]);
+  const models = ['lesser', 'TEST-model-2026-01-31', 'other', 'lesser'];
+  const server = await started([response([by('lesser')], plan), ...models.map((model) => response([by(model)], message('ok')))]);
   const { id: turnId } = await server.client.turn(idOf(1), 'hi');
   await server.client.turn(idOf(1), 'next');
+  const { id: later } = await server.client.turn(idOf(1), 'again');
+  await server.client.turn(idOf(1), 'last');
   expect(server.client.notifications('model/rerouted')).toEqual([
     { threadId: idOf(1), turnId, fromModel: 'test-model', toModel: 'lesser', reason: 'highRiskCyberActivity' },
+    { threadId: idOf(1), turnId: later, fromModel: 'test-model', toModel: 'other', reason: 'highRiskCyberActivity' },
   ]);
 });
 
@@ -157,7 +199,29 @@ test('after a prompt that was too long, the token usage stands at the context wi
   expect(tokenUsage).toMatchObject({ total: USAGE, last: { totalTokens: 270_000, inputTokens: 0 }, modelContextWindow: 270_000 });
 });
 
-test('a service tier that nobody knows is none', async () => {
+test('after a prompt that was too long, what the provider has counted before still counts', async () => {
+  const server = await started([]);
+  const record = await server.store.getThread(idOf(1));
+  if (record === null) throw new Error('there is no thread');
+  const configuration = { contextWindow: () => ({ tokens: 270_000, isKnown: true }) } as unknown as ThreadConfiguration;
+  const state = new ThreadState(record, configuration, { used: () => {}, below: () => null } as unknown as AgentTree['usage']);
+  const turn = { id: idOf(2), settings: record.settings } as TurnContext;
+  const shown = () => state.record.tokenUsage?.usage.last.totalTokens;
+  state.tokensStep(turn, USAGE, { isAside: false });
+  state.exceededStep(turn);
+  state.exceededStep(turn);
+  expect([state.lastUsage, shown()]).toEqual([{ ...USAGE, promptTokens: null }, 270_000]);
+  state.tokensStep(turn, { ...USAGE, inputTokens: 1 }, { isAside: true });
+  expect([state.lastUsage, shown()]).toEqual([{ ...USAGE, promptTokens: null }, 270_000]);
+  const next = { ...USAGE, inputTokens: 7, totalTokens: 9 };
+  state.tokensStep(turn, next, { isAside: false });
+  expect([state.lastUsage, shown()]).toEqual([{ ...next, promptTokens: null }, 9]);
+  state.exceededStep(turn);
+  state.promptStep(turn, 500);
+  expect([state.lastUsage, shown()]).toEqual([null, 500]);
+});
+
+test('a service tier that a client asks for and nobody knows is none', async () => {
   const server = await startServer({ model: new TestModel(answer(), answer()) });
   const tiers = ['default', 'flex', 'priority', 'fast', 'nonsense', ''];
   const kept = [];
@@ -166,6 +230,19 @@ test('a service tier that nobody knows is none', async () => {
   await server.client.turn(idOf(1), 'hi', { serviceTier: 'nonsense' });
   await server.client.turn(idOf(1), 'hi', { serviceTierForTurn: 'nonsense' });
   expect(server.model.requests.map(({ serviceTier }) => serviceTier)).toEqual([null, null]);
+});
+
+test('a service tier of the configuration is sent as it stands, and a client may ask for it', async () => {
+  const server = await started([answer(), answer(), answer(), answer()], { config: 'service_tier = "on_demand"' });
+  await server.client.turn(idOf(1), 'hi');
+  await server.client.turn(idOf(1), 'hi', { serviceTierForTurn: 'nonsense' });
+  await server.client.turn(idOf(1), 'hi', { serviceTier: 'on_demand' });
+  await server.client.turn(idOf(1), 'hi', { serviceTier: 'nonsense' });
+  expect(server.model.requests.map(({ serviceTier }) => serviceTier)).toEqual(['on_demand', null, 'on_demand', null]);
+  const asked = [];
+  for (const serviceTier of [null, 'on_demand', 'nonsense'])
+    asked.push((await server.client.request('thread/start', { serviceTier })).serviceTier);
+  expect(asked).toEqual(['on_demand', 'on_demand', null]);
 });
 
 test('the limit of the body counts by the figures of the provider, from the first response on', async () => {

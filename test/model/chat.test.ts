@@ -178,6 +178,14 @@ describe('calls, as servers give them', () => {
   ])('%s fail the stream', async (_, chunk, text) => {
     expect((await answer(chatStream(chunk, finish('tool_calls'), DONE))).at(-1)).toEqual(failed(`P (URL) ${text}.`));
   });
+
+  test('without a name leave the message before them incomplete, so that the request is sent again as it was', async () => {
+    const nameless = one({ index: 0, id: 'a', function: { arguments: '{}' } });
+    for (const end of [[finish('tool_calls'), DONE], [DONE]]) {
+      const events = await answer(chatStream(delta({ content: 'hi' }), nameless, ...end));
+      expect(events.map(({ type }) => type)).toEqual(['started', 'itemStarted', 'textDelta', 'failed']);
+    }
+  });
 });
 
 describe('texts, as servers give them', () => {

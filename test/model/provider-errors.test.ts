@@ -405,3 +405,25 @@ function failedResponse(code: string): object {
 function done(item: object): object {
   return { type: 'response.output_item.done', output_index: 0, item };
 }
+
+test.each<[name: string, reply: Reply, refuses: boolean]>([
+  ['400', refusing(400, error('x', 'invalid image')), true],
+  ['404 of a gateway', refusing(404, error('x', 'No endpoints found that support image input')), true],
+  ['415', refusing(415, error('x', 'unsupported media type')), true],
+  ['422', refusing(422, { detail: 'the picture is broken' }), true],
+  ['500 of llama.cpp', refusing(500, error('x', 'image input is not supported')), true],
+  ['200 with an error', refusing(200, error('x', 'invalid image'), { 'content-type': 'application/json' }), true],
+  ['response.failed', streaming(created, { type: 'response.failed', response: { error: { code: 'x', message: 'invalid image' } } }), true],
+  ['400 without a word of pictures', refusing(400, error('x', 'bad field')), false],
+  ['401', refusing(401, error('x', 'no image for you')), false],
+  ['429', refusing(429, error('x', 'input-images per min')), false],
+  ['503', refusing(503, error('x', 'image backend busy')), false],
+  [
+    'response.failed, overloaded',
+    streaming(created, { type: 'response.failed', response: { error: { code: 'slow_down', message: 'image' } } }),
+    false,
+  ],
+])('%s: whether it refuses pictures says the text of the provider, not its name', async (_, reply, refuses) => {
+  const event = await lastEvent(reply, { name: 'Imagerouter', requestMaxRetries: 0, streamMaxRetries: 0 });
+  expect({ type: event.type, refuses: event.refusesPictures ?? false }).toEqual({ type: 'failed', refuses });
+});

@@ -56,7 +56,7 @@ describe('what cannot be served is told in a line', () => {
     const { status, stdout, stderr } = run(args, { where });
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
     expect(stderr).toMatch(
-      new RegExp(`^heddle: ${problem.replace(/[.*+?^$()<>]/g, '\\$&')}.*\nheddle --help lists the commands and options\\.\n$`),
+      new RegExp(`^heddle: ${problem.replace(/[.*+?^$()<>]/g, '\\$&')}.* \\("heddle --help" lists the commands and options\\.\\)\n$`),
     );
     expect(readdirSync(where.home)).toEqual([]);
   });

@@ -569,3 +569,11 @@ test('a long file is read in chunks, and nothing is lost between them', async ()
   const { entries, skippedLines } = await readText(text([sessionMeta(THREAD), ...turns]));
   expect([skippedLines, brief(entries).model]).toEqual([0, Array.from({ length: 20 }, (_, index) => [`${index}`, long]).flat()]);
 });
+
+test('an id of a thread that is no UUID is not taken', async () => {
+  const parent = { subagent: { thread_spawn: { parent_thread_id: 's€', depth: 2 } } };
+  const ids = { session_id: 's€', forked_from_id: '../x', source: parent };
+  const { meta } = await readText(`${sessionMeta(THREAD, ids)}\n`);
+  expect(meta).toMatchObject({ id: THREAD, sessionId: THREAD, forkedFromId: null, source: { subAgent: { other: 'unknown' } } });
+  expect((await readText(`${sessionMeta(THREAD, { session_id: rolloutId(2) })}\n`)).meta.sessionId).toBe(rolloutId(2));
+});

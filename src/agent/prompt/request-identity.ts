@@ -17,7 +17,10 @@ interface Asking {
 const HEADER_CHARS_MAX = 4_096;
 /** More facts of a client are not sent at all. */
 const CLIENT_CHARS_MAX = 16 * 1024;
-const HEADER_TEXT = /^[\x21-\x7e]+$/;
+/** What a header can have and keeps unchanged. */
+const HEADER_TEXT = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
+/** A client with a longer name is not named. */
+const ORIGINATOR_CHARS_MAX = 200;
 
 /**
  * The headers and the facts by which gateways and providers know the thread, the turn and the client of a request. None of them is a secret.
@@ -26,20 +29,21 @@ const HEADER_TEXT = /^[\x21-\x7e]+$/;
 export function requestIdentity(asking: Asking): Required<Pick<ModelRequest, 'headers' | 'clientMetadata'>> {
   const { record, turn } = asking;
   const { id: threadId, sessionId, originator } = record;
-  const client = originator !== null && HEADER_TEXT.test(originator) ? originator : 'heddle';
+  const isName = originator !== null && originator.length <= ORIGINATOR_CHARS_MAX && HEADER_TEXT.test(originator);
+  const client = isName ? originator : 'heddle';
   const windowId = `${threadId}:${record.tokenUsage?.compactions ?? 0}`;
   const facts = turnFacts(asking, windowId);
   const header = asciiJson(facts.withClients);
   const about = { 'x-codex-window-id': windowId, ...agentFacts(asking) };
   return {
-    headers: {
+    headers: sendable({
       originator: client,
       'user-agent': `${client}/${PROTOCOL_VERSION} (${osType()} ${release()}; ${arch()}) heddle`,
       'session-id': sessionId,
       'thread-id': threadId,
       ...about,
       'x-codex-turn-metadata': header.length > HEADER_CHARS_MAX ? asciiJson(facts.own) : header,
-    },
+    }),
     clientMetadata: {
       thread_id: threadId,
       session_id: sessionId,
@@ -78,6 +82,11 @@ function agentFacts({ record, kind }: Asking): Record<string, string> {
     ...(name === null ? {} : { 'x-openai-subagent': name }),
     ...(parent === undefined ? {} : { 'x-codex-parent-thread-id': parent }),
   };
+}
+
+/** Threads that were imported before their ids were checked can have any text. */
+function sendable(headers: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).filter(([, value]) => HEADER_TEXT.test(value)));
 }
 
 /** JSON text that a header can have. */

@@ -102,7 +102,7 @@ export function resolveSettings(sources: SettingsSources): {
       effort,
       summary: kept('summary', 'model_reasoning_summary') ?? config.get('model_reasoning_summary'),
       personality: overrides.personality ?? kept('personality', 'personality') ?? config.get('personality'),
-      serviceTier: servedTier(overrides.serviceTier ?? keptOr(kept('serviceTier', 'service_tier'), () => config.get('service_tier'))),
+      serviceTier: tierOf(config, overrides.serviceTier ?? null, kept('serviceTier', 'service_tier')),
       collaborationMode: collaboration(mode, {
         model,
         effort: mode === 'plan' ? (modeSettings?.reasoning_effort ?? effort) : effort,
@@ -116,12 +116,16 @@ export function resolveSettings(sources: SettingsSources): {
   };
 }
 
-/** The service tiers that requests can have. A request is refused if the provider does not know its tier. */
-const SERVED_TIERS: ReadonlySet<string> = new Set(['default', 'flex', 'priority', 'fast']);
+/** The service tiers that clients can ask for. Providers refuse a request with a tier that they do not know. */
+const KNOWN_TIERS: ReadonlySet<string> = new Set(['default', 'flex', 'priority', 'fast']);
 
-/** The service tier that counts: null in place of one that nobody knows. */
-export function servedTier(tier: string | null): string | null {
-  return tier !== null && SERVED_TIERS.has(tier) ? tier : null;
+/** The service tier that counts if a client asks for one: null in place of one that neither the server nor the configuration knows. */
+export function askedTier(config: Config, tier: string | null): string | null {
+  return tier !== null && (KNOWN_TIERS.has(tier) || tier === config.get('service_tier')) ? tier : null;
+}
+
+function tierOf(config: Config, asked: string | null, kept: string | null | undefined): string | null {
+  return asked === null ? keptOr(kept, () => config.get('service_tier')) : askedTier(config, asked);
 }
 
 /** The settings without a provider that nobody has chosen, and with the model that a client asked for in place of that provider's. */
@@ -209,7 +213,7 @@ export function withTurnOverrides(
     summary: params.summary ?? settings.summary,
     personality: params.personality ?? settings.personality,
     // Null removes the tier, as clients expect.
-    serviceTier: params.serviceTier === undefined ? settings.serviceTier : servedTier(params.serviceTier),
+    serviceTier: params.serviceTier === undefined ? settings.serviceTier : askedTier(config, params.serviceTier),
     collaborationMode: collaboration((mode ?? settings.collaborationMode).mode, {
       model,
       effort: modeEffort(settings, params, { effort, config }),

@@ -101,11 +101,10 @@ function sentRequest(run: RunningTurn, prepared: ModelRequest, broken: RunningTu
   };
 }
 
-/** Tells clients, once, that another model answers than the one that was asked. */
+/** Tells clients, once in the thread, that another model answers than the one that was asked. */
 function noteModel(run: RunningTurn, toModel: string): void {
   const fromModel = run.turn.settings.model;
-  if (run.reroutedTo === toModel || isOfModel(toModel, fromModel)) return;
-  run.reroutedTo = toModel;
+  if (isOfModel(toModel, fromModel) || !run.deps.isNewRerouting(fromModel, toModel)) return;
   const params = { ...idsOf(run), fromModel, toModel, reason: 'highRiskCyberActivity' as const };
   void commit(run, { announce: [{ method: 'model/rerouted', params }] });
 }

@@ -41,7 +41,6 @@ export async function runTurn(deps: TurnDeps, turn: ActiveTurn, beginning: TurnB
     response: null,
     broken: null,
     turnState: null,
-    reroutedTo: null,
     lastMessage: null,
     left: 'nothing',
     untaken: [],

@@ -33,6 +33,8 @@ export interface TurnDeps {
   drained(): Promise<void> | null;
   /** Builds the next model request from the thread's history and these tools. Returns the error if it is too large. */
   request(turn: ActiveTurn, tools: readonly Tool[]): Promise<PreparedRequest | TurnError>;
+  /** Whether clients have not been told yet that the second model answers in place of the first. They have from now on. */
+  isNewRerouting(fromModel: string, toModel: string): boolean;
   /** The headers and facts that say who asks with the turn's next request. */
   identity(turn: ActiveTurn): Required<Pick<ModelRequest, 'headers' | 'clientMetadata'>>;
   /** The thread's token usage so far; null: unknown. */
@@ -83,8 +85,6 @@ export interface RunningTurn {
   broken: BrokenResponse | null;
   /** What the provider has told to be sent back within the turn. */
   turnState: string | null;
-  /** The model that has answered in place of the one that was asked, as clients know it; null: none. */
-  reroutedTo: string | null;
   /** The steps of the responses, and of the end if the turn completes. */
   readonly sequence: StepSequence;
   /** The items that began in the turn and continue after its end. Null before the end is about to be stored. */

@@ -14,6 +14,9 @@ import { runTurn, type TurnBeginning } from './run-turn.ts';
 import type { TurnDeps } from './turn-deps.ts';
 import { modelEntries } from './turn-input.ts';
 
+/** Of more pairs of models, the oldest are told again. */
+const REROUTINGS_MAX = 100;
+
 interface TurnRunnerDeps extends ThreadCallsDeps {
   history: PromptHistory;
   raw: RawEvents;
@@ -23,6 +26,8 @@ interface TurnRunnerDeps extends ThreadCallsDeps {
 export class TurnRunner {
   readonly calls: ThreadCalls;
   readonly #deps: TurnRunnerDeps;
+  /** The pairs of models of which clients have been told that one answers in place of the other. */
+  readonly #reroutings = new Set<string>();
 
   constructor(deps: TurnRunnerDeps) {
     this.#deps = deps;
@@ -50,6 +55,13 @@ export class TurnRunner {
     this.#deps.state.noteRequest(prompt.tokensOfModel);
     const end = await promptBudget.requesting(history, turn.signal);
     return { request: modelRequest(turn, { threadId: id, configuration, input: prompt.items, tools }), end };
+  }
+
+  #isNewRerouting(pair: string): boolean {
+    if (this.#reroutings.has(pair)) return false;
+    this.#reroutings.add(pair);
+    for (const oldest of this.#reroutings) if (this.#reroutings.size > REROUTINGS_MAX) this.#reroutings.delete(oldest);
+    return true;
   }
 
   async #tellContext({ id, settings }: ActiveTurn): Promise<void> {
@@ -80,6 +92,7 @@ export class TurnRunner {
       newId: () => ids.next(),
       drained: () => clients.drained({ threadId: state.id }),
       identity: (turn) => requestIdentity({ record: state.record, turn, kind: turn.kind === 'review' ? 'review' : 'turn' }),
+      isNewRerouting: (fromModel, toModel) => this.#isNewRerouting(JSON.stringify([fromModel, toModel])),
       exceededStep: (turn) => state.exceededStep(turn),
       tokenUsage: () => state.record.tokenUsage?.usage ?? null,
       request: (turn, tools) => this.#request(turn, tools),

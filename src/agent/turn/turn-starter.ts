@@ -1,4 +1,5 @@
 import type { JsonValue } from '../../base/json-value.ts';
+import type { Config } from '../../config/config.ts';
 import type { GrantedPermissions } from '../../policy/permissions/sandbox-bounds.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { Turn, TurnStartParams } from '../../protocol/generated/types.ts';
@@ -7,7 +8,7 @@ import type { LogEntry, ThreadPatch, ThreadSettings } from '../../store/thread-s
 import type { AgentDeps } from '../agent-deps.ts';
 import type { Outbox } from '../outbox.ts';
 import { threadPreview } from '../prompt/thread-preview.ts';
-import { servedTier, withTurnOverrides } from '../settings/resolve-settings.ts';
+import { askedTier, withTurnOverrides } from '../settings/resolve-settings.ts';
 import { settingsChange } from '../settings/settings-change.ts';
 import { mergedSteps, type StepAddition } from '../step.ts';
 import type { ThreadState } from '../thread-state.ts';
@@ -89,7 +90,7 @@ export class TurnStarter {
       kind: due?.kind ?? (opening === null ? 'user' : 'shell'),
       startedAtMs: now,
       startedMs,
-      settings: ofTurn(settings, params),
+      settings: ofTurn(settings, params, state.configuration.config),
       outputSchema: (params.outputSchema ?? null) as JsonValue,
     });
     turn.clientMetadata = params.responsesapiClientMetadata ?? {};
@@ -163,7 +164,7 @@ export class TurnStarter {
     const { state, agent } = this.#deps;
     const sources = { serverCwd: agent.cwd, config: state.configuration.config };
     const changed = [...turn.changes, params].reduce((all, overrides) => withTurnOverrides(all, overrides, sources), state.settings);
-    turn.settings = ofTurn(changed, params);
+    turn.settings = ofTurn(changed, params, sources.config);
     turn.outputSchema = (params.outputSchema ?? turn.outputSchema) as JsonValue;
   }
 
@@ -180,6 +181,6 @@ export class TurnStarter {
 }
 
 /** The settings of a turn that begins with this request: those of the thread, and the tier for this turn only. */
-function ofTurn(settings: ThreadSettings, { serviceTierForTurn }: TurnStartParams): ThreadSettings {
-  return serviceTierForTurn ? { ...settings, serviceTier: servedTier(serviceTierForTurn) } : settings;
+function ofTurn(settings: ThreadSettings, { serviceTierForTurn }: TurnStartParams, config: Config): ThreadSettings {
+  return serviceTierForTurn ? { ...settings, serviceTier: askedTier(config, serviceTierForTurn) } : settings;
 }

@@ -129,8 +129,13 @@ export class ChatTranslator implements EventTranslator {
     events.push({ type: 'itemCompleted', item: { type: 'reasoning', id, summary: [], content } });
   }
 
-  /** Completes all items; the token counts may still follow. */
+  /** Completes all items; the token counts may still follow. If the calls are unusable, completes none, so that the request is sent again. */
   #finish(events: Translation[]): void {
+    const calls = this.#calls.items();
+    if (typeof calls === 'string') {
+      events.push(this.#garbage(calls));
+      return;
+    }
     this.#finished = true;
     this.#completeReasoning(events);
     if (this.#message !== null) {
@@ -138,9 +143,7 @@ export class ChatTranslator implements EventTranslator {
       const content = [{ type: 'output_text' as const, text: pieces.join('') }];
       events.push({ type: 'itemCompleted', item: { type: 'message', id, role: 'assistant', content } });
     }
-    const calls = this.#calls.items();
-    if (typeof calls === 'string') events.push(this.#garbage(calls));
-    else events.push(...calls.map((item): ModelEvent => ({ type: 'itemCompleted', item })));
+    events.push(...calls.map((item): ModelEvent => ({ type: 'itemCompleted', item })));
   }
 
   #incomplete(why: string): Translation {

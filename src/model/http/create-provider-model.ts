@@ -7,7 +7,7 @@ import type { Log } from '../../base/log.ts';
 import type { ProviderConfig } from '../../config/providers/provider-config.ts';
 import type { RateLimitSnapshot, TurnError } from '../../protocol/generated/types.ts';
 import type { Model, ModelEvent, ModelRequest } from '../model.ts';
-import type { ModelFailure } from '../model-failure.ts';
+import { failedEvent, type ModelFailure } from '../model-failure.ts';
 import { Attempt, type AttemptOptions } from './attempt.ts';
 import { type EndpointDeps, lowerCaseNames, resolveEndpoint } from './endpoint.ts';
 import { EventRedactor } from './event-redactor.ts';
@@ -92,7 +92,7 @@ async function* eventGroups(call: ModelCall): AsyncGenerator<ModelEvent[], void,
     const { codexErrorInfo } = failure.error;
     const retry = retries.next(failure);
     if (retry === null) {
-      yield [{ type: 'failed', error: failure.error }];
+      yield [failedEvent(failure)];
       return;
     }
     const { delayMs, spent } = retry;

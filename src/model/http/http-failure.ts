@@ -40,6 +40,10 @@ const CODES_BEHIND_STATUS = new Set(['rate_limit_exceeded', 'invalid_request_err
 /** How servers refuse an effort for a model that does not reason. Refusals of a single effort do not match. */
 const NO_REASONING =
   /\bdoes not support (?:thinking|reasoning)\b|\b(?:unrecognized request argument|unsupported parameter).*\breasoning[._]effort\b/i;
+/** The words with which providers refuse a picture, or pictures at all. */
+const ABOUT_PICTURES = /image|picture|photo|vision|multi-?modal|mmproj|media[ _-]?type|mime|base64/i;
+/** Gateways answer 404 if no model behind them takes pictures. */
+const PICTURE_STATUSES: ReadonlySet<number | null> = new Set([400, 404, 413, 415, 422]);
 /** Matches a refusal that may be caused by the reasoning settings. */
 const ABOUT_REASONING = /reasoning|encrypted|\binclude\b/i;
 
@@ -67,7 +71,8 @@ export function httpFailure(endpoint: Endpoint, refusal: HttpRefusal): ModelFail
   const message = `${endpoint.label} answered HTTP ${status}.${said}${advice}`;
   const waitMs = retryAfterMs(headers, refusal.now) ?? waitInTextMs(stated.text);
   const final = known ? 'never' : finalRetry(status, { body, text: stated.text });
-  return waitingFailure(modelFailure(redact(message, endpoint.secrets), meaning.info, meaning.passes ? 'request' : final), waitMs);
+  const failure = modelFailure(redact(message, endpoint.secrets), meaning.info, meaning.passes ? 'request' : final);
+  return waitingFailure(withCause(failure, stated.text), waitMs);
 }
 
 function finalRetry(status: number, { body, text }: { body: string; text: string }): ModelFailure['retry'] {
@@ -82,7 +87,7 @@ export function streamFailure(source: Pick<Endpoint, 'label' | 'secrets'>, error
   const said = stated.text === '' ? stated.codes.join(', ') : stated.text;
   const message = `${source.label} could not answer${said === '' ? '.' : `: ${sentence(said)}`}`;
   const failure = modelFailure(redact(message, source.secrets), meaning.info, meaning.passes ? 'stream' : 'never');
-  return waitingFailure(failure, waitInTextMs(stated.text));
+  return waitingFailure(withCause(failure, said), waitInTextMs(stated.text));
 }
 
 /** Makes the failure for an error in a successful response that is not a stream; null if there is none. `body`: a string or its JSON. */
@@ -96,7 +101,8 @@ export function wholeFailure(endpoint: Endpoint, { body, model }: { body: unknow
   const refused = { ...stated, status, location: undefined, model, quotaIsUsedUp };
   const advice = refusalAdvice(endpoint, refused) || (stated.text === '' ? ' Check base_url of the provider.' : '');
   const message = `${endpoint.label} answered with an error: ${sentence(stated.text || 'no reason given')}${advice}`;
-  return modelFailure(redact(message, endpoint.secrets), meaning.info, meaning.passes ? 'request' : 'never');
+  const failure = modelFailure(redact(message, endpoint.secrets), meaning.info, meaning.passes ? 'request' : 'never');
+  return withCause(failure, stated.text);
 }
 
 /** The status that the error states, else that of the response it came in. */
@@ -117,11 +123,25 @@ function statusMeaning(status: number): ErrorMeaning {
   return { info: { httpConnectionFailed: { httpStatusCode: status } }, passes: status > 500 || status === 408 || status === 409 };
 }
 
+/** The failure, marked if the provider's own text and the kind of the failure say that a picture is refused. */
+function withCause(failure: ModelFailure, text: string): ModelFailure {
+  const { codexErrorInfo: info } = failure.error;
+  // llama.cpp answers 500 if a model takes no pictures.
+  const canRefuse =
+    info === 'other' ||
+    info === 'internalServerError' ||
+    (typeof info === 'object' &&
+      info !== null &&
+      'httpConnectionFailed' in info &&
+      PICTURE_STATUSES.has(info.httpConnectionFailed.httpStatusCode));
+  return canRefuse && ABOUT_PICTURES.test(text) ? { ...failure, refusesPictures: true } : failure;
+}
+
 /** A provider that asks for a longer wait than the limit has failed. */
 function waitingFailure(failure: ModelFailure, waitMs: number | null): ModelFailure {
   if (waitMs === null || waitMs <= RETRY_WAIT_MS_MAX) return { ...failure, waitMs };
   const message = `${failure.error.message} It asks to wait ${Math.ceil(waitMs / 1000)} s, which is longer than heddle waits.`;
-  return { error: { ...failure.error, message }, retry: 'never', waitMs };
+  return { ...failure, error: { ...failure.error, message }, retry: 'never', waitMs };
 }
 
 /** Text and codes of an error in its common shapes: `{error: {message, code, type}}`, `{error: "…"}`, `{message}`, `{detail}`, text. */

@@ -6,12 +6,21 @@ import type { SentPictures } from './sent-pictures.ts';
 
 /** The most models of one provider whose refusals are remembered. */
 const MODELS_MAX = 100;
-/** The words with which providers refuse a picture, or pictures at all. */
-const ABOUT_PICTURES = /image|picture|photo|vision|multi-?modal|mmproj|media[ _-]?type|mime|base64/i;
+/** The events that come before anything that the model has made, or after it. The provider may refuse the request after these. */
+const AROUND: ReadonlySet<ModelEvent['type']> = new Set(['started', 'answered', 'moderated', 'retrying', 'failed', 'completed']);
+
+interface Asking {
+  request: ModelRequest;
+  refused: RefusedPictures;
+  /** The input with all pictures. */
+  prepared: readonly ResponseItem[];
+  /** The refusals that were noted for this request, and that no answer has confirmed. */
+  noted: string[];
+}
 
 /**
  * Sends pictures to a model in a form that it takes. If the provider refuses a picture all the same, sends the request again without it,
- * and never sends this picture to that model again.
+ * and, if the model answers then, never sends this picture to that model again.
  */
 export class PictureModel implements Model {
   readonly report?: () => string | null;
@@ -33,32 +42,36 @@ export class PictureModel implements Model {
     }
     const refused = this.#refusedBy(request.model);
     const prepared = await this.#pictures.of(request.input);
-    for (let tries = 0; ; tries++) {
-      const input = await refused.without(prepared);
-      if (signal.aborted) return;
-      const failure = yield* this.#ask({ request: { ...request, input }, onTaken: () => refused.take(prepared) }, signal);
-      if (failure === null) return;
-      // It was asked with all pictures, then without those that it had not taken before, and at last without any.
-      if (tries === 2 || !input.some(hasPictures)) {
-        yield { type: 'failed', error: failure };
-        return;
+    const noted: string[] = [];
+    try {
+      for (let tries = 0; ; tries++) {
+        const input = await refused.without(prepared);
+        if (signal.aborted) return;
+        const failure = yield* this.#ask({ request: { ...request, input }, refused, prepared, noted }, signal);
+        if (failure === null) return;
+        // It was asked with all pictures, then without those that it had not taken before, and at last without any.
+        if (tries === 2 || !input.some(hasPictures)) {
+          yield { type: 'failed', error: failure };
+          return;
+        }
+        noted.push(...(await refused.refuse(prepared, { all: tries === 1 })));
+        yield { type: 'retrying', error: toldError(failure), delayMs: 0 };
       }
-      await refused.refuse(prepared, { all: tries === 1 });
-      yield { type: 'retrying', error: toldError(failure), delayMs: 0 };
+    } finally {
+      // The request without the pictures was not answered either, so they need not be the cause.
+      refused.forget(noted);
     }
   }
 
-  /** Passes on the events, and calls `onTaken` before the last one of a whole response. If a picture is refused, returns that failure. */
-  async *#ask(
-    { request, onTaken }: { request: ModelRequest; onTaken: () => void },
-    signal: AbortSignal,
-  ): AsyncGenerator<ModelEvent, TurnError | null> {
+  /** Passes on the events. Empties `noted` when the model answers. If a picture is refused, returns that failure. */
+  async *#ask({ request, refused, prepared, noted }: Asking, signal: AbortSignal): AsyncGenerator<ModelEvent, TurnError | null> {
     let hasBegun = false;
     for await (const event of this.#inner.stream(request, signal)) {
-      if (event.type === 'failed' && !hasBegun && ABOUT_PICTURES.test(event.error.message)) return event.error;
-      // Whoever reads the events may stop at the last one.
-      if (event.type === 'completed') onTaken();
-      hasBegun ||= !['started', 'retrying', 'failed', 'completed'].includes(event.type);
+      if (event.type === 'failed' && !hasBegun && event.refusesPictures) return event.error;
+      hasBegun ||= !AROUND.has(event.type);
+      // Whoever reads the events may stop at any of them.
+      if (hasBegun || event.type === 'completed') noted.length = 0;
+      if (event.type === 'completed') refused.take(prepared);
       yield event;
     }
     return null;

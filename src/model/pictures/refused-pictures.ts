@@ -27,7 +27,7 @@ export class RefusedPictures {
 
   /** Returns the input without the refused pictures. The same item has the same one in its place, until a further picture is refused. */
   async without(input: readonly ResponseItem[]): Promise<ResponseItem[]> {
-    if (this.#known === 0) return [...input];
+    if (this.#refused.size === 0) return [...input];
     const sent: ResponseItem[] = [];
     for (const item of input) sent.push(pictureParts(item).length === 0 ? item : await this.#sentFor(item));
     return sent;
@@ -40,12 +40,21 @@ export class RefusedPictures {
 
   /**
    * To be called with input that the model has refused because of a picture. Remembers the pictures that it has not taken before; if it
-   * has taken all, or `all`, remembers each.
+   * has taken all, or `all`, remembers each. Returns what it has remembered, for `forget`.
    */
-  async refuse(input: readonly ResponseItem[], { all }: { all: boolean }): Promise<void> {
+  async refuse(input: readonly ResponseItem[], { all }: { all: boolean }): Promise<string[]> {
     const items = input.filter((item) => pictureParts(item).length > 0);
     const suspects = items.filter((item) => !this.#taken.has(item));
-    for (const item of all || suspects.length === 0 ? items : suspects) for (const key of await this.#keysOf(item)) this.#remember(key);
+    const noted: string[] = [];
+    for (const item of all || suspects.length === 0 ? items : suspects) noted.push(...(await this.#keysOf(item)));
+    const news = [...new Set(noted)].filter((key) => !this.#refused.has(key));
+    for (const key of news) this.#remember(key);
+    return news;
+  }
+
+  /** Sends pictures again whose refusal has not been confirmed. */
+  forget(noted: readonly string[]): void {
+    for (const key of noted) if (this.#refused.delete(key)) this.#known++;
   }
 
   #remember(key: string): void {

@@ -5,10 +5,19 @@ import type { Picture } from './scaled-pictures.ts';
 const JPEG_QUALITY = 85;
 
 /**
- * Scales a picture so that its longer side has `sideMax` pixels, and turns it upright. Of an animation, takes the first picture. Throws if
- * it cannot be decoded; the library must not be used again in this thread then.
+ * Scales a picture so that its longer side has `sideMax` pixels, and turns it upright. Of an animation, takes the first picture. Returns
+ * null if it cannot be decoded. The library must not be used again in this thread then: it gets back neither its stack nor its memory.
  */
-export function scalePicture({ bytes, type }: Picture, sideMax: number): Picture {
+export function scalePicture(picture: Picture, sideMax: number): Picture | null {
+  try {
+    return scale(picture, sideMax);
+  } catch {
+    // The library throws strings and errors of WebAssembly.
+    return null;
+  }
+}
+
+function scale({ bytes, type }: Picture, sideMax: number): Picture {
   const whole = PhotonImage.new_from_byteslice(bytes);
   const factor = sideMax / Math.max(whole.get_width(), whole.get_height());
   const side = (length: number) => Math.max(1, Math.round(length * factor));

@@ -9,8 +9,11 @@ export interface Picture {
   type: string;
 }
 
-/** Scales a picture to this length of its longer side. Resolves with null if it cannot be decoded, or takes too long. Never rejects. */
-export type ScalePicture = (picture: Picture, sideMax: number) => Promise<Picture | null>;
+/**
+ * Scales a picture to this length of its longer side. Resolves with null if it cannot be decoded, and with `unfinished` if it took too long
+ * or the system lacks resources: another attempt may succeed. Never rejects.
+ */
+export type ScalePicture = (picture: Picture, sideMax: number) => Promise<Picture | null | 'unfinished'>;
 
 /** The data of the results that are kept, in characters of Base64. */
 const KEPT_CHARS_MAX = 64 * 1024 * 1024;
@@ -31,24 +34,19 @@ export class ScaledPictures {
     this.#scale = scale;
   }
 
-  /** Resolves with the scaled picture as a data URL, or with null if it cannot be scaled. */
+  /** Resolves with the scaled picture as a data URL, or with null if it cannot be scaled, now or ever. */
   async urlOf(picture: Picture, sideMax: number): Promise<string | null> {
     const key = await hashOf(picture.bytes);
     return this.#queue.run('scale', async () => {
       const known = this.#kept.get(key);
-      if (known === undefined) return this.#keep(key, await this.#made(picture, sideMax));
+      if (known === undefined) {
+        const scaled = await this.#scale(picture, sideMax);
+        return scaled === 'unfinished' ? null : this.#keep(key, scaled && (await urlOf(scaled)));
+      }
       this.#kept.delete(key);
       this.#kept.set(key, known);
       return known;
     });
-  }
-
-  async #made(picture: Picture, sideMax: number): Promise<string | null> {
-    const scaled = await this.#scale(picture, sideMax);
-    return (
-      scaled &&
-      `data:${scaled.type};base64,${await encodeBase64(Buffer.from(scaled.bytes.buffer, scaled.bytes.byteOffset, scaled.bytes.byteLength))}`
-    );
   }
 
   #keep(key: string, url: string | null): string | null {
@@ -61,6 +59,10 @@ export class ScaledPictures {
     }
     return url;
   }
+}
+
+async function urlOf({ type, bytes }: Picture): Promise<string> {
+  return `data:${type};base64,${await encodeBase64(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))}`;
 }
 
 /** A failure takes a little memory, too. */

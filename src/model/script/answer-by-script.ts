@@ -2,6 +2,7 @@ import type { CutStep, ErrorStep, PlanStep, ReasoningStep } from '../../protocol
 import { AnswerWriter, type Paced, type Pieces, words } from '../embedded/answer-writer.ts';
 import { retryingError } from '../http/retrying-error.ts';
 import type { ModelRequest } from '../model.ts';
+import { failedEvent } from '../model-failure.ts';
 import type { ScriptedResponse, ScriptedStep } from './read-script.ts';
 import { scriptedFailure } from './scripted-failure.ts';
 
@@ -28,11 +29,12 @@ export function* answerByScript(request: ModelRequest, { take, now }: ScriptAnsw
       return;
     }
     const delayMs = retryDelay(failure);
-    const error = scriptedFailure(failure, now());
+    const made = scriptedFailure(failure, now());
     if (delayMs === null) {
-      yield { type: 'failed', error };
+      yield failedEvent(made);
       return;
     }
+    const { error } = made;
     const details = error.additionalDetails ?? `Retry ${retries}, in ${delayMs / 1000} s.`;
     yield { type: 'retrying', error: retryingError(error, details), delayMs };
     yield { waitMs: delayMs };

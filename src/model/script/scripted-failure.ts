@@ -3,6 +3,7 @@ import type { TurnError } from '../../protocol/generated/types.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import { httpFailure } from '../http/http-failure.ts';
 import { brokenStreamFailure } from '../http/unanswered-failure.ts';
+import type { ModelFailure } from '../model-failure.ts';
 
 /** Takes the place of a provider in error texts. */
 const ENDPOINT: Endpoint = {
@@ -18,16 +19,17 @@ const ENDPOINT: Endpoint = {
 
 type ErrorWord = Exclude<ErrorStep['error'], number>;
 
-/** Makes the error of a failing step. `now` is in Unix milliseconds. */
-export function scriptedFailure(step: ErrorStep | CutStep, now: number): TurnError {
-  if ('cut' in step) return brokenStreamFailure(ENDPOINT, null, 0).error;
+/** Makes the failure of a failing step. `now` is in Unix milliseconds. */
+export function scriptedFailure(step: ErrorStep | CutStep, now: number): Pick<ModelFailure, 'error' | 'refusesPictures'> {
+  if ('cut' in step) return brokenStreamFailure(ENDPOINT, null, 0);
   const additionalDetails = step.details ?? null;
   if (typeof step.error === 'number') {
     const body = step.text === undefined ? '' : JSON.stringify({ error: { message: step.text } });
-    return { ...httpFailure(ENDPOINT, { status: step.error, headers: {}, body, model: 'scripted', now }).error, additionalDetails };
+    const failure = httpFailure(ENDPOINT, { status: step.error, headers: {}, body, model: 'scripted', now });
+    return { ...failure, error: { ...failure.error, additionalDetails } };
   }
   const message = step.text ?? `${ENDPOINT.label} could not answer: the script fails with ${step.error}.`;
-  return { message, codexErrorInfo: errorInfo(step.error), additionalDetails };
+  return { error: { message, codexErrorInfo: errorInfo(step.error), additionalDetails } };
 }
 
 function errorInfo(word: ErrorWord): TurnError['codexErrorInfo'] {

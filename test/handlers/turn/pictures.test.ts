@@ -1,16 +1,18 @@
 import { expect, test } from 'vitest';
+import type { ModelEvent } from '../../../src/model/model.ts';
 import { pictureSize } from '../../../src/model/pictures/picture-size.ts';
 import type { ResponseItem, UserInput } from '../../../src/protocol/generated/types.ts';
 import { idOf } from '../../support/counting-ids.ts';
 import { userItem } from '../../support/expected.ts';
 import { dataUrl, png, SMALL } from '../../support/pictures.ts';
-import { conversation, failed, message, response, TestModel } from '../../support/test-model.ts';
+import { conversation, errorOf, failed, message, response, TestModel } from '../../support/test-model.ts';
 import { startServer, type TestServer } from '../../support/test-server.ts';
 
 const THREAD = idOf(1);
 const ok = response(message('ok'));
 const REFUSED = 'P answered HTTP 400. The image data you provided does not represent a valid image.';
 const NOT_TAKEN = '[An image was here. It is not shown, because the provider of the model refused it.]';
+const refusal = (text = REFUSED): ModelEvent => ({ type: 'failed', error: errorOf(text), refusesPictures: true });
 const GOOD = dataUrl('image/png', png(4, 2));
 
 async function withThread(...responses: ConstructorParameters<typeof TestModel>): Promise<TestServer> {
@@ -103,7 +105,7 @@ test('an image of up to 2048 pixels is sent as it is', async () => {
 
 test('an image that the provider refuses is left out, which clients are told once; later turns do not fail', async () => {
   const bad = dataUrl('image/gif', SMALL['image/gif'] ?? Buffer.alloc(0));
-  const server = await withThread(ok, [{ type: 'started' }, failed(REFUSED)], ok, ok);
+  const server = await withThread(ok, [{ type: 'started' }, { type: 'answered', model: 'm-1', turnState: 's' }, refusal()], ok, ok);
   await server.client.turn(THREAD, see(GOOD));
   expect(await server.client.turn(THREAD, see(bad))).toMatchObject({ status: 'completed', error: null });
   const told = { message: `${REFUSED} The request is sent again without the image.`, codexErrorInfo: 'other', additionalDetails: null };
@@ -119,7 +121,7 @@ test('an image that the provider refuses is left out, which clients are told onc
 });
 
 test('a model that takes no images at all is asked once with an image, and then without any', async () => {
-  const none = [failed('P answered HTTP 400. This model does not support image input.')];
+  const none = [refusal('P answered HTTP 400. This model does not support image input.')];
   const server = await withThread(none, ok, ok);
   expect(await server.client.turn(THREAD, see(GOOD))).toMatchObject({ status: 'completed' });
   expect(await server.client.turn(THREAD, 'next')).toMatchObject({ status: 'completed' });
@@ -127,7 +129,7 @@ test('a model that takes no images at all is asked once with an image, and then 
 });
 
 test('if the images that the model had taken before are refused too, it is asked without any', async () => {
-  const none = [failed(REFUSED)];
+  const none = [refusal()];
   const other = dataUrl('image/png', png(5, 5));
   const server = await withThread(ok, none, none, ok);
   await server.client.turn(THREAD, see(GOOD));
@@ -140,10 +142,10 @@ test('if the images that the model had taken before are refused too, it is asked
 });
 
 test('after a restart, a refused image in the history is found again, and the turn goes on', async () => {
-  const server = await withThread([failed(REFUSED)], ok);
+  const server = await withThread([refusal()], ok);
   await server.client.turn(THREAD, see(GOOD));
   const restarted = await server.restart();
-  restarted.model.push([failed(REFUSED)], ok);
+  restarted.model.push([refusal()], ok);
   await restarted.client.request('thread/resume', { threadId: THREAD });
   expect(await restarted.client.turn(THREAD, 'next')).toMatchObject({ status: 'completed' });
   expect(parts(restarted, restarted.model.requests.length)).toEqual([NOT_TAKEN, 'next']);
@@ -151,9 +153,19 @@ test('after a restart, a refused image in the history is found again, and the tu
 
 test('another refusal, and one of a request without images, ends the turn', async () => {
   const quota = [failed('P answered HTTP 403. No.')];
-  const server = await withThread(quota, [failed(REFUSED)]);
+  const server = await withThread(quota, [refusal()]);
   expect(await server.client.turn(THREAD, see(GOOD))).toMatchObject({ status: 'failed', error: { message: 'P answered HTTP 403. No.' } });
   const { thread } = await server.client.request('thread/start', {});
   expect(await server.client.turn(thread.id, 'text')).toMatchObject({ status: 'failed', error: { message: REFUSED } });
   expect(server.model.requests).toHaveLength(2);
+});
+
+test.each([
+  ['is refused too', [refusal()]],
+  ['fails for another reason', [failed('P answered HTTP 503.')]],
+])('if the request without the images %s, they are sent again in the next turn', async (_, second) => {
+  const server = await withThread([refusal()], second, ok);
+  expect(await server.client.turn(THREAD, see(GOOD))).toMatchObject({ status: 'failed' });
+  expect(await server.client.turn(THREAD, 'next')).toMatchObject({ status: 'completed' });
+  expect([1, 2, 3].map((request) => parts(server, request))).toEqual([[GOOD], [NOT_TAKEN], [GOOD, 'next']]);
 });

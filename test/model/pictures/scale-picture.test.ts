@@ -6,7 +6,7 @@ import { jpegOrientation } from '../../../src/model/pictures/jpeg-orientation.ts
 import { pictureSize } from '../../../src/model/pictures/picture-size.ts';
 import { scaleInThread } from '../../../src/model/pictures/scale-in-thread.ts';
 import { scalePicture } from '../../../src/model/pictures/scale-picture.ts';
-import { ScaledPictures } from '../../../src/model/pictures/scaled-pictures.ts';
+import { type Picture, ScaledPictures } from '../../../src/model/pictures/scaled-pictures.ts';
 import { tempFolder } from '../../config/temp-folder.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { LARGE, png, SMALL } from '../../support/pictures.ts';
@@ -28,6 +28,12 @@ function look(bytes: Uint8Array) {
   return { width, height, corners: [colour(4, 4), colour(right, 4), colour(4, low), colour(right, low)], clear: pixels[3] };
 }
 
+function scaledPicture(picture: Picture): Picture {
+  const scaled = scalePicture(picture, 2048);
+  if (scaled === null) throw new Error('it cannot be decoded');
+  return scaled;
+}
+
 const LYING = { width: 2048, height: 68, corners: CORNERS, clear: 255 };
 
 const CLEAR = { ...LYING, corners: Array(4).fill('black'), clear: 128 };
@@ -41,7 +47,7 @@ describe('a large picture', () => {
     { name: 'a WebP', type: 'image/webp', bytes: LARGE.webp, made: 'image/jpeg', looks: LYING },
     { name: 'a half transparent WebP', type: 'image/webp', bytes: LARGE.clearWebp, made: 'image/png', looks: CLEAR },
   ])('$name is scaled', ({ type, bytes, made, looks }) => {
-    const scaled = scalePicture({ type, bytes }, 2048);
+    const scaled = scaledPicture({ type, bytes });
     const real = imageType(Buffer.from(scaled.bytes));
     expect({ type: scaled.type, real, ...look(scaled.bytes) }).toEqual({ type: made, real: made, ...looks });
   });
@@ -62,7 +68,7 @@ describe('a large picture', () => {
     bytes[at] = orientation;
     expect(jpegOrientation(bytes)).toBe(orientation);
     const size = orientation > 4 ? { width: 68, height: 2048 } : { width: 2048, height: 68 };
-    expect(look(scalePicture({ type: 'image/jpeg', bytes }, 2048).bytes)).toEqual({ ...size, corners, clear: 255 });
+    expect(look(scaledPicture({ type: 'image/jpeg', bytes }).bytes)).toEqual({ ...size, corners, clear: 255 });
   });
 });
 
@@ -83,10 +89,11 @@ test('the size and the orientation of damaged headers are read without an error'
   }
 });
 
-test('a picture is scaled once, whoever asks again, and one that cannot be scaled is not tried again', async () => {
+test('a picture is scaled once, whoever asks again, and one that cannot be decoded is not tried again; one that took too long is', async () => {
   const asked: number[] = [];
   const pictures = new ScaledPictures(async ({ bytes }) => {
     asked.push(bytes.length);
+    if (bytes.length === 7) return 'unfinished';
     return bytes.length === 4 ? null : { type: 'image/png', bytes: Buffer.from('x') };
   });
   const urlOf = (bytes: Buffer) => pictures.urlOf({ type: 'image/png', bytes }, 2048);
@@ -98,7 +105,8 @@ test('a picture is scaled once, whoever asks again, and one that cannot be scale
     same,
   ]);
   expect(await Promise.all([urlOf(Buffer.alloc(5)), urlOf(Buffer.alloc(4))])).toEqual([same, null]);
-  expect(asked).toEqual([5, 4, 6]);
+  expect(await Promise.all([urlOf(Buffer.alloc(7)), urlOf(Buffer.alloc(7))])).toEqual([null, null]);
+  expect(asked).toEqual([5, 4, 6, 7, 7]);
 });
 
 describe('the thread that scales', () => {
@@ -109,7 +117,7 @@ describe('the thread that scales', () => {
     const scaled = scaleInThread(join(tempFolder({ 'hangs.js': 'for (;;);' }), 'hangs.js'), clock)(picture, 2048);
     await clock.timerOf(30_000);
     clock.advance(30_000);
-    expect(await scaled).toBeNull();
+    expect(await scaled).toBe('unfinished');
   });
 
   test('that ends without a result has none', async () => {
@@ -119,7 +127,20 @@ describe('the thread that scales', () => {
         picture,
         2048,
       ),
-    ).toBeNull();
+    ).toBe('unfinished');
     expect(clock.timers).toEqual([]);
+  });
+
+  test('that cannot start has no result', async () => {
+    // A thread cannot be given a function, which fails like a system without resources: in the constructor.
+    const unsendable = { ...picture, type: (() => {}) as unknown as string };
+    const clock = new FakeClock();
+    expect(await scaleInThread(join(tempFolder({ 'any.js': '' }), 'any.js'), clock)(unsendable, 2048)).toBe('unfinished');
+    expect(clock.timers).toEqual([]);
+  });
+
+  test('says which picture cannot be decoded', async () => {
+    const scale = scaleInThread(join(import.meta.dirname, '../../../bin/load-picture-scaler.js'), new FakeClock());
+    expect(await scale({ type: 'image/png', bytes: png(3000, 2000, 1000) }, 2048)).toBeNull();
   });
 });
