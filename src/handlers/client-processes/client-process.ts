@@ -62,7 +62,10 @@ export class ClientProcess {
   readonly spec: ClientProcessSpec;
   /** Resolves when the process runs. Rejects with an RpcError if it could not be started. */
   readonly begun: Promise<RunningProcess>;
-  /** Resolves when the process has ended and all its output has been announced or kept. Rejects as `begun` does. */
+  /**
+   * Resolves when the process has ended and all its output has been announced or kept. Rejects as `begun` does, unless the process was killed
+   * before it began: this is an end like that of one that was killed later.
+   */
   readonly ended: Promise<ClientProcessEnd>;
   inputClosed = false;
   #decoding: Promise<unknown> = Promise.resolve();
@@ -71,6 +74,8 @@ export class ClientProcess {
   #running: RunningProcess | null = null;
   #proxy: OpenProxy | null = null;
   #killed = false;
+  /** Whether it was killed before it could be started. */
+  #neverBegan = false;
 
   constructor(spec: ClientProcessSpec, deps: ClientProcessDeps) {
     this.spec = spec;
@@ -100,7 +105,10 @@ export class ClientProcess {
     const { argv, cwd, input, terminal, connection } = this.spec;
     const { env, bounds, network } = await this.spec.rights;
     this.#proxy = await this.#openProxy(bounds, network);
-    if (this.#killed) throw processNotStarted('the process was ended before it began');
+    if (this.#killed) {
+      this.#neverBegan = true;
+      throw processNotStarted('the process was ended before it began');
+    }
     const serve = this.#proxy === null ? {} : { serve: this.#proxy.serve };
     const spec = { argv, cwd, env, bounds, input, terminal, owner: ownerOf(connection), ...serve };
     this.#running = await this.#deps.processes
@@ -121,7 +129,11 @@ export class ClientProcess {
   }
 
   async #end(): Promise<ClientProcessEnd> {
-    const running = await this.begun;
+    const running = await this.begun.catch((error: unknown) => {
+      if (this.#neverBegan) return null;
+      throw error;
+    });
+    if (running === null) return { exitCode: EXIT_CODE.killed, output: this.#output, allRead: true };
     const { timeoutMs } = this.spec;
     let timedOut = false;
     const timer =
