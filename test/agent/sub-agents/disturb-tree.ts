@@ -39,8 +39,12 @@ export async function rest({ client, rootId }: ShownTree, rounds: number): Promi
 
 /** Interrupts everything, and waits until each turn that has begun has ended. */
 export async function calm({ client, rootId }: ShownTree): Promise<void> {
-  // It is refused if the end of the running turn is decided already.
-  await client.ask('turn/interrupt', { threadId: rootId, turnId: '' });
+  const { error } = await client.ask('turn/interrupt', { threadId: rootId, turnId: '' });
+  if (error !== undefined) {
+    // The end of the root's turn was decided already, so its agents go on.
+    const { data } = await client.request('thread/loaded/list', {});
+    for (const threadId of data) await client.ask('turn/interrupt', { threadId, turnId: '' });
+  }
   const open = () => {
     const ended = new Set(client.notifications('turn/completed').map(({ turn }) => turn.id));
     return client.notifications('turn/started').filter(({ turn }) => !ended.has(turn.id));
