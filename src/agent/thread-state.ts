@@ -31,7 +31,7 @@ export class ThreadState {
   #isUncounted = false;
   /** The part of the prompt that the last usage counts; null: all up to the last item that the model made. */
   #promptTokens: number | null = null;
-  /** What the provider counted last, if the usage of the record stands for more than that; else null. */
+  /** The provider's last count, if the usage of the record stands for more than that; else null. */
   #counted: TokenUsageBreakdown | null = null;
   /** How many questions of each kind are open. */
   readonly #waiting = new Map<ThreadActiveFlag, number>();

@@ -64,7 +64,7 @@ export interface ModelRequest {
   retries?: SpentRetries;
 }
 
-/** What the retries of a request have used so far. */
+/** How many retries a request has used so far. */
 export interface SpentRetries {
   /** Of requests that were not answered. */
   ofRequest: number;
@@ -86,7 +86,7 @@ export type ModelEvent =
   | { type: 'started' }
   /** `model`: the model that answers, by its own name. `turnState`: to be sent back within the turn. Null: not told. */
   | { type: 'answered'; model: string | null; turnState: string | null }
-  /** What the provider tells about its moderation of the response, for clients. */
+  /** The provider's metadata about its moderation of the response, for clients. */
   | { type: 'moderated'; metadata: JsonValue }
   | { type: 'itemStarted'; item: ResponseItem & { id: string } }
   | { type: 'textDelta'; itemId: string; delta: string }

@@ -49,7 +49,7 @@ export function readMeta({ type, payload, atMs }: RolloutRecord): RolloutMeta | 
   };
 }
 
-/** What names a thread is sent to providers in headers, so no other text may be in its place. */
+/** Ids of threads are sent to providers in headers, so only ids are accepted. */
 function uuidOf(fields: Fields, name: string): string | null {
   const id = fields.text(name);
   return id !== null && isUuid(id) ? id : null;

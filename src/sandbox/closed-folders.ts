@@ -1,6 +1,6 @@
 /** More are only counted. */
 const FOLDERS_TOLD = 3;
-/** What programs print if they cannot write to such a folder, in both spellings of its beginning. */
+/** Programs print this if they cannot write to such a folder, in one of two spellings. */
 const REFUSED = 'ead-only file system';
 
 /** Looks in the output of a command for the error that a folder is read-only, also if it is split over chunks. */
@@ -22,7 +22,7 @@ export class RefusedWrites {
   }
 }
 
-/** What a command reads that failed in the folders that its sandbox makes read-only as a whole. Null: there are none. */
+/** The note for a command that failed in folders that its sandbox makes read-only as a whole. Null: there are none. */
 export function closedFolders(folders: readonly string[]): string | null {
   if (folders.length === 0) return null;
   const more = folders.length - FOLDERS_TOLD;

@@ -142,7 +142,7 @@ export class Connection {
    */
   async close(): Promise<void> {
     this.#reader.pause();
-    // What is done by now has answered one turn of the event loop later.
+    // Calls that are done by now have answered one turn of the event loop later.
     await new Promise((resolve) => setImmediate(resolve));
     for (const idText of this.#ids.closeAll()) this.#writeRefusal(idText, shuttingDown());
     await this.#atMost(LAST_BYTES_MS_MAX, this.#writer.flushed());

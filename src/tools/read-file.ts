@@ -46,7 +46,7 @@ interface ReadFileOptions {
   mask: DecisionMask;
 }
 
-/** What a model reads of a file. `deciding`: how many secrets are hidden in it that may decide what the file does. */
+/** The part of a file that a model reads. `deciding`: how many secrets are hidden in it that may decide what the file does. */
 export interface ReadFile {
   text: string;
   deciding: number;

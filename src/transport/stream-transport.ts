@@ -16,7 +16,7 @@ export interface StreamPair {
  */
 const WHOLE_BYTES_MAX = 64 * 1024;
 
-/** What the framing adds to a message, at most. */
+/** The most bytes that the framing adds to a message. */
 const FRAME_BYTES = 32;
 
 /** Carries messages over a pair of byte streams. */

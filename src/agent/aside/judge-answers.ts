@@ -55,7 +55,7 @@ interface Answered {
   deciding: number;
 }
 
-/** What a model decides. `deciding`: how many secrets were hidden from it, in files that it read, that may decide what the files do. */
+/** The verdict of a model. `deciding`: how many secrets were hidden from it, in files that it read, that may decide what the files do. */
 export interface Decided<T> {
   verdict: T;
   deciding: number;

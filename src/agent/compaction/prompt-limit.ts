@@ -29,7 +29,7 @@ export class PromptLimit {
   /** Shorter prompts are not compacted at the limit: in this turn; null: in any. */
   #pause: { turnId: string | null; tokens: number } | null = null;
   /**
-   * What the provider counted for the first response after the prompt began or was compacted: its prefix. `begun`: there is no such response
+   * The provider's count for the first response after the prompt began or was compacted: its prefix. `begun`: there is no such response
    * so far. Null: not known, because the thread was loaded with a response.
    */
   #prefix: number | 'begun' | null = null;

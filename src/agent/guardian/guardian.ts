@@ -55,7 +55,7 @@ export class Guardian implements TurnPart, Reviewer<ActionQuestion, Verdict | Fo
     this.#deps = deps;
   }
 
-  /** What users said and approved in this thread, with the questions that they answered, for the guardians of the agents that it has started. */
+  /** The users' words and approvals in this thread, with the questions that they answered, for the guardians of the agents that it started. */
   async userMessages(): Promise<AuthoredItem[]> {
     return saidByUsers((await this.#deps.history()) ?? []);
   }

@@ -20,7 +20,7 @@ export function saidByUsers(history: readonly AuthoredItem[]): AuthoredItem[] {
   return history.flatMap((read): AuthoredItem[] => (isUsers(read) ? [read] : isAnswered(read) ? [{ ...read, author: 'parent' }] : []));
 }
 
-/** What users said in a thread that is not loaded, by `saidByUsers`. Rejects with the store's error. */
+/** The users' words in a thread that is not loaded, by `saidByUsers`. Rejects with the store's error. */
 export async function saidIn(threadId: string, store: Pick<ThreadStore, 'readModelEntries'>): Promise<AuthoredItem[]> {
   const prompt = new OrderedPrompt(READ_BYTES);
   for (let cursor: string | null = null; ; ) {

@@ -130,7 +130,7 @@ function prepare(
 
 const RUNS = { kind: 'other', judge: () => ({ run: UNCONFINED }) } as const;
 
-/** What a read is for policy, the safety check, the guardian and the user: a call of a tool of the server that only reads. */
+/** Policy, the safety check, the guardian and the user see a read as a call of a tool of the server that only reads. */
 function judgedAsCall(
   { name, description }: ResourceTool,
   args: JsonObject,

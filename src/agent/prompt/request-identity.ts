@@ -6,7 +6,7 @@ import { spawnSource } from '../../store/spawn-source.ts';
 import type { ThreadRecord } from '../../store/thread-store.ts';
 import type { TurnContext } from '../turn/turn-part.ts';
 
-/** Who asks, and for what: a turn, with the facts that its client adds, a review of code, or the summary of a compaction. */
+/** The origin of a request: a turn, with the facts that its client adds, a review of code, or the summary of a compaction. */
 interface Asking {
   record: ThreadRecord;
   turn: TurnContext;
@@ -17,7 +17,7 @@ interface Asking {
 const HEADER_CHARS_MAX = 4_096;
 /** More facts of a client are not sent at all. */
 const CLIENT_CHARS_MAX = 16 * 1024;
-/** What a header can have and keeps unchanged. */
+/** Text that a header can carry unchanged. */
 const HEADER_TEXT = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 /** A client with a longer name is not named. */
 const ORIGINATOR_CHARS_MAX = 200;
@@ -74,7 +74,7 @@ function turnFacts({ record, turn, kind }: Asking, windowId: string): { own: obj
   return { own, withClients: isLong ? own : { ...turn.clientMetadata, ...own } };
 }
 
-/** What says that a sub-agent asks, and for which thread it works. */
+/** The headers that name a sub-agent and the thread for which it works. */
 function agentFacts({ record, kind }: Asking): Record<string, string> {
   const parent = spawnSource(record.source)?.parent_thread_id;
   const name = kind === 'review' ? 'review' : parent === undefined ? null : 'collab_spawn';

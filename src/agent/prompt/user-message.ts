@@ -38,9 +38,9 @@ export function additionalContext(context: Record<string, AdditionalContextEntry
 
 /** The input for the model. */
 interface UserMessage {
-  /** What the user typed and attached; null: nothing of it is for the model. */
+  /** The user's text and attachments; null: nothing of it is for the model. */
   message: ResponseItem | null;
-  /** What the server says about attached files. Their names are not the user's words. */
+  /** The server's text about attached files. Their names are not the user's words. */
   notes: ResponseItem[];
 }
 

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { InheritedLimits } from '../../config/inherited-limits.ts';
 
-/** What `all` limits and `without` does not. Null: nothing. */
+/** The limits in `all` that `without` lacks. Null: there are none. */
 export function furtherLimits(all: InheritedLimits, without: InheritedLimits): InheritedLimits | null {
   const networks = all.networks.filter((each) => !includesLimits(without.networks, each));
   return networks.length > 0 || (without.unixSockets && !all.unixSockets) ? { networks, unixSockets: all.unixSockets } : null;

@@ -38,7 +38,7 @@ export type ModelResponse =
   | { ended: 'broken'; delayMs: number }
   | { ended: 'failed'; error: TurnError };
 
-/** What a request to the model offers, and the calls of its response. */
+/** The tools that a request to the model offers, and the calls of its response. */
 export interface Asking {
   tools: readonly Tool[];
   calls: ResponseCalls;
@@ -127,7 +127,7 @@ interface ResponseReading extends Asking {
   made: MadeItems;
 }
 
-/** What the model has completed. `earlier`: the calls of the responses that this one continues. */
+/** The completed items of a response. `earlier`: the calls of the responses that this one continues. */
 interface MadeItems {
   earlier: readonly ToolCall[];
   calls: ToolCall[];

@@ -83,7 +83,7 @@ export interface RunningTurn {
   response: ResponseItems | null;
   /** The response that broke off after items of it were complete, which the next request continues. Null: there is none. */
   broken: BrokenResponse | null;
-  /** What the provider has told to be sent back within the turn. */
+  /** The state that the provider wants back within the turn. */
   turnState: string | null;
   /** The steps of the responses, and of the end if the turn completes. */
   readonly sequence: StepSequence;

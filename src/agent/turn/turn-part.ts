@@ -42,7 +42,7 @@ export interface TurnContext {
   readonly rootTurnId: string;
   readonly kind: TurnKind;
   readonly startedAtMs: number;
-  /** What its client adds to the facts about its requests. */
+  /** The facts that its client adds to requests. */
   readonly clientMetadata: Readonly<Record<string, string>>;
   /** The settings of its next model request. */
   settings: ThreadSettings;

@@ -1,4 +1,4 @@
-/** What shells do without a program. */
+/** The commands that shells have built in. */
 export const SHELL_BUILT_INS: ReadonlySet<string> = new Set(
   (
     '. : alias autoload bg bind break builtin caller case cd compgen complete continue coproc declare dirs disown echo emulate enable eval ' +

@@ -204,7 +204,7 @@ export class Attempt {
   }
 }
 
-/** What the headers of a response tell; null: nothing. Values that could not be sent back are ignored. */
+/** The facts in the headers of a response; null: none. Values that could not be sent back are ignored. */
 function answeredEvent({ 'openai-model': model, 'x-codex-turn-state': turnState }: ResponseHead['headers']): ModelEvent | null {
   const told = (value: unknown) => (typeof value === 'string' && TOLD_TEXT.test(value) ? value : null);
   const answered = { type: 'answered' as const, model: told(model), turnState: told(turnState) };

@@ -69,7 +69,7 @@ export class PictureModel implements Model {
     for await (const event of this.#inner.stream(request, signal)) {
       if (event.type === 'failed' && !hasBegun && event.refusesPictures) return event.error;
       hasBegun ||= !AROUND.has(event.type);
-      // Whoever reads the events may stop at any of them.
+      // The reader of the events may stop at any of them.
       if (hasBegun || event.type === 'completed') noted.length = 0;
       if (event.type === 'completed') refused.take(prepared);
       yield event;

@@ -72,7 +72,7 @@ export class RefusedPictures {
     const isRefused = keys.some((key) => this.#refused.has(key));
     let index = 0;
     const sent = isRefused ? await mapPictures(item, async (part) => (this.#refused.has(keys[index++] ?? '') ? NOT_SHOWN : part)) : item;
-    // What was sent for a refused picture stays the same.
+    // The text in place of a refused picture stays the same.
     const same = made !== undefined && JSON.stringify(made.item) === JSON.stringify(sent) ? made.item : sent;
     this.#sent.set(item, { item: same, known });
     return same;

@@ -32,7 +32,7 @@ const REMOVER_IN_TEXT = /(?<![\w.-])g?rm(?![\w.-])/i;
 const OPTION_BEHIND = /[\s,[(]-(?:[a-z]*f|-f)/i;
 /** An option of `rm` anywhere in a line. `-xf` is mostly that of `tar`. */
 const OPTION_IN_LINE = /(?<!\w)-(?:[diIrRv]*f[dfiIrRv]*|-f(?:o(?:r(?:ce?)?)?)?)(?![\w-])/;
-/** What a line gives to variables: assignments, substitutions, the words of loops, up to the end of the statement. */
+/** The texts that a line gives to variables: assignments, substitutions, the words of loops, up to the end of the statement. */
 const VALUES = /(?:=|\$\(|`|\b(?:in|set)\s)(?:"[^"]*"|'[^']*'|[^\n;|&"'])*/g;
 const PIPE = /(?<!\|)\|&?(?!\|)/;
 

@@ -167,7 +167,7 @@ async function protection(bounds: SandboxBounds, deps: ViewDeps): Promise<(path:
   };
 }
 
-/** What running commands can write, and what only keeps them off. */
+/** The places that running commands can write, and those that are only kept from them. */
 function commandsOf({ runningViews, guardedPlaces }: ViewDeps) {
   return {
     canWrite: (paths: readonly string[]) => runningViews.canWrite(paths),

@@ -96,7 +96,7 @@ function firstBytes(path: string): string {
   }
 }
 
-/** What keeps a program from being put into a folder that is searched earlier. */
+/** The guards that keep a program from being put into a folder that is searched earlier. */
 function placeFor(file: string, folder: string, project: string | null): ProgramFile {
   // Package managers make and remove such folders, so a guard would be in their way.
   if (basename(folder) === '.bin' || isToolOf(project, file)) return { path: file, ifAbsent: 'watch' };

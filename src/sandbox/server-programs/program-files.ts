@@ -130,7 +130,7 @@ function withEnding(path: string): string[] {
   return isFile(path) || basename(path).includes('.') ? [path] : [path, `${path}.js`];
 }
 
-/** What an interpreter runs in a folder that it gets as a script. */
+/** The files that an interpreter runs in a folder that it gets as a script. */
 function runnableIn(folder: string, interpreter: string): string[] {
   if (interpreter !== 'node') return PYTHON.test(interpreter) ? [join(folder, '__main__.py')] : [];
   const manifest = join(folder, 'package.json');

@@ -22,7 +22,7 @@ const PROGRAM_UNITS = 50;
 const FACT_UNITS = 2;
 /** The state of a file that does not exist. */
 const ABSENT = '';
-/** What a fact is about: how a path leads to its end, or what is there. Both words have the same length. */
+/** The subject of a fact: how a path leads to its end, or what is there. Both words have the same length. */
 const WAY = 'way ';
 const END = 'end ';
 
@@ -36,7 +36,7 @@ export interface KnownFile extends ProgramFile {
   links: readonly string[];
 }
 
-/** What is known about commands. */
+/** The state of running and past commands. */
 interface Commands {
   /** Whether a command that runs now can write one of these real paths. */
   canWrite(paths: readonly string[]): boolean;
@@ -59,7 +59,7 @@ export class ServerPrograms {
   #list: () => readonly ServerProgram[] = () => [];
   readonly #lines = new Map<string, ProgramLine>();
   readonly #known = new Map<string, { files: readonly KnownFile[]; until: number }>();
-  /** What was at paths, and how these led there, when commands could first change that. */
+  /** The files at paths, and how these led there, when commands could first change that. */
   readonly #exposed = new Map<string, string>();
   #forgetAbove = EXPOSED_KEPT;
   /** The facts that are being looked at in order to be forgotten. */

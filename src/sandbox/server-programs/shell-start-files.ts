@@ -29,7 +29,7 @@ interface ShellStart {
   login: boolean;
 }
 
-/** What a start file leads to: files that it reads, programs that it names by path, and folders of which it reads all files. */
+/** The places that a start file leads to: files that it reads, programs that it names by path, and folders of which it reads all files. */
 interface Found {
   sourced: string[];
   programs: string[];

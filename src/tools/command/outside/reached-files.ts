@@ -127,7 +127,7 @@ async function withEnds(paths: readonly string[]): Promise<string[] | null> {
   return found.length > PATHS_MAX ? null : found;
 }
 
-/** What stands before each dot in a name, except a first one. */
+/** The part before each dot in a name, except a first one. */
 function beginnings(name: string): string[] {
   const parts = name.split('.');
   return parts.slice(1).flatMap((_part, at) => (at === 0 && parts[0] === '' ? [] : [parts.slice(0, at + 1).join('.')]));

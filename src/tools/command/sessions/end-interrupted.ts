@@ -8,7 +8,7 @@ export const INTERRUPT = '\u0003';
 const INTERRUPT_MS_MAX = 5_000;
 /** How long it may take after that, until it is killed. */
 const TERMINATE_MS_MAX = 10_000;
-/** What a terminal shows of Ctrl-C: `^C`. */
+/** A terminal shows Ctrl-C as `^C`. */
 const ECHO_BYTES = 2;
 
 interface InterruptedCommand {
