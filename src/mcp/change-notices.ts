@@ -1,7 +1,10 @@
 /** Changes of the tools that come together are listed once. */
 const CHANGES_MS = 50;
 
-/** Tells of changes: of the first one at once, since no call may be made by an old definition, and of the last one of several again. */
+/**
+ * Tells of changes: of the first one at once, since no call may be made by an old definition, and of those that came with it a moment later,
+ * even if they do not end.
+ */
 export class ChangeNotices {
   readonly #tell: (isLast: boolean) => void;
   #timer: NodeJS.Timeout | null = null;
@@ -11,8 +14,8 @@ export class ChangeNotices {
   }
 
   changed(): void {
-    if (this.#timer === null) this.#tell(false);
-    else clearTimeout(this.#timer);
+    if (this.#timer !== null) return;
+    this.#tell(false);
     this.#timer = setTimeout(() => {
       this.#timer = null;
       this.#tell(true);

@@ -139,6 +139,7 @@ export class McpServer {
       // The server has not seen the request: it knows a new session only.
       if (connection !== null) this.#beginSession(connection);
       await this.settled(options.signal);
+      options.beforeRepeat?.();
       return this.#send(request, options);
     }
   }

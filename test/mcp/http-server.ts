@@ -9,6 +9,8 @@ export class HttpServer {
   readonly made: unknown[] = [];
   /** The status of its next answers to calls, if it is not 200. */
   refusal: number | null = null;
+  /** The description of its tool. */
+  description = 'Looks.';
   /** Answers to calls in a session that it has forgotten wait for this, by their argument. */
   readonly held = new Map<string, Promise<void>>();
   #session = 1;
@@ -59,7 +61,7 @@ export class HttpServer {
 
   #made({ id, method }: Call, what: string): string {
     if (method === 'tools/call') this.made.push(what);
-    const result = resultOf(method, what);
+    const result = resultOf(method, { what, description: this.description });
     const answered = result === null ? { error: { code: -32601, message: `no ${method}` } } : { result };
     return JSON.stringify({ jsonrpc: '2.0', id, ...answered });
   }
@@ -71,9 +73,10 @@ interface Call {
   params?: { arguments?: { what?: string } };
 }
 
-function resultOf(method: string, what: string): object | null {
+function resultOf(method: string, { what, description }: { what: string; description: string }): object | null {
   if (method === 'initialize')
     return { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'web', version: '1' } };
-  if (method === 'tools/list') return { tools: [{ name: 'look', inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } }] };
+  if (method === 'tools/list')
+    return { tools: [{ name: 'look', description, inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } }] };
   return method === 'tools/call' ? { content: [{ type: 'text', text: `seen: ${what}` }] } : null;
 }

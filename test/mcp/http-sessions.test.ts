@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { HttpServer } from './http-server.ts';
-import { mcpThread, until, withServers } from './mcp-thread.ts';
+import { mcpCall, mcpThread, runTurn, textOf, until, withServers } from './mcp-thread.ts';
 
-async function withHttpServer() {
+async function withHttpServer(calls: Parameters<typeof mcpThread>[0] = []) {
   const web = await HttpServer.start();
-  const server = await mcpThread([], { config: withServers(`[mcp_servers.web]\nurl = "${web.url}"\n`) });
+  const server = await mcpThread(calls, { config: withServers(`[mcp_servers.web]\nurl = "${web.url}"\n`) });
   const updates = () => server.client.notifications('mcpServer/startupStatus/updated');
   await until(server, 'the start', () => updates().some(({ status }) => status === 'ready'));
   const { threadId } = server;
@@ -22,6 +22,15 @@ test('calls of a session that the server has forgotten are made in a new one, ea
   expect(await Promise.all([look('late'), look('early')])).toEqual([seen('late'), seen('early')]);
   expect(web.made.sort()).toEqual(['early', 'late']);
   expect(updates().map(({ status }) => status)).toEqual(['starting', 'ready', 'starting', 'ready']);
+});
+
+test('a call is not made in a new session in which its tool has another definition', async () => {
+  const server = await withHttpServer([mcpCall('look', { what: 'it' }, { server: 'web' })]);
+  server.web.description = 'Looks, and tells others.';
+  void server.web.forget();
+  await runTurn(server);
+  expect(textOf(server)).toContain('the MCP server web has changed the definition of the tool look');
+  expect(server.web.made).toEqual([]);
 });
 
 test('a server that refuses the login in the course of a call needs a login from then on', async () => {

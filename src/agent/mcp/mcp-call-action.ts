@@ -116,7 +116,8 @@ export class McpCallAction implements Action {
     const startedMs = deps.clock.monotonic();
     const wallMs = () => deps.clock.monotonic() - startedMs;
     try {
-      await this.#requireSameDefinition(host.signal);
+      await used.server.settled(host.signal);
+      this.#requireSameDefinition();
       const charsMax = deps.configuration().config.get('tool_output_token_limit') * CHARS_PER_TOKEN;
       const request = { op: 'callTool' as const, name: tool.name, arguments: this.#args, meta: { threadId, turnId }, charsMax };
       const value = await used.server.request(request, {
@@ -125,6 +126,7 @@ export class McpCallAction implements Action {
         user: used.user,
         tag: { threadId, turnId, itemId, host, server: used.config.name, settings: context.settings },
         onProgress: this.#progress(host),
+        beforeRepeat: () => this.#requireSameDefinition(),
       });
       const { isError, output, result } = value as unknown as McpCallOutcome;
       return {
@@ -140,9 +142,8 @@ export class McpCallAction implements Action {
   }
 
   /** Throws an McpError if the server has another definition of the tool by now than the one that the call was judged by. */
-  async #requireSameDefinition(signal: AbortSignal): Promise<void> {
+  #requireSameDefinition(): void {
     const { used, tool } = this.#call;
-    await used.server.settled(signal);
     const { server: current } = used;
     const now = current.tools.find(({ name }) => name === tool.name);
     const isSame = now === undefined ? current.connected === null : toolKey(used.config, now) === toolKey(used.config, tool);
