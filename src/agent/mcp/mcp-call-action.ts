@@ -148,11 +148,13 @@ export class McpCallAction implements Action {
     const now = current.tools.find(({ name }) => name === tool.name);
     const isSame = now === undefined ? current.connected === null : toolKey(used.config, now) === toolKey(used.config, tool);
     // A tool that only reads has needed no approval.
-    if (isSame && !(current.hasChangedTools && tool.annotations?.readOnlyHint !== true)) return;
+    const isUnlisted = current.hasChangedTools && tool.annotations?.readOnlyHint !== true;
+    if (isSame && !isUnlisted) return;
     const server = used.config.name;
-    const message =
-      `This call was not made: the MCP server ${server} has changed the definition of the tool ${tool.name} since the call was checked. ` +
-      'Read its description again, and call it again if it is still right.';
+    const message = isSame
+      ? `This call was not made: the MCP server ${server} has announced changes of its tools and has not listed them yet. Call it again.`
+      : `This call was not made: the MCP server ${server} has changed the definition of the tool ${tool.name} since the call was checked. ` +
+        'Read its description again, and call it again if it is still right.';
     throw new McpError('other', message);
   }
 

@@ -91,7 +91,7 @@ test('a second call of one response is not made by a grant for the definition th
     ['a', 'completed'],
     ['b', 'failed'],
   ]);
-  expect(textOf(server, 'b')).toContain('has changed the definition of the tool write');
+  expect(textOf(server, 'b')).toContain('has announced changes of its tools and has not listed them yet');
 });
 
 test('tools of two servers with one name for the model are not offered, and a warning names both', async () => {
