@@ -24,9 +24,9 @@ test('wait_agent without targets waits for those that work', async () => {
   const last = server.agents.of('root').at(-1);
   const [quick, slow] = last === undefined ? [] : [agentOf(last, 'a'), agentOf(last, 'b')];
   const { receiverThreadIds = [], agentsStates } = collabs(server).find(({ tool }) => tool === 'wait') ?? {};
-  // The quick one may have ended before the call.
-  expect([[slow], [quick, slow]]).toContainEqual(receiverThreadIds);
-  expect(Object.values(agentsStates ?? {})[0]).toMatchObject({ status: 'completed' });
+  // The quick one may have ended before the call, and each may have started first.
+  expect([[slow], [quick, slow], [slow, quick]]).toContainEqual(receiverThreadIds);
+  expect(Object.values(agentsStates ?? {}).map(({ status }) => status)).toContain('completed');
 });
 
 test('wait_agent without targets fails if there is no agent', async () => {
