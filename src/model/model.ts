@@ -58,7 +58,7 @@ export interface ModelRequest {
   promptCacheKey: string;
   /** Facts about the request for the provider, where its API takes them: the thread and the request's purpose. */
   clientMetadata?: Record<string, string>;
-  /** Who asks, for gateways that route by headers. The configured headers of the provider count before these. Names are in lower case. */
+  /** Headers that identify the caller, for gateways. The configured headers of the provider count before these. Names are in lower case. */
   headers?: Record<string, string>;
   /** The retries before this request, if it continues a response that broke off: they count against the same limits. Absent: none. */
   retries?: SpentRetries;

@@ -20,7 +20,7 @@ export interface Program {
   timeoutSec: number;
   /** Of the process, for the keeper of processes. */
   owner: readonly string[];
-  /** What it is for, such as `the safety check of MCP calls`. */
+  /** Its purpose, such as `the safety check of MCP calls`. */
   of: string;
 }
 

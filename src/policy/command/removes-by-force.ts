@@ -25,7 +25,7 @@ const FORCES_SHORT = /^-[a-zA-Z]*f/;
 const FORCES_LONG = /^--f(?:o(?:r(?:ce?)?)?)?(?:=|$)/;
 /** Of an unknown program, only options that are all of `rm` count. */
 const FORCES_AS_RM = /^-[diIrRvx]*f[dfiIrRvx]*$/;
-/** What is left to the shell may make an option of such a word: it has no other letters than options, and no `/` or `.`. */
+/** A word that the shell may expand into an option: it has no other letters than options, and no `/` or `.`. */
 const OPTION_LETTERS = /^[\0dfiIrRvxoce,-]*$/;
 /** `rm` as a word of text that is not read as a command. */
 const REMOVER_IN_TEXT = /(?<![\w.-])g?rm(?![\w.-])/i;

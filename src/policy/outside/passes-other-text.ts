@@ -4,7 +4,7 @@ import { startsNoOthers } from '../command/starts-no-others.ts';
 import { programKind } from './program-kind.ts';
 
 /**
- * What a command puts in a pipe or a file. `nothing`: no text, or files as they are. `content`: the content of files that it names, or of
+ * The text that a command puts in a pipe or a file. `nothing`: none, or files as they are. `content`: the content of files that it names, or of
  * its input. `words`: its own words. `other`: text that is neither, such as a list of files, or words put together.
  */
 type Passed = 'nothing' | 'content' | 'words' | 'other';
