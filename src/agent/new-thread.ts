@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { EventLoopYield } from '../base/event-loop-yield.ts';
 import type { JsonObject } from '../base/json-value.ts';
 import { mayStartAgents } from '../config/agents/may-start-agents.ts';
 import { runningAgentsMax } from '../config/agents/running-agents-max.ts';
@@ -112,7 +113,10 @@ export async function configureThread(deps: AgentDeps, request: ThreadRequest, l
   return resolved;
 }
 
-/** Resolves the settings of a thread, and its configuration from config.toml as it is now. `last`: settings to keep. */
+/**
+ * Resolves the settings of a thread, and its configuration from config.toml as it is now. `last`: settings to keep. Lets other work run
+ * between the parts, each of which can be long.
+ */
 export async function resolveThread(
   deps: AgentDeps,
   { overrides, config: requested, inherited = null }: ThreadRequest,
@@ -122,13 +126,19 @@ export async function resolveThread(
   const cwd = threadCwd(overrides.cwd ?? last.cwd, deps.cwd);
   const request = inherited === null ? requested : mergeTables(inherited, requested ?? {});
   const load = () => deps.loadConfig(cwd, request);
+  const breaks = new EventLoopYield();
   const config = await load();
+  await breaks.yielded();
   const resolved = await resolveOrAdvise(deps, { overrides, requested: requested ?? {}, last, config, cwd });
   const { settings, provider, embeddedDefault, notAllowed } = resolved;
   const instructions = await Instructions.load({ config, extraRoots: deps.extraSkillRoots }, cwd);
   const agents = agentSettings(config, provider);
   const configured = config.get('model_context_window');
   const isLocal = provider.localServer !== null;
+  const commands = commandSettings(config);
+  await breaks.worked(1);
+  const mcp = mcpSettings(config);
+  await breaks.worked(1);
   let listed: ReadonlyMap<string, number> = new Map();
   return {
     settings,
@@ -144,8 +154,8 @@ export async function resolveThread(
         agents,
       }),
       instructions,
-      commands: commandSettings(config),
-      mcp: { settings: mcpSettings(config), readAgain: async () => mcpSettings(await load()) },
+      commands,
+      mcp: { settings: mcp, readAgain: async () => mcpSettings(await load()) },
       goals: config.get('features.goals'),
       agents: 'problem' in agents ? null : agents.settings,
       asksForPermissions: config.get('features.request_permissions_tool'),

@@ -55,6 +55,8 @@ class LongJsonReader {
       if (!(await this.#begins())) await this.#put(await this.#value());
     }
     if (this.#at < this.#text.length) throw new SyntaxError('expected the end');
+    // Whoever gets the value has much to do with it.
+    await this.#breaks.yielded();
     return this.#result;
   }
 

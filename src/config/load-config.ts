@@ -55,7 +55,7 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
   const { layers: projects, roleFiles, hookFiles } = await projectLayers({ cwd, home, user: below }, { toml, trustedFiles, breaks });
   const session: Layer[] = [];
   if (overrides.length > 0) session.push(flagsLayer(overrides, toml));
-  if (request) session.push(requestLayer(request));
+  if (request) session.push(await requestLayer(request, breaks));
   await breaks.worked(1);
 
   const all = [...system, user, ...projects, ...session];

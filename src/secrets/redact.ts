@@ -90,6 +90,8 @@ const PUBLIC_NAMES = new Set([
  * longest comes first. Secrets of fewer than 8 characters are left out.
  */
 export function secretsOf(url: URL, headers: Readonly<Record<string, string>>): string[] {
+  const hasNone = url.username === '' && url.password === '' && url.search === '' && Object.values(headers).every((value) => value === '');
+  if (hasNone) return [];
   const user = decoded(url.username);
   const password = decoded(url.password);
   const pairs = url.search

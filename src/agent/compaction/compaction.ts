@@ -1,3 +1,4 @@
+import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { cutMiddle } from '../../base/text/cut-middle.ts';
 import { cutMessage, summaryMessage } from '../../instructions/summary-message.ts';
 import type { ToolSpec } from '../../model/model.ts';
@@ -231,6 +232,7 @@ export class Compaction implements TurnPart {
     };
     const room = this.#limit.room(settings.model);
     const tokens = tokensOf(body);
+    await new EventLoopYield().yielded();
     return summarize(
       { model: configuration.model, clock, onUsage: (usage) => outbox.commit(this.#deps.tokensStep(turn, usage)) },
       {

@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
+import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { summaryRequest, transcriptMessage } from '../../instructions/summary-message.ts';
 import type { Model, ModelRequest, ToolSpec } from '../../model/model.ts';
 import type { ResponseItem, TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
@@ -69,7 +70,7 @@ export async function summarize(deps: SummaryDeps, options: SummaryOptions, sign
 async function attempts(deps: SummaryDeps, options: SummaryOptions, signal: AbortSignal): Promise<Summary> {
   const { items, tokens, room, isTooLong } = options;
   if (isTooLong) return ofTranscripts(deps, options, { tokensMax: roomBelow(tokens, room), requestsMax: REQUESTS_MAX }, signal);
-  const summary = await attempt(deps, options, { input: asPrompt(items), tools: options.tools, isCut: false }, signal);
+  const summary = await attempt(deps, options, { input: await asPrompt(items), tools: options.tools, isCut: false }, signal);
   if ('text' in summary) return summary;
   if (isExceeded(summary))
     return ofTranscripts(deps, options, { tokensMax: roomBelow(tokens, room), requestsMax: REQUESTS_MAX - 1 }, signal);
@@ -129,11 +130,17 @@ function mayBeForItems(error: TurnError | null): boolean {
   return 'httpConnectionFailed' in info && info.httpConnectionFailed.httpStatusCode === UNPROCESSABLE;
 }
 
-/** The items as they were sent before. */
-function asPrompt(items: readonly AuthoredItem[]): ResponseItem[] {
+/** The items as they were sent before. Lets other work run, also at the end: to send many items takes long, too. */
+async function asPrompt(items: readonly AuthoredItem[]): Promise<ResponseItem[]> {
   const prompt = new PromptItems();
-  for (const { item } of items) prompt.add(item);
-  return prompt.list();
+  const breaks = new EventLoopYield();
+  for (const { item } of items) {
+    prompt.add(item);
+    await breaks.worked(1);
+  }
+  const list = prompt.list();
+  await breaks.yielded();
+  return list;
 }
 
 function asText(items: readonly AuthoredItem[], charsMax: number): { input: ResponseItem[]; isCut: boolean } {

@@ -14,11 +14,11 @@ const STRINGS: readonly (readonly [quotes: string, end: RegExp])[] = [
 /** Numbers, dates, times and booleans. */
 const PLAIN = /[^,\]}\n#]*/y;
 
-/** A key, and the keys of its table. */
+/** A key, at an index of the text, and the keys of its table. Null: there are none yet. */
 interface KeyNode {
-  /** Null: the whole text. */
-  range: TextRange | null;
-  keys: Map<string, KeyNode>;
+  start: number;
+  length: number;
+  keys: Map<string, KeyNode> | null;
 }
 
 /** Returns a function that finds keys in a valid TOML text: the range of the key, or of its nearest parent; null: of neither. */
@@ -27,27 +27,33 @@ export function keyRanges(text: string): (path: readonly string[]) => TextRange 
   return (path) => {
     let node = root;
     for (const key of path) {
-      const next = node.keys.get(key);
+      const next = node.keys?.get(key);
       if (next === undefined) break;
       node = next;
     }
-    return node.range;
+    return node === root ? null : rangeIn(text, node);
   };
+}
+
+function rangeIn(text: string, { start, length }: KeyNode): TextRange {
+  let line = 1;
+  let lineStart = 0;
+  for (let end = text.indexOf('\n'); end !== -1 && end < start; end = text.indexOf('\n', lineStart)) {
+    line++;
+    lineStart = end + 1;
+  }
+  const position = { line, column: start - lineStart + 1 };
+  return { start: position, end: { ...position, column: position.column + length } };
 }
 
 /** Goes through a TOML text once, and notes where each key is first. */
 class KeyScanner {
   readonly #text: string;
-  readonly #root: KeyNode = { range: null, keys: new Map() };
+  readonly #root: KeyNode = { start: 0, length: 0, keys: null };
   #at = 0;
-  #line = 1;
-  #lineStart = 0;
-  /** The end of the line. */
-  #lineEnd: number;
 
   constructor(text: string) {
     this.#text = text;
-    this.#lineEnd = this.#endFrom(0);
   }
 
   /** Stops where the text is not valid. */
@@ -80,30 +86,17 @@ class KeyScanner {
       if (token === '') return node;
       const start = this.#at + whole.indexOf(token);
       this.#at += whole.length;
-      const isQuoted = /^["']/.test(token);
+      const isQuoted = token.startsWith('"') || token.startsWith("'");
       const name = isQuoted ? unquoted(token) : token;
-      const known = node.keys.get(name);
-      const place = isQuoted ? { start: start + 1, length: token.length - 2 } : { start, length: token.length };
-      const next = known ?? { range: this.#range(place), keys: new Map() };
-      if (known === undefined) node.keys.set(name, next);
+      node.keys ??= new Map();
+      let next = node.keys.get(name);
+      if (next === undefined) {
+        next = isQuoted ? { start: start + 1, length: token.length - 2, keys: null } : { start, length: token.length, keys: null };
+        node.keys.set(name, next);
+      }
       node = next;
     } while (this.#skip('.'));
     return node;
-  }
-
-  #range({ start, length }: { start: number; length: number }): TextRange {
-    while (this.#lineEnd < start) {
-      this.#line++;
-      this.#lineStart = this.#lineEnd + 1;
-      this.#lineEnd = this.#endFrom(this.#lineStart);
-    }
-    const position = { line: this.#line, column: start - this.#lineStart + 1 };
-    return { start: position, end: { ...position, column: position.column + length } };
-  }
-
-  #endFrom(start: number): number {
-    const end = this.#text.indexOf('\n', start);
-    return end === -1 ? this.#text.length : end;
   }
 
   #value(key: KeyNode): void {
@@ -111,7 +104,7 @@ class KeyScanner {
     const string = STRINGS.find(([quotes]) => this.#text.startsWith(quotes, this.#at));
     if (string !== undefined) this.#string(...string);
     // Keys of tables in lists have no path.
-    else if (this.#skip('[')) this.#elements(']', () => this.#value({ range: null, keys: new Map() }));
+    else if (this.#skip('[')) this.#elements(']', () => this.#value({ start: 0, length: 0, keys: null }));
     else if (this.#skip('{')) this.#elements('}', () => this.#keyAndValue(key));
     else this.#match(PLAIN);
   }

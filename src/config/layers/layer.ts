@@ -41,6 +41,9 @@ export interface TomlReading {
   breaks: EventLoopYield;
 }
 
+/** By the tables of a text. A text that did not change has the same ones. */
+const rangesIn = new WeakMap<JsonObject, ReturnType<typeof keyRanges>>();
+
 /** Reads a config.toml as a layer. A missing file gives an empty layer. Rejects with a ConfigError if the file is invalid. */
 export async function readLayer(file: string, name: ConfigLayerSource, reading: TomlReading): Promise<Layer> {
   const bytes = readBytes(file);
@@ -61,9 +64,9 @@ export async function parseLayer(
 ): Promise<Layer> {
   const text = decode(bytes, file);
   const config = await toml.parse(text, { file, breaks });
-  let rangeOf: ReturnType<typeof keyRanges> | null = null;
   const locate = (path: readonly string[]): ConfigLocation => {
-    rangeOf ??= keyRanges(text);
+    const rangeOf = rangesIn.get(config) ?? keyRanges(text);
+    rangesIn.set(config, rangeOf);
     return { path: file, range: rangeOf(path) };
   };
   return { ...emptyLayer(file, name), config, locate };

@@ -1,3 +1,4 @@
+import type { EventLoopYield } from '../../base/event-loop-yield.ts';
 import type { JsonObject, JsonValue } from '../../base/json-value.ts';
 import { cutText } from '../../base/text/cut-text.ts';
 import { ConfigError, NO_LOCATION } from '../config-error.ts';
@@ -8,6 +9,7 @@ import type { Toml } from './toml.ts';
 
 /** A configuration has some hundred keys. */
 const REQUEST_KEYS_MAX = 10_000;
+const KEYS_AT_ONCE = 200;
 
 const OF_REQUEST = "given in the request's config";
 
@@ -22,12 +24,19 @@ export function flagsLayer(overrides: readonly string[], toml: Toml): Layer {
   return sessionLayer(config, 'given on the command line');
 }
 
-/** Returns the layer of a request's `config` object. Its top-level keys may be dotted. Below them a dot is part of the name. */
-export function requestLayer(request: JsonObject): Layer {
+/**
+ * Resolves with the layer of a request's `config` object. Its top-level keys may be dotted. Below them a dot is part of the name. Rejects with a
+ * ConfigError. Lets other work run while there are many keys.
+ */
+export async function requestLayer(request: JsonObject, breaks: EventLoopYield): Promise<Layer> {
   const given = toTable(request, NO_LOCATION);
+  await breaks.worked(1);
   if (keysIn(given) > REQUEST_KEYS_MAX) throw new ConfigError(`the request's config has more than ${REQUEST_KEYS_MAX} keys`);
   const config = emptyTable();
-  for (const [key, value] of Object.entries(given)) putAt(config, keyParts(key, "the request's config"), value);
+  for (const [index, [key, value]] of Object.entries(given).entries()) {
+    putAt(config, keyParts(key, "the request's config"), value);
+    if (index % KEYS_AT_ONCE === 0) await breaks.worked(KEYS_AT_ONCE);
+  }
   return { ...sessionLayer(config, OF_REQUEST), locate: () => ({ ...NO_LOCATION, isRequests: true }) };
 }
 

@@ -35,11 +35,11 @@ export class PictureModel implements Model {
     if (inner.report !== undefined) this.report = () => inner.report?.() ?? null;
   }
 
-  async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
-    if (!request.input.some(hasPictures)) {
-      yield* this.#inner.stream(request, signal);
-      return;
-    }
+  stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent> {
+    return request.input.some(hasPictures) ? this.#withPictures(request, signal) : this.#inner.stream(request, signal);
+  }
+
+  async *#withPictures(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
     const refused = this.#refusedBy(request.model);
     const prepared = await this.#pictures.of(request.input);
     const noted: string[] = [];
