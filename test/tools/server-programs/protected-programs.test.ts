@@ -169,3 +169,17 @@ test('a hook that runs a tool of the project leaves the project as it is, except
   expect(await replaced('ln -s ../lint/cli.js')).toBe(false);
   expect(await replaced('cp /bin/true')).toBe(true);
 });
+
+test('no command makes a script that a hook names by turning its folder into a virtual environment', async () => {
+  const { work, session } = await startWorld(false);
+  writeFiles(work, { 'deep/bin/x': '' });
+  const lines = ['sh tools/absent.sh', 'tools/absent', 'deep/bin/absent', 'absent-program'];
+  const hooks = { Stop: [{ hooks: lines.map((command) => ({ type: 'command', command })) }] };
+  await session.server.client.request('thread/start', { config: { hooks } });
+  const paths = ['tools/absent.sh', 'tools/absent', 'deep/bin/absent', 'early/absent-program', 'bin/absent-program'];
+  await session.run('touch pyvenv.cfg tools/pyvenv.cfg deep/pyvenv.cfg');
+  // The files of a hook are looked for again.
+  session.server.clock.advance(60_000);
+  await session.run(paths.map((path) => `echo evil > ${path}`).join('; '));
+  expect(paths.map((path) => stateOf(join(work, path)))).toEqual(paths.map(() => null));
+});
