@@ -6,8 +6,10 @@ const RUNNERS: ReadonlySet<string> = new Set('npx bunx bun deno pnpx npm pnpm ya
 const INTERPRETER = /^(?:\.|source|elixir|java|julia|lua|luajit|node|perl|php|pwsh|pypy|python|rscript|ruby|ts-node|tsx)[\d.]*$/;
 /** Options of these after which code or the name of a module follows. */
 const INLINE = /^(?:-[A-Za-z]*[cemp]|--(?:command|eval|module|print))$/;
-/** The ends of names that scripts have. */
-const SCRIPT_NAME = /\.(?:[cm]?[jt]sx?|py|rb|pl|php|lua|ps1|sh|bash|zsh|fish|jar|r|jl|exs?|wasm|awk|sed|tcl|groovy|kts|mk)$/i;
+const SCRIPT_ENDS = '[cm]?[jt]sx?|py|rb|pl|php|lua|ps1|sh|bash|zsh|fish|r|jl|exs?|awk|sed|tcl|groovy|kts|mk|el|scm|lisp';
+/** The ends of files that a runtime or a program loads as code. */
+const COMPILED_ENDS = 'jar|war|class|phar|wasm|dll|exe|so|dylib|node';
+const SCRIPT_NAME = new RegExp(`\\.(?:${SCRIPT_ENDS}|${COMPILED_ENDS})$`, 'i');
 /** Words that are no paths: patterns, addresses and texts. */
 const NO_PATH = /[*?{\s]|:\/\//;
 
@@ -36,7 +38,7 @@ export function scriptPositions(program: string, args: readonly string[]): strin
   return before.flatMap((word) => (word.startsWith('-') ? (/^--?[\w-]+=(.+)/.exec(word)?.[1] ?? []) : [word]));
 }
 
-/** Whether the name of a file is one that scripts have. */
+/** Whether the name of a file is one that scripts and compiled code have. */
 export function hasScriptName(path: string): boolean {
   return SCRIPT_NAME.test(path);
 }

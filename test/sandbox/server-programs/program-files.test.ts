@@ -12,6 +12,8 @@ const FILES = {
   'work/tools/deep/y.py': '',
   'work/my tools/z.sh': '',
   'work/plain': '',
+  'work/app/server.dll': '',
+  'work/app/plugin.so': '',
   'work/data.json': '{}',
   'work/server/package.json': '{"main": "lib/main.js"}',
   'work/server/lib/main.js': '',
@@ -78,6 +80,14 @@ test.each<[line: string, files: string[]]>([
     ['work/tools/git', 'work/tools/run', 'work/tools/tool', ...missing('git'), ...missing('run'), ...TOOL],
   ],
   ['PATH=$PATH:$PWD/tools; tool', TOOL],
+  ['R=$(pwd); PATH="$R/tools:$PATH"; run', ['work/tools/run', 'work/tools/tool', ...missing('run'), ...TOOL]],
+  ['PATH="tools${PATH:+:$PATH}" run', ['work/tools/run', 'work/tools/tool', ...missing('run'), ...TOOL]],
+  ['PATH=${UNSET}/tools:~/bin run', ['work/tools/run', 'work/tools/tool', 'user/bin/tool', ...missing('run')]],
+  // An empty entry is the working directory.
+  ...['$UNSET:$PATH', '${UNSET:-}:$PATH', ':$PATH', '"":$PATH'].map((value): [string, string[]] => [
+    `PATH=${value} tool`,
+    ['work/tool', ...TOOL],
+  ]),
   ['PATH+=:tools; run', ['work/tools/run', ...missing('run'), ...TOOL]],
   [
     "bash -c 'PATH=tools:$PATH run'",
@@ -125,6 +135,12 @@ test('of an MCP server in the project: its whole package or environment', async 
   expect(await filesOf(['node_modules/.bin/one'])).toEqual(['work/node_modules/.bin/one', 'work/node_modules/one?']);
   expect(await filesOf(['.venv/bin/tool'])).toEqual(['work/.venv/bin/tool', 'work/.venv?'].sort());
   expect(await filesOf(['env', 'PATH=tools', 'run'])).toContain('work/tools/run');
+});
+
+test('of an MCP server that is compiled for a runtime, with a plugin', async () => {
+  const { filesOf } = world();
+  const argv = ['dotnet', 'app/server.dll', '--plugin', 'app/plugin.so', 'data.json'];
+  expect(await filesOf(argv)).toEqual([...missing('dotnet'), 'work/app/plugin.so', 'work/app/server.dll'].sort());
 });
 
 test('of an MCP server that a package runner starts: packages of the project are watched', async () => {
