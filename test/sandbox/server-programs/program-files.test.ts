@@ -81,10 +81,10 @@ test.each<[line: string, files: string[]]>([
   ],
   ['PATH=$PATH:$PWD/tools; tool', TOOL],
   ['R=$(pwd); PATH="$R/tools:$PATH"; run', ['work/tools/run', 'work/tools/tool', ...missing('run'), ...TOOL]],
-  ['PATH="tools${PATH:+:$PATH}" run', ['work/tools/run', 'work/tools/tool', ...missing('run'), ...TOOL]],
-  ['PATH=${UNSET}/tools:~/bin run', ['work/tools/run', 'work/tools/tool', 'user/bin/tool', ...missing('run')]],
+  [`PATH="tools$${'{PATH:+:$PATH}'}" run`, ['work/tools/run', 'work/tools/tool', ...missing('run'), ...TOOL]],
+  [`PATH=$${'{UNSET}'}/tools:~/bin run`, ['work/tools/run', 'work/tools/tool', 'user/bin/tool', ...missing('run')]],
   // An empty entry is the working directory.
-  ...['$UNSET:$PATH', '${UNSET:-}:$PATH', ':$PATH', '"":$PATH'].map((value): [string, string[]] => [
+  ...['$UNSET:$PATH', `$${'{UNSET:-}'}:$PATH`, ':$PATH', '"":$PATH'].map((value): [string, string[]] => [
     `PATH=${value} tool`,
     ['work/tool', ...TOOL],
   ]),
