@@ -3,7 +3,7 @@ import type { Env } from '../../base/env.ts';
 import type { SimpleCommand } from '../command/parse/simple-command.ts';
 import type { ParsedCommand } from '../command/parse-command.ts';
 import { programName } from '../command/program-name.ts';
-import { CODE_FILES, PROGRAM_FOLDERS, TASK_RUNNERS } from './code-files.ts';
+import { CODE_SOURCES } from './code-sources.ts';
 import { BETWEEN, type LineWords, lineWords, OPTION } from './line-words.ts';
 import { mayRun, PASSES_NOTHING } from './passes-other-text.ts';
 import { programKind } from './program-kind.ts';
@@ -188,7 +188,7 @@ class Collector {
   takeStems({ words }: SimpleCommand): void {
     if (!mayRun({ words })) return;
     const parts = words.flatMap(splitNames);
-    const isTask = TASK_RUNNERS.has(programName(words[0] ?? ''));
+    const isTask = CODE_SOURCES.get(programName(words[0] ?? ''))?.takesTasks === true;
     for (const part of [...words, ...words.flatMap(partsOf), ...parts, ...parts.flatMap(gluedIn)])
       if (!isTask || part.includes('/')) this.#stems.add(part);
   }
@@ -202,9 +202,9 @@ class Collector {
     this.enter([...new Set([...here, ...[...values, ...glued].flatMap((value) => here.map((folder) => resolve(folder, value)))])]);
     for (const word of [...words, ...parts]) {
       const program = programName(word);
-      for (const name of CODE_FILES.get(program) ?? []) this.#sought.add(name);
-      const programs = PROGRAM_FOLDERS.get(program);
-      if (programs !== undefined) this.#programFolders.add(programs);
+      const { files = [], folder } = CODE_SOURCES.get(program) ?? {};
+      for (const name of files) this.#sought.add(name);
+      if (folder !== undefined) this.#programFolders.add(folder);
       this.#usesGit ||= program === 'git';
     }
     const named = [...words, ...words.flatMap(partsOf), ...parts, ...glued];

@@ -1,7 +1,6 @@
 import { INTERPRETERS, SHELLS } from '../../policy/command/command-runners.ts';
+import { CODE_SOURCES } from '../../policy/outside/code-sources.ts';
 
-/** Programs that run the script that their arguments name, or fetch the program that runs it. */
-const RUNNERS: ReadonlySet<string> = new Set('npx bunx bun deno pnpx npm pnpm yarn uv uvx poetry pipenv pdm rye hatch mise'.split(' '));
 /** Programs whose first argument is a script. */
 const INTERPRETER = /^(?:\.|source|elixir|java|julia|lua|luajit|node|perl|php|pwsh|pypy|python|rscript|ruby|ts-node|tsx)[\d.]*$/;
 /** Options of these after which code or the name of a module follows. */
@@ -16,7 +15,7 @@ const NO_PATH = /[*?{\s]|:\/\//;
 /** Returns the words of a command that name a script, whether it exists or not. `program` is its name without a folder. */
 export function scriptWords(program: string, args: readonly string[]): string[] {
   const isInterpreter = INTERPRETER.test(program) || SHELLS.has(program);
-  if (!isInterpreter && !RUNNERS.has(program)) return [];
+  if (!isInterpreter && CODE_SOURCES.get(program)?.runsScripts !== true) return [];
   const operands = args.flatMap((word) => (word.startsWith('-') ? (/^--?[\w-]+=(.+)/.exec(word)?.[1] ?? []) : [word]));
   const paths = operands.filter((word) => word !== '' && !NO_PATH.test(word));
   const named = paths.filter((word) => SCRIPT_NAME.test(word));
