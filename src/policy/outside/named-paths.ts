@@ -76,16 +76,16 @@ export function possiblePaths(words: readonly string[], folders: readonly string
 }
 
 /**
- * Returns the folders that a script may be in before each of its commands. It begins in one of `starts`. A `cd` adds folders. Null:
+ * Returns the folders that a script may be in before each of its commands. It begins in one of `starts`. A `cd` or `pushd` adds folders. Null:
  * the folder is not known. `home` is the folder of a `cd` without words.
  */
 export function possibleFolders(commands: readonly SimpleCommand[], starts: readonly string[], home = ''): (readonly string[] | null)[] {
   let folders: readonly string[] | null = [...new Set(starts)];
   return commands.map(({ words: [program, ...args] }) => {
     const before = folders;
-    if (program === 'cd' && folders !== null) {
+    if ((program === 'cd' || program === 'pushd') && folders !== null) {
       const [target = home, ...others] = args;
-      const isCertain = target !== '' && others.length === 0 && !target.startsWith('-');
+      const isCertain = target !== '' && others.length === 0 && !/^[-+]/.test(target);
       const all = isCertain ? [...new Set([...folders, ...folders.map((folder) => resolve(folder, target))])] : [];
       folders = isCertain && all.length <= FOLDERS_MAX ? all : null;
     }

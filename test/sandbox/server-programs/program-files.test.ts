@@ -112,6 +112,18 @@ test.each<[line: string, files: string[]]>([
   ['node --require=./tools/absent.cjs server/lib/main.js', [...missing('node'), 'work/server/lib/main.js', 'work/tools/absent.cjs']],
   ['uv run --directory tools/deep y.py', [...missing('uv'), 'work/tools/deep/y.py', 'work/y.py']],
   ['npx tsx tools/absent.ts', [...missing('npx'), 'work/tools/absent.ts']],
+  ['uv run --with data.json plain data.json', [...missing('uv'), 'work/data.json', 'work/plain']],
+  ['deno run plain data.json', [...missing('deno'), 'work/plain']],
+  ['npx one -p data.json', missing('npx')],
+  // In a folder that the line names by a variable, or enters.
+  ['D=tools; sh "$D/x.sh"', [...SHELL, X]],
+  [`D=$HOME/bin E='x'; $${'{D}'}/tool; cat $E`, ['user/bin/tool', ...missing('cat')]],
+  ['export D=tools\nsh "$D"/x.sh', [...SHELL, X]],
+  ['D=tools; D=lib; sh "$D/x.sh"', [...SHELL, 'work/x.sh']],
+  ['D=tools; read -r D; sh "$D/x.sh"', [...SHELL, 'work/x.sh']],
+  ['for D in $TOOLS; do sh "$TOOLS/x.sh"; done', [...SHELL, X]],
+  ['TOOLS=tools/deep; uv run "$TOOLS/y.py"', [...missing('uv'), 'work/tools/deep/y.py']],
+  ['pushd tools; ./run', ['work/run', 'work/tools/run', ...TOOL]],
   // Other files that an argument names, if they exist and may be scripts.
   ['tool --config=tools/deep/y.py --run tools/run plain data.json -p=data.json', [...TOOL, 'work/tools/deep/y.py', 'work/tools/run']],
   // What is only looked at or written, and what is no file.
