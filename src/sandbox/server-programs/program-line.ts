@@ -73,8 +73,9 @@ async function commandsOf(argv: readonly string[], depth: number): Promise<Pick<
     certain.push(command);
     if (script !== undefined && depth < DEPTH_MAX) certain.push(...(await commandsOf(['/bin/bash', '-c', script], depth + 1)).certain);
   }
-  const words = { words: ['\0', ...text.split(BETWEEN)] };
-  return { certain, possible: isUncertain ? [...possibleCommands, words] : possibleCommands };
+  // It is not known what stands before the words of a line that is not understood.
+  const before = isUncertain ? ['\0'] : certain.some(({ words }) => words.some((word) => word.includes('\0'))) ? [''] : [];
+  return { certain, possible: [...possibleCommands, ...before.map((program) => ({ words: [program, ...text.split(BETWEEN)] }))] };
 }
 
 /** A command, and the one that it runs, if it is a program such as `env` or `timeout`. */

@@ -15,6 +15,7 @@ const FILES = {
   'work/app/server.dll': '',
   'work/app/plugin.so': '',
   'work/data.json': '{}',
+  'work/tsconfig.json': '{}',
   'work/server/package.json': '{"main": "lib/main.js"}',
   'work/server/lib/main.js': '',
   'work/package/__init__.py': '',
@@ -123,6 +124,14 @@ test.each<[line: string, files: string[]]>([
   ['D=tools; read -r D; sh "$D/x.sh"', [...SHELL, 'work/x.sh']],
   ['for D in $TOOLS; do sh "$TOOLS/x.sh"; done', [...SHELL, X]],
   ['TOOLS=tools/deep; uv run "$TOOLS/y.py"', [...missing('uv'), 'work/tools/deep/y.py']],
+  ['D=$(pwd)/tools; "$D/x.sh"', [X]],
+  ['D="$(git rev-parse --show-toplevel)"; sh $D/tools/x.sh', [...missing('git'), ...SHELL, X]],
+  [`sh "$${'{UNSET:-tools}'}/x.sh"`, [...SHELL, X]],
+  [`sh "$${'{TOOLS:-lib}'}/x.sh"`, [...SHELL, X]],
+  // Named anywhere in a line with words that only the shell knows.
+  ['for s in tools/x.sh tools/absent.sh data.json; do sh $s; done', [...SHELL, X]],
+  ['sh $(dirname tools/x.sh)/x.sh', [...missing('dirname'), ...SHELL, 'work/x.sh', X]],
+  ['tsc -p tsconfig.json "$UNSET"', missing('tsc')],
   ['pushd tools; ./run', ['work/run', 'work/tools/run', ...TOOL]],
   // Other files that an argument names, if they exist and may be scripts.
   ['tool --config=tools/deep/y.py --run tools/run plain data.json -p=data.json', [...TOOL, 'work/tools/deep/y.py', 'work/tools/run']],
