@@ -143,7 +143,13 @@ test.each([
     'text that another program makes',
     ['make -n | sh', 'base64 -d data | sh', 'sh < <(ls)', 'ls > >(sh)', 'env ls >y; sh y', 'ls | dd of=y; sh y'],
   ],
-  ['text or files of a repository', ['git show HEAD:x.sh | sh', 'git checkout other && sh x.sh', 'env git stash pop; sh x.sh']],
+  [
+    'text or files of a repository',
+    [
+      ...['git show HEAD:x.sh | sh', 'git checkout other && sh x.sh', 'env git stash pop; sh x.sh', '/usr/lib/git-core/git-pull; sh x.sh'],
+      ...['gh pr checkout 5 && sh x.sh', 'A=1; gh repo sync; sh x.sh', 'sudo -u me hg update; sh x.sh', "bash -c 'svn up' && sh x.sh"],
+    ],
+  ],
 ])('is not compared, because it may run files that the line does not name: %s', async (_what, scripts) => {
   for (const script of scripts) expect(await pinned(script, 'data'), script).toMatchObject({ isCompared: false });
 });
@@ -162,6 +168,8 @@ test.each([
   ['touch data && sh x.sh', 'data'],
   ['sh x.sh', 'data'],
   ['rm -f data; sh x.sh', 'data'],
+  ['gh pr view 5 && sh x.sh', 'data'],
+  ['git fetch && sh x.sh', 'data'],
   ['for i in 1 2; do sh x.sh; done', 'data'],
 ])('is compared, and a change of what no program runs does not count: %s', async (script, changed) => {
   expect(await pinned(script, changed)).toEqual({ isCompared: true, isNoticed: false });

@@ -7,7 +7,7 @@ import type { ThreadRecord } from '../../store/thread-store.ts';
 import type { TurnContext } from '../turn/turn-part.ts';
 
 /** The origin of a request: a turn, with the facts that its client adds, a review of code, or the summary of a compaction. */
-interface Asking {
+interface RequestOrigin {
   record: ThreadRecord;
   turn: TurnContext;
   kind: 'turn' | 'review' | 'compaction';
@@ -26,15 +26,15 @@ const ORIGINATOR_CHARS_MAX = 200;
  * The headers and the facts by which gateways and providers know the thread, the turn and the client of a request. None of them is a secret.
  * The facts that a client adds do not replace those of the server.
  */
-export function requestIdentity(asking: Asking): Required<Pick<ModelRequest, 'headers' | 'clientMetadata'>> {
-  const { record, turn } = asking;
+export function requestIdentity(origin: RequestOrigin): Required<Pick<ModelRequest, 'headers' | 'clientMetadata'>> {
+  const { record, turn } = origin;
   const { id: threadId, sessionId, originator } = record;
   const isName = originator !== null && originator.length <= ORIGINATOR_CHARS_MAX && HEADER_TEXT.test(originator);
   const client = isName ? originator : 'heddle';
   const windowId = `${threadId}:${record.tokenUsage?.compactions ?? 0}`;
-  const facts = turnFacts(asking, windowId);
+  const facts = turnFacts(origin, windowId);
   const header = asciiJson(facts.withClients);
-  const about = { 'x-codex-window-id': windowId, ...agentFacts(asking) };
+  const about = { 'x-codex-window-id': windowId, ...agentFacts(origin) };
   return {
     headers: sendable({
       originator: client,
@@ -55,7 +55,7 @@ export function requestIdentity(asking: Asking): Required<Pick<ModelRequest, 'he
   };
 }
 
-function turnFacts({ record, turn, kind }: Asking, windowId: string): { own: object; withClients: object } {
+function turnFacts({ record, turn, kind }: RequestOrigin, windowId: string): { own: object; withClients: object } {
   const { forkedFromId } = record;
   const parent = spawnSource(record.source)?.parent_thread_id;
   const own = {
@@ -75,7 +75,7 @@ function turnFacts({ record, turn, kind }: Asking, windowId: string): { own: obj
 }
 
 /** The headers that name a sub-agent and the thread for which it works. */
-function agentFacts({ record, kind }: Asking): Record<string, string> {
+function agentFacts({ record, kind }: RequestOrigin): Record<string, string> {
   const parent = spawnSource(record.source)?.parent_thread_id;
   const name = kind === 'review' ? 'review' : parent === undefined ? null : 'collab_spawn';
   return {

@@ -39,7 +39,7 @@ export type ModelResponse =
   | { ended: 'failed'; error: TurnError };
 
 /** The tools that a request to the model offers, and the calls of its response. */
-export interface Asking {
+export interface RequestTools {
   tools: readonly Tool[];
   calls: ResponseCalls;
 }
@@ -48,7 +48,7 @@ export interface Asking {
  * Sends one request to the model, shows its response to clients, as `run.response`, and begins its calls, each as soon as it is complete and
  * stored. Its items may not be stored yet when it resolves. Rejects if the model throws, or if the store has failed.
  */
-export async function askModel(run: RunningTurn, { tools, calls }: Asking): Promise<ModelResponse> {
+export async function askModel(run: RunningTurn, { tools, calls }: RequestTools): Promise<ModelResponse> {
   const { deps, turn, conversation, broken } = run;
   run.broken = null;
   const prepared = await conversation.request(turn, tools);
@@ -119,7 +119,7 @@ function idsOf({ deps, turn }: RunningTurn): { threadId: string; turnId: string 
   return { threadId: deps.threadId, turnId: turn.id };
 }
 
-interface ResponseReading extends Asking {
+interface ResponseReading extends RequestTools {
   items: ResponseItems;
   previews: PatchPreviews;
   events: AsyncIterable<ModelEvent>;

@@ -1,6 +1,6 @@
 import { sleep } from '../../base/clock.ts';
 import type { Tool } from '../../tools/tool.ts';
-import { type Asking, askModel, type CompletedResponse, type ModelResponse } from './ask-model.ts';
+import { askModel, type CompletedResponse, type ModelResponse, type RequestTools } from './ask-model.ts';
 import type { RunningTurn } from './turn-deps.ts';
 import type { EndedResponse } from './turn-part.ts';
 
@@ -29,13 +29,13 @@ function isTooLong(response: ModelResponse): boolean {
   return response.ended === 'failed' && response.error.codexErrorInfo === 'contextWindowExceeded';
 }
 
-async function responseEnd(run: RunningTurn, asking: Asking): Promise<ModelResponse> {
+async function responseEnd(run: RunningTurn, offered: RequestTools): Promise<ModelResponse> {
   try {
-    const response = await askModel(run, asking);
+    const response = await askModel(run, offered);
     if (response.ended === 'completed') await showRaw(run, response);
     return response;
   } finally {
-    await asking.calls.responded();
+    await offered.calls.responded();
   }
 }
 

@@ -9,7 +9,7 @@ const MODELS_MAX = 100;
 /** The events that come before anything that the model has made, or after it. The provider may refuse the request after these. */
 const AROUND: ReadonlySet<ModelEvent['type']> = new Set(['started', 'answered', 'moderated', 'retrying', 'failed', 'completed']);
 
-interface Asking {
+interface PictureRequest {
   request: ModelRequest;
   refused: RefusedPictures;
   /** The input with all pictures. */
@@ -64,7 +64,7 @@ export class PictureModel implements Model {
   }
 
   /** Passes on the events. Empties `noted` when the model answers. If a picture is refused, returns that failure. */
-  async *#ask({ request, refused, prepared, noted }: Asking, signal: AbortSignal): AsyncGenerator<ModelEvent, TurnError | null> {
+  async *#ask({ request, refused, prepared, noted }: PictureRequest, signal: AbortSignal): AsyncGenerator<ModelEvent, TurnError | null> {
     let hasBegun = false;
     for await (const event of this.#inner.stream(request, signal)) {
       if (event.type === 'failed' && !hasBegun && event.refusesPictures) return event.error;

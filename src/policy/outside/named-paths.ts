@@ -3,7 +3,7 @@ import type { Env } from '../../base/env.ts';
 import type { SimpleCommand } from '../command/parse/simple-command.ts';
 import type { ParsedCommand } from '../command/parse-command.ts';
 import { programName } from '../command/program-name.ts';
-import { CODE_FILES, PROGRAM_FOLDERS, TASK_RUNNERS } from './code-files.ts';
+import { CODE_SOURCES } from './code-sources.ts';
 import { BETWEEN, type LineWords, lineWords, OPTION } from './line-words.ts';
 import { mayRun, PASSES_NOTHING } from './passes-other-text.ts';
 import { programKind } from './program-kind.ts';
@@ -76,16 +76,16 @@ export function possiblePaths(words: readonly string[], folders: readonly string
 }
 
 /**
- * Returns the folders that a script may be in before each of its commands. It begins in one of `starts`. A `cd` adds folders. Null:
+ * Returns the folders that a script may be in before each of its commands. It begins in one of `starts`. A `cd` or `pushd` adds folders. Null:
  * the folder is not known. `home` is the folder of a `cd` without words.
  */
 export function possibleFolders(commands: readonly SimpleCommand[], starts: readonly string[], home = ''): (readonly string[] | null)[] {
   let folders: readonly string[] | null = [...new Set(starts)];
   return commands.map(({ words: [program, ...args] }) => {
     const before = folders;
-    if (program === 'cd' && folders !== null) {
+    if ((program === 'cd' || program === 'pushd') && folders !== null) {
       const [target = home, ...others] = args;
-      const isCertain = target !== '' && others.length === 0 && !target.startsWith('-');
+      const isCertain = target !== '' && others.length === 0 && !/^[-+]/.test(target);
       const all = isCertain ? [...new Set([...folders, ...folders.map((folder) => resolve(folder, target))])] : [];
       folders = isCertain && all.length <= FOLDERS_MAX ? all : null;
     }
@@ -188,7 +188,7 @@ class Collector {
   takeStems({ words }: SimpleCommand): void {
     if (!mayRun({ words })) return;
     const parts = words.flatMap(splitNames);
-    const isTask = TASK_RUNNERS.has(programName(words[0] ?? ''));
+    const isTask = CODE_SOURCES.get(programName(words[0] ?? ''))?.takesTasks === true;
     for (const part of [...words, ...words.flatMap(partsOf), ...parts, ...parts.flatMap(gluedIn)])
       if (!isTask || part.includes('/')) this.#stems.add(part);
   }
@@ -202,9 +202,9 @@ class Collector {
     this.enter([...new Set([...here, ...[...values, ...glued].flatMap((value) => here.map((folder) => resolve(folder, value)))])]);
     for (const word of [...words, ...parts]) {
       const program = programName(word);
-      for (const name of CODE_FILES.get(program) ?? []) this.#sought.add(name);
-      const programs = PROGRAM_FOLDERS.get(program);
-      if (programs !== undefined) this.#programFolders.add(programs);
+      const { files = [], folder } = CODE_SOURCES.get(program) ?? {};
+      for (const name of files) this.#sought.add(name);
+      if (folder !== undefined) this.#programFolders.add(folder);
       this.#usesGit ||= program === 'git';
     }
     const named = [...words, ...words.flatMap(partsOf), ...parts, ...glued];

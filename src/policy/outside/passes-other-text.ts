@@ -24,6 +24,8 @@ const PASSES_CONTENT: ReadonlySet<string> = new Set('cat cp mv ln tee head tail 
 const KEEPS_FILES: ReadonlySet<string> = new Set(
   'add commit push fetch status branch tag remote rev-parse describe diff log show blame ls-files --version --help'.split(' '),
 );
+/** Clients of repositories, in a word of a command. */
+const REPOSITORY_CLIENT = /(?:^|[\s/])(?:git(?:-[a-z-]+)?|gh|glab|hg|svn|jj|bzr|fossil|darcs|cvs|p4)(?:\s|$)/;
 const LOOP = /(?<![\w-])(?:for|while|until|select)(?![\w-])/;
 /** Redirections that keep nothing, and `||`. */
 const KEEPS_NOTHING = /\d*>&(?:\d+|-)|(?:\d*|&)>{1,2}[ \t]*\/dev\/null(?![\w/.])|\|\|/g;
@@ -86,8 +88,11 @@ function passedBy(command: SimpleCommand): Passed {
   return PASSES_CONTENT.has(program) ? 'content' : 'other';
 }
 
-/** Whether a command may put files in place that heddle does not compare: those of a repository. */
+/**
+ * Whether a command may put files in place that heddle does not compare: those of a repository. What other programs make of files that are
+ * compared belongs to the line.
+ */
 function changesFiles({ words }: SimpleCommand): boolean {
   const [program, subcommand = ''] = words;
-  return program === 'git' ? !KEEPS_FILES.has(subcommand) : mayRun({ words }) && words.some((word) => /(?:^|[\s/])git(?:\s|$)/.test(word));
+  return program === 'git' ? !KEEPS_FILES.has(subcommand) : mayRun({ words }) && words.some((word) => REPOSITORY_CLIENT.test(word));
 }

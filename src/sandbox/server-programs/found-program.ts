@@ -14,6 +14,8 @@ import type { ProgramFile } from './server-program.ts';
 const FIRST_LINE_BYTES_MAX = 256;
 /** The interpreter of a script may be a script. */
 const INTERPRETERS_MAX = 4;
+/** Where package managers put the tools of a project. */
+const TOOL = /\/(?:node_modules\/|\.?venv\/bin\/[^/]+$)/;
 /** The package in the innermost `node_modules` of a path. */
 const PACKAGE = /^.*\/node_modules\/(?:@[^/]+\/)?[^/.][^/]*(?=\/)/;
 
@@ -63,10 +65,13 @@ function programAt(file: string, searching: Searching, depth = 0): ProgramFile[]
   return [...own, ...folders, ...interpreterOf(end, searching, depth + 1)];
 }
 
-/** Whether a file is in `node_modules` of a project, or a program in a virtual environment there. */
+/**
+ * Whether a file is in `node_modules` of a project, or a program in a virtual environment there. If the file does not exist, only its path
+ * counts: commands can make any folder a virtual environment.
+ */
 export function isToolOf(project: string | null, file: string): boolean {
   if (project === null || !isWithin(file, project)) return false;
-  return file.slice(project.length).includes('/node_modules/') || environmentOf(file) !== null;
+  return TOOL.test(file.slice(project.length)) || (isFile(file) && environmentOf(file) !== null);
 }
 
 /** The virtual environment of Python that a program belongs to. All of it can decide what runs. */

@@ -8,6 +8,7 @@ import { isFolder } from '../../base/paths/is-folder.ts';
 import { SHELL_BUILT_INS } from '../../base/processes/shell-built-ins.ts';
 import type { SimpleCommand } from '../../policy/command/parse/simple-command.ts';
 import { programName } from '../../policy/command/program-name.ts';
+import { CODE_SOURCES } from '../../policy/outside/code-sources.ts';
 import { possibleFolders, possiblePaths } from '../../policy/outside/named-paths.ts';
 import { programKind } from '../../policy/outside/program-kind.ts';
 import { foundProgram, isToolOf } from './found-program.ts';
@@ -21,8 +22,6 @@ const FILES_MAX = 1000;
 /** How many paths that the words of a command may mean are looked at. */
 const NAMED_MAX = 2000;
 const MANIFEST_BYTES_MAX = 1024 * 1024;
-/** Programs that run a package of the working directory or a folder above it, if there is one of that name. */
-const PACKAGE_RUNNERS: ReadonlySet<string> = new Set(['npx', 'bunx', 'pnpx']);
 const PYTHON = /^(?:python|pypy)[\d.]*$/;
 
 /**
@@ -83,7 +82,7 @@ function commandFiles(command: SimpleCommand, { searched, folders, isCertain, pr
     ...scripts.flatMap((path) => (isFolder(path) ? runnableIn(path, name) : withEnding(path))).map(guarded),
     ...(PYTHON.test(name) ? folders.flatMap((folder) => modulesOf(words, folder)) : []),
     // The tools of a project, which a hook runs, change with the project.
-    ...(PACKAGE_RUNNERS.has(name) && !isShell ? folders.flatMap((folder) => packagesOf(words, folder)) : []),
+    ...(CODE_SOURCES.get(name)?.runsPackages === true && !isShell ? folders.flatMap((folder) => packagesOf(words, folder)) : []),
   ];
 }
 

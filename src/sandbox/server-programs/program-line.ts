@@ -23,8 +23,11 @@ export interface ProgramLine {
 /** The target of a redirection of input: a shell or an interpreter may run it. */
 const INPUT = /(?<![<0-9])<[ \t]*([^\s<>&|;()"'`$]+)/g;
 /** The value that PATH gets, with its quotes: before a command, by `export` or by `env`. */
-const PATH_SET = /(?:^|[\s;&|({"'])PATH(\+?)=((?:"[^"]*"|'[^']*'|\$\([^)]*\)|`[^`]*`|[^\s;&|)}"'`])*)/g;
-const FROM_SHELL = /\$\([^)]*\)|`[^`]*`/g;
+const PATH_SET = /(?:^|[\s;&|({"'])PATH(\+?)=((?:"[^"]*"|'[^']*'|\$\([^)]*\)|\$\{[^}]*\}|`[^`]*`|[^\s;&|)}"'`])*)/g;
+/** Text for PATH if it has a value, as in `tools${PATH:+:$PATH}`. */
+const IF_SET = /\$\{PATH:?\+([^}]*)\}/g;
+const OLD_PATH = /\$(?:PATH(?!\w)|\{PATH(?::?-[^}]*)?\})/g;
+const FROM_SHELL = /\$\([^)]*\)|`[^`]*`|\$\{[^}]*\}|\$\w+/g;
 /** The option of a shell after which its script follows. */
 const SCRIPT_OPTION = /^-[a-z]*c$/;
 /** Scripts for shells in scripts for shells. */
@@ -43,12 +46,17 @@ export async function programLine({ argv, cwd, env, kind }: ServerProgram): Prom
   return { shell, certain, possible, inputs, paths: pathsIn(set, env.PATH ?? '') };
 }
 
-/** The values that a line gives PATH, once its variables are expanded. What only a shell knows counts as the working directory. */
+/**
+ * The values that a line gives PATH, once its variables are expanded. Text that only a shell knows counts as the working directory, which
+ * shells also search for an empty entry.
+ */
 function pathsIn(line: string, path: string): string[] {
   const values = [...line.matchAll(PATH_SET)].map(([, added = '', value = '']) => {
-    const entries = value.replace(FROM_SHELL, '.').replace(/["']/g, '').split(':');
-    const known = entries.flatMap((entry) => (/^\$(?:PATH|\{PATH\})$/.test(entry) ? [path] : entry.includes('$') ? [] : [entry]));
-    return [...(added === '' ? [] : [path]), ...known.filter((entry) => entry !== '')].join(':');
+    const whole = value
+      .replace(/["']/g, '')
+      .replace(IF_SET, '$1')
+      .replace(OLD_PATH, () => path);
+    return (added === '' ? '' : path) + whole.replace(FROM_SHELL, '.');
   });
   return [...new Set(values)];
 }
@@ -65,8 +73,9 @@ async function commandsOf(argv: readonly string[], depth: number): Promise<Pick<
     certain.push(command);
     if (script !== undefined && depth < DEPTH_MAX) certain.push(...(await commandsOf(['/bin/bash', '-c', script], depth + 1)).certain);
   }
-  const words = { words: ['\0', ...text.split(BETWEEN)] };
-  return { certain, possible: isUncertain ? [...possibleCommands, words] : possibleCommands };
+  // It is not known what stands before the words of a line that is not understood.
+  const before = isUncertain ? ['\0'] : certain.some(({ words }) => words.some((word) => word.includes('\0'))) ? [''] : [];
+  return { certain, possible: [...possibleCommands, ...before.map((program) => ({ words: [program, ...text.split(BETWEEN)] }))] };
 }
 
 /** A command, and the one that it runs, if it is a program such as `env` or `timeout`. */

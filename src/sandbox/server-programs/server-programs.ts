@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
 import type { Env } from '../../base/env.ts';
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
@@ -14,6 +15,8 @@ const AGE_MS_MAX = 5_000;
 const PROGRAMS_MAX = 1_000;
 /** The most facts about files that are remembered because commands could write them. */
 const EXPOSED_MAX = 20_000;
+/** Facts beyond these share so many marks. */
+const LOST_MARKS = 2 ** 20;
 /** Above this number, those of programs that are not loaded any more are forgotten. */
 const EXPOSED_KEPT = 10_000;
 /** The work of finding the files of a program, in the units of `EventLoopYield`. */
@@ -64,8 +67,8 @@ export class ServerPrograms {
   #forgetAbove = EXPOSED_KEPT;
   /** The facts that are being looked at in order to be forgotten. */
   #forgettable = new Set<string>();
-  /** Whether a fact could not be remembered. Then nothing is known about the files without one. */
-  #isOverfull = false;
+  /** Marks of the facts that could not be remembered, by their hashes. Null: there are none. */
+  #lost: Uint8Array | null = null;
 
   constructor(deps: ServerProgramsDeps) {
     this.#deps = deps;
@@ -114,7 +117,7 @@ export class ServerPrograms {
         this.#isOther(wayKey(path), () => wayOf(path)) || this.#isOther(endKey(path), () => stateOf(path, (one) => commands.isGuard(one))),
     );
     if (changed !== undefined) return refusalText(changed, program.kind);
-    const isUnknown = this.#isOverfull && files.some(({ path }) => !this.#exposed.has(endKey(path)));
+    const isUnknown = files.some(({ path }) => this.#isLost(wayKey(path)) || this.#isLost(endKey(path)));
     return isUnknown ? overfullText(program.of) : null;
   }
 
@@ -127,9 +130,18 @@ export class ServerPrograms {
 
   #remember(key: string, state: () => string): void {
     this.#forgettable.delete(key);
-    if (this.#exposed.has(key)) return;
+    // The state of a lost fact may have changed since.
+    if (this.#exposed.has(key) || this.#isLost(key)) return;
     if (this.#exposed.size < EXPOSED_MAX) this.#exposed.set(key, state());
-    else this.#isOverfull = true;
+    else {
+      this.#lost ??= new Uint8Array(LOST_MARKS);
+      this.#lost[markOf(key)] = 1;
+    }
+  }
+
+  /** Whether a fact could not be remembered. Another one may have the same mark: then a program too many is refused. */
+  #isLost(key: string): boolean {
+    return this.#lost !== null && this.#lost[markOf(key)] === 1 && !this.#exposed.has(key);
   }
 
   /** Forgets the files of programs that are not loaded, unless they have changed. */
@@ -143,7 +155,7 @@ export class ServerPrograms {
       if (now === this.#exposed.get(key)) this.#exposed.delete(key);
       await breaks.worked(FACT_UNITS);
     }
-    this.#forgetAbove = EXPOSED_KEPT + this.#exposed.size / 2;
+    this.#forgetAbove = Math.min(EXPOSED_MAX - 1, EXPOSED_KEPT + this.#exposed.size / 2);
   }
 
   #isOther(key: string, state: () => string): boolean {
@@ -198,6 +210,10 @@ function wayKey(path: string): string {
 
 function endKey(path: string): string {
   return `${END}${path}`;
+}
+
+function markOf(key: string): number {
+  return createHash('sha256').update(key).digest().readUInt32LE() % LOST_MARKS;
 }
 
 /** Where a path leads, and through which links. */

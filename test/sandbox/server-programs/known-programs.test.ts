@@ -18,10 +18,10 @@ function world() {
   const program = (argv: readonly string[], env: Record<string, string> = {}): ServerProgram => {
     return { of: 'a test', argv, cwd: folder, env: { PATH: join(folder, 'bin'), ...env }, kind: 'configured' };
   };
-  const load = (programs: ServerProgram[]) => {
+  const load = (programs: ServerProgram[], commands: typeof COMMANDS | Parameters<typeof known.note>[0] = COMMANDS) => {
     list = programs;
     time += 60_000;
-    return known.note(COMMANDS);
+    return known.note(commands);
   };
   return { folder, known, program, load };
 }
@@ -56,6 +56,20 @@ test('beyond the most files that are remembered, a program whose files are not k
   writeFileSync(join(folder, 'b/run.js'), 'changed');
   expect(await known.refusal(one, COMMANDS)).toBeNull();
   expect(await known.refusal(other, COMMANDS)).toContain('heddle cannot tell whether those of a test have changed');
+  // Nor when there is room again, which others get.
+  await load([one]);
+  const late = program(['node', 'user/late.js']);
+  expect(await known.refusal(late, COMMANDS)).toBeNull();
+  expect(await known.refusal(other, COMMANDS)).toContain('heddle cannot tell whether those of a test have changed');
+});
+
+test('beyond the most files that are remembered, a program that commands cannot write is started', async () => {
+  const { folder, known, program, load } = world();
+  const commands = { canWrite: (paths: readonly string[]) => paths.some((path) => path.startsWith(folder)), isGuard: () => false };
+  const installed = program(['/bin/sh', '-c', '/bin/true'], { PATH: '/bin' });
+  await load([installed, ...many(program, 0, 11)], commands);
+  expect(await known.refusal(program(['node', 'b/run.js']), commands)).toContain('heddle cannot tell whether those of a test have changed');
+  expect(await known.refusal(installed, commands)).toBeNull();
 });
 
 test('the files of programs that are not loaded any more are forgotten, unless they have changed', async () => {

@@ -12,7 +12,10 @@ const FILES = {
   'work/tools/deep/y.py': '',
   'work/my tools/z.sh': '',
   'work/plain': '',
+  'work/app/server.dll': '',
+  'work/app/plugin.so': '',
   'work/data.json': '{}',
+  'work/tsconfig.json': '{}',
   'work/server/package.json': '{"main": "lib/main.js"}',
   'work/server/lib/main.js': '',
   'work/package/__init__.py': '',
@@ -78,6 +81,14 @@ test.each<[line: string, files: string[]]>([
     ['work/tools/git', 'work/tools/run', 'work/tools/tool', ...missing('git'), ...missing('run'), ...TOOL],
   ],
   ['PATH=$PATH:$PWD/tools; tool', TOOL],
+  ['R=$(pwd); PATH="$R/tools:$PATH"; run', ['work/tools/run', 'work/tools/tool', ...missing('run'), ...TOOL]],
+  [`PATH="tools$${'{PATH:+:$PATH}'}" run`, ['work/tools/run', 'work/tools/tool', ...missing('run'), ...TOOL]],
+  [`PATH=$${'{UNSET}'}/tools:~/bin run`, ['work/tools/run', 'work/tools/tool', 'user/bin/tool', ...missing('run')]],
+  // An empty entry is the working directory.
+  ...['$UNSET:$PATH', `$${'{UNSET:-}'}:$PATH`, ':$PATH', '"":$PATH'].map((value): [string, string[]] => [
+    `PATH=${value} tool`,
+    ['work/tool', ...TOOL],
+  ]),
   ['PATH+=:tools; run', ['work/tools/run', ...missing('run'), ...TOOL]],
   [
     "bash -c 'PATH=tools:$PATH run'",
@@ -102,6 +113,26 @@ test.each<[line: string, files: string[]]>([
   ['node --require=./tools/absent.cjs server/lib/main.js', [...missing('node'), 'work/server/lib/main.js', 'work/tools/absent.cjs']],
   ['uv run --directory tools/deep y.py', [...missing('uv'), 'work/tools/deep/y.py', 'work/y.py']],
   ['npx tsx tools/absent.ts', [...missing('npx'), 'work/tools/absent.ts']],
+  ['uv run --with data.json plain data.json', [...missing('uv'), 'work/data.json', 'work/plain']],
+  ['deno run plain data.json', [...missing('deno'), 'work/plain']],
+  ['npx one -p data.json', missing('npx')],
+  // In a folder that the line names by a variable, or enters.
+  ['D=tools; sh "$D/x.sh"', [...SHELL, X]],
+  [`D=$HOME/bin E='x'; $${'{D}'}/tool; cat $E`, ['user/bin/tool', ...missing('cat')]],
+  ['export D=tools\nsh "$D"/x.sh', [...SHELL, X]],
+  ['D=tools; D=lib; sh "$D/x.sh"', [...SHELL, 'work/x.sh']],
+  ['D=tools; read -r D; sh "$D/x.sh"', [...SHELL, 'work/x.sh']],
+  ['for D in $TOOLS; do sh "$TOOLS/x.sh"; done', [...SHELL, X]],
+  ['TOOLS=tools/deep; uv run "$TOOLS/y.py"', [...missing('uv'), 'work/tools/deep/y.py']],
+  ['D=$(pwd)/tools; "$D/x.sh"', [X]],
+  ['D="$(git rev-parse --show-toplevel)"; sh $D/tools/x.sh', [...missing('git'), ...SHELL, X]],
+  [`sh "$${'{UNSET:-tools}'}/x.sh"`, [...SHELL, X]],
+  [`sh "$${'{TOOLS:-lib}'}/x.sh"`, [...SHELL, X]],
+  // Named anywhere in a line with words that only the shell knows.
+  ['for s in tools/x.sh tools/absent.sh data.json; do sh $s; done', [...SHELL, X]],
+  ['sh $(dirname tools/x.sh)/x.sh', [...missing('dirname'), ...SHELL, 'work/x.sh', X]],
+  ['tsc -p tsconfig.json "$UNSET"', missing('tsc')],
+  ['pushd tools; ./run', ['work/run', 'work/tools/run', ...TOOL]],
   // Other files that an argument names, if they exist and may be scripts.
   ['tool --config=tools/deep/y.py --run tools/run plain data.json -p=data.json', [...TOOL, 'work/tools/deep/y.py', 'work/tools/run']],
   // What is only looked at or written, and what is no file.
@@ -125,6 +156,12 @@ test('of an MCP server in the project: its whole package or environment', async 
   expect(await filesOf(['node_modules/.bin/one'])).toEqual(['work/node_modules/.bin/one', 'work/node_modules/one?']);
   expect(await filesOf(['.venv/bin/tool'])).toEqual(['work/.venv/bin/tool', 'work/.venv?'].sort());
   expect(await filesOf(['env', 'PATH=tools', 'run'])).toContain('work/tools/run');
+});
+
+test('of an MCP server that is compiled for a runtime, with a plugin', async () => {
+  const { filesOf } = world();
+  const argv = ['dotnet', 'app/server.dll', '--plugin', 'app/plugin.so', 'data.json'];
+  expect(await filesOf(argv)).toEqual([...missing('dotnet'), 'work/app/plugin.so', 'work/app/server.dll'].sort());
 });
 
 test('of an MCP server that a package runner starts: packages of the project are watched', async () => {
