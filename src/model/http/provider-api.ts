@@ -4,6 +4,7 @@ import type { ModelEvent, ModelRequest } from '../model.ts';
 import type { ModelFailure } from '../model-failure.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { ItemTexts } from './item-texts.ts';
+import type { OptionalParameter, SentSettings } from './optional-parameter.ts';
 
 /**
  * Which reasoning settings a request has: all that help clients (`full`), those that the user set (`asked`), or none. Not
@@ -21,8 +22,10 @@ export interface BodyTools {
 export interface ProviderApi {
   /** The path below the provider's `base_url`. */
   path: string;
-  /** Builds the body of a request with these reasoning settings, in parts between which other work runs. */
-  body(request: ModelRequest, reasoning: ReasoningSent, tools: BodyTools): Promise<JsonText>;
+  /** The parameters that are left out for a model that refuses them. */
+  parameters: readonly OptionalParameter[];
+  /** Builds the body of a request with these settings, in parts between which other work runs. */
+  body(request: ModelRequest, settings: SentSettings, tools: BodyTools): Promise<JsonText>;
   /** Creates a translator for one response to this request. */
   translator(endpoint: Endpoint, request: ModelRequest): EventTranslator;
 }
