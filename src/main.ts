@@ -296,7 +296,8 @@ async function doctor({ overrides, json }: Extract<Command, { run: 'doctor' }>):
     },
     (text) => process.stdout.write(text),
   );
-  process.exitCode = isWell ? 0 : 1;
+  // A check that has not ended does not keep the process. What was printed is written first.
+  process.stdout.write('', () => process.exit(isWell ? 0 : 1));
 }
 
 async function confirm(question: string): Promise<boolean> {
