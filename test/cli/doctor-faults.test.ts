@@ -9,6 +9,7 @@ import { runCheck } from '../../src/cli/doctor/run-check.ts';
 import type { DoctorCheck, DoctorProblem } from '../../src/cli/doctor/doctor-check.ts';
 import { runDoctor } from '../../src/cli/doctor/run-doctor.ts';
 import { tempFolder } from '../config/temp-folder.ts';
+import { EXECUTABLE } from '../process/support.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
 const ROOT = dirname(dirname(import.meta.dirname));
@@ -329,9 +330,9 @@ describe('heddle doctor tells', () => {
 describe('a home that', () => {
   /** What the doctor says about this home: in a process, because a home can end one. */
   function homeProblems(home: string, ...around: string[]): Told[] {
-    const command = [...around, process.execPath, join(ROOT, 'bin/heddle.js'), 'doctor', '--json'];
+    const command = [...around, process.execPath, EXECUTABLE, 'doctor', '--json'];
     const env = { PATH: process.env.PATH, HEDDLE_HOME: home, HOME: dirname(home) };
-    const { stdout, status } = spawnSync(command[0] ?? '', command.slice(1), { cwd: dirname(ROOT), env, encoding: 'utf8' });
+    const { stdout, status } = spawnSync(command[0] ?? '', command.slice(1), { cwd: ROOT, env, encoding: 'utf8' });
     expect(status).toBe(1);
     const { checks } = JSON.parse(stdout) as { checks: DoctorCheck[] };
     expect(checks).toHaveLength(12);
@@ -340,6 +341,20 @@ describe('a home that', () => {
       .flatMap(({ name, problems }) => problems.map(({ severity, message, fix }): Told => [name, severity, message, fix ?? '']));
   }
   const other = 'or set HEDDLE_HOME to another folder.';
+
+  test('does not exist is not made', () => {
+    const folder = tempFolder();
+    const env = { PATH: process.env.PATH, HEDDLE_HOME: join(folder, 'a', 'home'), HOME: folder, TMPDIR: folder };
+    const { stdout } = spawnSync(process.execPath, [EXECUTABLE, 'doctor', '--json'], { cwd: ROOT, env, encoding: 'utf8' });
+    const { checks } = JSON.parse(stdout) as { checks: DoctorCheck[] };
+    expect(checks[0]).toEqual({
+      name: 'home',
+      summary: `${folder}/a/home (HEDDLE_HOME), which is made when it is needed`,
+      facts: { path: `${folder}/a/home`, source: 'HEDDLE_HOME', exists: false },
+      problems: [],
+    });
+    expect(readdirSync(folder)).toEqual([]);
+  });
 
   test('is a file', () => {
     const home = join(tempFolder({ file: 'x' }), 'file');

@@ -32,10 +32,15 @@ export function checkHome(home: string, { source, userHome }: HomeDeps): DoctorC
   }
   return {
     name: 'home',
-    summary: `${home} (${source})${exists ? '' : ', which is made when it is needed'}`,
+    summary: `${home} (${source})${exists || problems.length > 0 ? '' : ', which is made when it is needed'}`,
     facts: { path: home, source, exists },
     problems,
   };
+}
+
+/** Whether this is a folder in which files can be made. */
+export function isWritableFolder(path: string): boolean {
+  return isFolder(path) && may(path, constants.W_OK | constants.X_OK);
 }
 
 function placeProblems(home: string, exists: boolean): DoctorProblem[] {

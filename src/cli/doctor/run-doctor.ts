@@ -1,4 +1,6 @@
-import { arch } from 'node:os';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { arch, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { systemClock } from '../../base/clock.ts';
 import type { Env } from '../../base/env.ts';
 import type { Log } from '../../base/log.ts';
@@ -10,7 +12,7 @@ import type { Installation } from '../../sandbox/places/server-places.ts';
 import type { NodeVersions } from '../../store/sqlite/connect/native-build-problem.ts';
 import { type CheckedConfig, checkConfig } from './check-config.ts';
 import { checkGit } from './check-git.ts';
-import { checkHome } from './check-home.ts';
+import { checkHome, isWritableFolder } from './check-home.ts';
 import { checkMcpServers } from './check-mcp-servers.ts';
 import { checkPrograms } from './check-programs.ts';
 import { checkProvider } from './check-provider.ts';
@@ -58,7 +60,10 @@ async function allChecks(options: DoctorOptions): Promise<DoctorCheck[]> {
   const userHome = env.HOME || null;
   const reading = readConfig({ home, cwd, env, overrides, trustedFiles, systemDir });
   const configured = async () => (await reading).config;
-  const deps = { platform, arch: arch(), home, storeDir: home, clock: systemClock, installation, userHome };
+  // The sandbox makes files in the home, which must not appear for that, and whose faults have their own line.
+  const scratch = isWritableFolder(home) ? null : mkdtempSync(join(tmpdir(), 'heddle-doctor-'));
+  const sandboxHome = scratch ?? home;
+  const deps = { platform, arch: arch(), home: sandboxHome, storeDir: sandboxHome, clock: systemClock, installation, userHome };
   const sandbox = createSandbox(deps);
   const providerDeps = { env, clock: systemClock, log: silent, userAgent: `heddle/${version}` };
   const checks: [DoctorCheck['name'], () => DoctorCheck | Promise<DoctorCheck>][] = [
@@ -79,6 +84,7 @@ async function allChecks(options: DoctorOptions): Promise<DoctorCheck[]> {
     return await Promise.all(checks.map(([name, check]) => runCheck(name, check, systemClock)));
   } finally {
     await sandbox.close();
+    if (scratch !== null) rmSync(scratch, { recursive: true, force: true });
   }
 }
 
