@@ -238,7 +238,9 @@ describe('a chat provider that serves less than others:', () => {
     const { client } = await startServer({ config: configFor(provider), model: null });
     await client.request('thread/start', {});
     const { error } = await client.turn(idOf(1), 'hi');
-    expect(error?.message).toMatch(/ broke off its stream before the response was complete \(ECONNRESET\)\. Only a part of the answer came\.$/);
+    expect(error?.message).toMatch(
+      / broke off its stream before the response was complete \(ECONNRESET\)\. Only a part of the answer came\.$/,
+    );
     const { thread } = await client.request('thread/read', { threadId: idOf(1), includeTurns: true });
     expect(thread.turns[0]?.items.at(-1)).toMatchObject({ type: 'agentMessage', text: 'Hel' });
   });

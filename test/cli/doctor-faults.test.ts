@@ -1,15 +1,16 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
-import Sqlite from 'better-sqlite3';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { runCheck } from '../../src/cli/doctor/run-check.ts';
 import type { DoctorCheck, DoctorProblem } from '../../src/cli/doctor/doctor-check.ts';
+import { runCheck } from '../../src/cli/doctor/run-check.ts';
 import { runDoctor } from '../../src/cli/doctor/run-doctor.ts';
 import { tempFolder } from '../config/temp-folder.ts';
 import { EXECUTABLE } from '../process/support.ts';
+import { threadWithTurns } from '../store/samples.ts';
+import { tempHome } from '../store/temp-home.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
 const ROOT = dirname(dirname(import.meta.dirname));
@@ -33,7 +34,7 @@ type Told = [check: DoctorCheck['name'], severity: DoctorProblem['severity'], me
 
 interface Fault {
   what: string;
-  make: (world: World) => void;
+  make: (world: World) => unknown;
   told: Told[];
 }
 
@@ -43,7 +44,6 @@ function put(path: string, text: string | Buffer, mode = 0o644): void {
 }
 
 let port = 0;
-let database: Buffer;
 
 beforeAll(async () => {
   const server = createServer((request, response) => {
@@ -53,20 +53,30 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   port = (server.address() as AddressInfo).port;
-  const db = new Sqlite(':memory:');
-  db.exec("CREATE TABLE t (a); INSERT INTO t VALUES (hex(randomblob(20000))); CREATE INDEX i ON t (a)");
-  database = db.serialize();
-  db.close();
   return () => {
     server.closeAllConnections();
     server.close();
   };
 });
 
-const damaged = (): Buffer => {
-  const bytes = Buffer.from(database);
-  return bytes.fill(0xff, 4096, 4096 + 200);
-};
+/** The files of a database with a few threads: closed, or as a server leaves them that is killed. */
+async function database({ isClosed }: { isClosed: boolean }): Promise<Record<string, Buffer>> {
+  const made = tempHome();
+  const store = made.open();
+  for (let number = 1; number <= 3; number++) await threadWithTurns(store, number, ['t1', 't2']);
+  if (isClosed) await store.close();
+  return Object.fromEntries(
+    ['', '-wal', '-shm'].flatMap((end) => (existsSync(made.file + end) ? [[end, readFileSync(made.file + end)]] : [])),
+  );
+}
+
+async function putDatabase({ home }: World, options: { isClosed: boolean; isDamaged: boolean }): Promise<void> {
+  const files = await database(options);
+  const main = files[''] ?? Buffer.alloc(0);
+  // Not in the first pages: those of tables and indexes follow.
+  if (options.isDamaged) main.fill(0xa5, main.length / 2);
+  for (const [end, bytes] of Object.entries(files)) put(join(home, `heddle.db${end}`), bytes);
+}
 
 const FAULTS: Fault[] = [
   {
@@ -115,7 +125,7 @@ const FAULTS: Fault[] = [
   },
   {
     what: 'a damaged database',
-    make: ({ home }) => put(join(home, 'heddle.db'), damaged()),
+    make: (world) => putDatabase(world, { isClosed: true, isDamaged: true }),
     told: [['store', 'error', /^WORLD\/home\/heddle\.db is damaged: /, 'Run: heddle store repair. It keeps the damaged file.']],
   },
   {
@@ -203,6 +213,25 @@ const APART: Fault[] = [
     ],
   },
   {
+    what: 'nothing of a database that is closed and sound',
+    make: (world) => putDatabase(world, { isClosed: true, isDamaged: false }),
+    told: [],
+  },
+  {
+    what: 'nothing of a sound database whose server was killed',
+    make: (world) => putDatabase(world, { isClosed: false, isDamaged: false }),
+    told: [],
+  },
+  {
+    what: 'a damaged database whose server was killed',
+    make: async (world) => {
+      await putDatabase(world, { isClosed: false, isDamaged: true });
+      // What the WAL has would stand in place of the damaged pages.
+      put(join(world.home, 'heddle.db-wal'), '');
+    },
+    told: [['store', 'error', /^WORLD\/home\/heddle\.db is damaged: /, /store repair/]],
+  },
+  {
     what: 'a database that is no database',
     make: ({ home }) => put(join(home, 'heddle.db'), 'x'.repeat(5000)),
     told: [['store', 'error', 'WORLD/home/heddle.db is damaged: file is not a database', /store repair/]],
@@ -222,7 +251,9 @@ const APART: Fault[] = [
 /** Faults of base_url, of which there is one, so that they cannot come together. */
 const base = (path: string, told: Told[], what = `a base_url with the path ${path || '/'}`): Fault => ({
   what,
-  make: (world) => void (world.basePath = path),
+  make: (world) => {
+    world.basePath = path;
+  },
   told,
 });
 const ending = (path: string, name: string, better: string): Fault =>
@@ -255,9 +286,14 @@ const URLS: Fault[] = [
 
 async function look(...faults: Fault[]): Promise<{ told: Told[]; isWell: boolean; world: World }> {
   const folder = tempFolder({ 'home/config.toml': '', 'project/x': '', 'user/x': '', 'system/x': '' });
-  const [home, project, userHome, systemDir] = ['home', 'project', 'user', 'system'].map((name) => join(folder, name)) as [string, string, string, string];
+  const [home, project, userHome, systemDir] = ['home', 'project', 'user', 'system'].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+    string,
+  ];
   const world: World = { home, project, userHome, systemDir, top: [], tables: [], basePath: '/v1', homeSource: 'HEDDLE_HOME' };
-  for (const { make } of faults) make(world);
+  for (const { make } of faults) await make(world);
   if (!world.top.some((line) => line.startsWith('model ='))) world.top.push('model = "model-one"');
   const url = `http://127.0.0.1:${port}`;
   const provider = `model_provider = "p"\n[model_providers.p]\nbase_url = "${url}${world.basePath}"\n`;
@@ -300,6 +336,8 @@ function contents(folder: string): Record<string, unknown> {
     names.map((name) => {
       const path = join(folder, name);
       const stats = statSync(path, { throwIfNoEntry: false });
+      // SQLite writes to the index of a WAL when it reads.
+      if (name.endsWith('-shm')) return [name, 'index'];
       return [name, stats?.isFile() ? [readFileSync(path, 'base64'), stats.mtimeMs] : null];
     }),
   );

@@ -225,7 +225,12 @@ describe('texts, as servers give them', () => {
 });
 
 describe('an answer that says nothing', () => {
-  const nothing = chatStream(delta({ role: 'assistant', content: '' }), finish('stop'), counts({ prompt_tokens: 20, completion_tokens: 7 }), DONE);
+  const nothing = chatStream(
+    delta({ role: 'assistant', content: '' }),
+    finish('stop'),
+    counts({ prompt_tokens: 20, completion_tokens: 7 }),
+    DONE,
+  );
   const failure = failed('P (URL) gave an empty answer, without text or a call. Ask again, or choose another model.');
 
   test.each<[string, Reply]>([

@@ -45,7 +45,10 @@ function sentIn(body: unknown, wireApi: WireApi): string[] {
 const WORDINGS: ((name: string) => [number, object | string])[] = [
   (name) => [400, { error: { message: `Unsupported parameter: '${name}' is not supported with this model.`, param: name } }],
   (name) => [400, { error: { message: `Unrecognized request argument supplied: ${name}`, type: 'invalid_request_error' } }],
-  (name) => [422, { detail: [{ type: 'extra_forbidden', loc: ['body', name], msg: 'Extra inputs are not permitted', input: 'web_search' }] }],
+  (name) => [
+    422,
+    { detail: [{ type: 'extra_forbidden', loc: ['body', name], msg: 'Extra inputs are not permitted', input: 'web_search' }] },
+  ],
   (name) => [400, { object: 'error', message: `[{'type': 'extra_forbidden', 'loc': ('body', '${name}')}]`, code: 400 }],
   (name) => [400, [{ error: { code: 400, message: `Unknown name "${name}": Cannot find field.`, status: 'INVALID_ARGUMENT' } }]],
   (name) => [400, { error: { message: 'Provider returned error', metadata: { raw: `{"error":"${name} is not allowed"}` } } }],

@@ -133,7 +133,9 @@ test('silence in the middle of a stream', async () => {
   const last = events.next();
   await clock.timerOf(IDLE_MS);
   clock.advance(IDLE_MS);
-  expect((await last).value).toEqual(silent(`P (http://127.0.0.1:${server.port}/v1/responses)`, 'other', ' Only a part of the answer came.'));
+  expect((await last).value).toEqual(
+    silent(`P (http://127.0.0.1:${server.port}/v1/responses)`, 'other', ' Only a part of the answer came.'),
+  );
   expect((await events.next()).done).toBe(true);
   await once(await begun, 'close');
   expect(clock.timers).toEqual([]);

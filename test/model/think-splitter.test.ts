@@ -114,7 +114,21 @@ test('wherever a stream is cut, its reasoning and text are those of the whole', 
   const reply: Reply = (res, ...rest) => chatStream(...deltas.map((content) => delta({ content })), finish('stop'), DONE)(res, ...rest);
   await using server = await ProviderServer.start(reply);
   const { model } = modelAt(server.port, { wireApi: 'chat' });
-  const piece = fc.constantFrom('<think>', '</think>', '<thinking>', '</thinking>', '<', '>', '</', 'think', ' ', '\n', 'why', 'Ünd ', '🧵');
+  const piece = fc.constantFrom(
+    '<think>',
+    '</think>',
+    '<thinking>',
+    '</thinking>',
+    '<',
+    '>',
+    '</',
+    'think',
+    ' ',
+    '\n',
+    'why',
+    'Ünd ',
+    '🧵',
+  );
   const answer = fc.array(piece, { minLength: 1, maxLength: 12 }).map((parts) => parts.join(''));
   const cuts = fc.array(fc.nat(40), { maxLength: 12 });
   await fc.assert(

@@ -67,7 +67,9 @@ function otherHome(home: string, { source, userHome }: HomeDeps): DoctorProblem[
   const other = join(userHome, '.codex');
   if (other === home || !OTHERS_FILES.some((name) => statOf(join(other, name)) !== null)) return [];
   const message = `heddle does not use ${other}, which is there, because CODEX_HOME is not set`;
-  return [{ severity: 'warning', message, fix: `To use it, set CODEX_HOME=${other}. docs/coming-from-codex.md says what heddle does with it.` }];
+  return [
+    { severity: 'warning', message, fix: `To use it, set CODEX_HOME=${other}. docs/coming-from-codex.md says what heddle does with it.` },
+  ];
 }
 
 const HOME_VARIABLES: readonly string[] = ['HEDDLE_HOME', 'CODEX_HOME'];

@@ -24,7 +24,8 @@ export function checkTrust(config: Config | null): DoctorCheck {
           }),
         });
   const count = folders.length - ofNoUse.length;
-  const summary = folders.length === 0 ? 'none' : `${count} of ${folders.length} ${folders.length === 1 ? 'entry is' : 'entries are'} of use`;
+  const summary =
+    folders.length === 0 ? 'none' : `${count} of ${folders.length} ${folders.length === 1 ? 'entry is' : 'entries are'} of use`;
   return { name: 'trust', summary, facts: { folders }, problems };
 }
 

@@ -12,7 +12,19 @@ export interface DoctorProblem {
 
 /** One thing that was looked at. */
 export interface DoctorCheck {
-  name: 'home' | 'configuration' | 'provider' | 'store' | 'sandbox' | 'git' | 'search' | 'mcpServers' | 'programs' | 'skills' | 'trust' | 'proxies';
+  name:
+    | 'home'
+    | 'configuration'
+    | 'provider'
+    | 'store'
+    | 'sandbox'
+    | 'git'
+    | 'search'
+    | 'mcpServers'
+    | 'programs'
+    | 'skills'
+    | 'trust'
+    | 'proxies';
   /** A line for people. */
   summary: string;
   /** The facts, for programs. */

@@ -90,9 +90,13 @@ async function allChecks(options: DoctorOptions): Promise<DoctorCheck[]> {
 
 /** Without a configuration, the other checks go on. */
 async function readConfig(sources: ConfigSources): Promise<CheckedConfig> {
-  let read: CheckedConfig | null = null;
-  const check = await runCheck('configuration', async () => (read = await checkConfig(sources)).check, systemClock);
-  return read ?? { check, config: null };
+  let config: CheckedConfig['config'] = null;
+  const check = async () => {
+    const read = await checkConfig(sources);
+    config = read.config;
+    return read.check;
+  };
+  return { check: await runCheck('configuration', check, systemClock), config };
 }
 
 const silent: Log = { debug() {}, info() {}, warn() {}, error() {} };

@@ -1,6 +1,6 @@
 import type { ModelEvent, ModelRequest } from '../model.ts';
 import type { OptionalParameter } from './optional-parameter.ts';
-import type { ReasoningSent } from './provider-api.ts';
+import type { ReasoningSent } from './sent-settings.ts';
 
 /** The most models of one provider whose settings are remembered. */
 const MODELS_MAX = 100;

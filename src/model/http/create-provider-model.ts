@@ -13,10 +13,11 @@ import { Attempt, type AttemptOptions } from './attempt.ts';
 import { type EndpointDeps, lowerCaseNames, resolveEndpoint } from './endpoint.ts';
 import { EventRedactor } from './event-redactor.ts';
 import { ItemTexts } from './item-texts.ts';
-import { refusedParameter, type SentSettings } from './optional-parameter.ts';
-import type { BodyTools, ProviderApi, ReasoningSent } from './provider-api.ts';
+import { refusedParameter } from './optional-parameter.ts';
+import type { BodyTools, ProviderApi } from './provider-api.ts';
 import { type Retry, RetryPlan } from './retry-plan.ts';
 import { retryingError } from './retrying-error.ts';
+import type { ReasoningSent, SentSettings } from './sent-settings.ts';
 import { toldRateLimits } from './told-rate-limits.ts';
 
 export interface ProviderModelDeps extends EndpointDeps {

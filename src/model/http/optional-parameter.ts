@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../base/json-value.ts';
 import type { ModelRequest } from '../model.ts';
 import type { ModelFailure } from '../model-failure.ts';
-import type { ReasoningSent } from './provider-api.ts';
+import type { ReasoningSent, SentSettings } from './sent-settings.ts';
 
 /** A parameter that a request can do without. Not every provider or model takes it. */
 export interface OptionalParameter {
@@ -15,13 +15,6 @@ export interface OptionalParameter {
   value(request: ModelRequest, reasoning: ReasoningSent): JsonValue | undefined;
   /** What the user loses without it, as a sentence; null: nothing that the user or the client has asked for. */
   loss: string | null;
-}
-
-/** The settings of one request: those that the provider may refuse, and which of them are left out. */
-export interface SentSettings {
-  reasoning: ReasoningSent;
-  /** The names of the parameters that are left out. */
-  leftOut: ReadonlySet<string>;
 }
 
 /** The fields of a request for these parameters. */

@@ -4,13 +4,8 @@ import type { ModelEvent, ModelRequest } from '../model.ts';
 import type { ModelFailure } from '../model-failure.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { ItemTexts } from './item-texts.ts';
-import type { OptionalParameter, SentSettings } from './optional-parameter.ts';
-
-/**
- * Which reasoning settings a request has: all that help clients (`full`), those that the user set (`asked`), or none. Not
- * every provider or model accepts all of them.
- */
-export type ReasoningSent = 'full' | 'asked' | 'none';
+import type { OptionalParameter } from './optional-parameter.ts';
+import type { SentSettings } from './sent-settings.ts';
 
 /** The state that the bodies of one provider's requests share. */
 export interface BodyTools {

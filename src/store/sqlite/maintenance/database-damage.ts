@@ -18,25 +18,29 @@ export type DatabaseState = { state: 'checked'; findings: string[] } | { state: 
 
 /**
  * Looks for damage in a database without changing any file. Only what can be read that way is checked: a database of moderate size that is
- * closed, so that it has no WAL, or that a server has open. Never rejects.
+ * closed, so that it has no WAL, or whose WAL has its index. Never rejects.
  */
 export async function databaseDamage(file: string, versions: NodeVersions): Promise<DatabaseState> {
+  const stats = statOf(file);
+  if (stats?.isFile() !== true) return { state: 'unusable', why: `${file} is not a file` };
+  if (stats.size === 0) return { state: 'checked', findings: ['it is empty'] };
+  if (stats.size > CHECKED_BYTES_MAX) return unchecked(`it is large; ${WITH_COMMAND}`);
   try {
-    const stats = statOf(file);
-    if (stats?.isFile() !== true) return { state: 'unusable', why: `${file} is not a file` };
-    if (stats.size === 0) return { state: 'checked', findings: ['it is empty'] };
-    if (stats.size > CHECKED_BYTES_MAX) return unchecked(`it is large; ${WITH_COMMAND}`);
-    const [wal, shared] = [statOf(`${file}-wal`), statOf(`${file}-shm`)];
-    if (shared === null && (wal?.size ?? 0) > 0) return unchecked(`it was not closed; ${WITH_COMMAND}`);
-    const db = shared === null ? await copyInMemory(file) : await inPlace(file, versions);
-    if (db === null) return unchecked(`better-sqlite3 is not built for this Node; ${WITH_COMMAND}`);
-    return { state: 'checked', findings: findings(db, file) };
+    const db = await opened(file, versions);
+    return typeof db === 'string' ? unchecked(db) : { state: 'checked', findings: findings(db, file) };
   } catch (error) {
     if (isFileDamage(error) && error instanceof Error) return { state: 'checked', findings: [error.message] };
     const reason = asStoreError(error, file);
     const why = reason instanceof Error ? reason.message : String(reason);
     return isBusy(reason) ? unchecked(why) : { state: 'unusable', why };
   }
+}
+
+/** Opens the database without changing any file, or says why it cannot. */
+async function opened(file: string, versions: NodeVersions): Promise<Database | string> {
+  if (statOf(`${file}-shm`) !== null) return (await loadSqlite(versions))(file, { readonly: true, fileMustExist: true });
+  if ((statOf(`${file}-wal`)?.size ?? 0) > 0) return `it was not closed; ${WITH_COMMAND}`;
+  return (await copyInMemory(file)) ?? `better-sqlite3 is not built for this Node; ${WITH_COMMAND}`;
 }
 
 function unchecked(why: string): DatabaseState {
@@ -48,11 +52,6 @@ async function copyInMemory(file: string): Promise<Database | null> {
   const bytes = (await readRegularFile(file, { bytesMax: CHECKED_BYTES_MAX }))?.bytes ?? Buffer.alloc(0);
   for (const place of WAL_PLACES) if (place < bytes.length) bytes[place] = NO_WAL;
   return openCopy(bytes);
-}
-
-async function inPlace(file: string, versions: NodeVersions): Promise<Database> {
-  const connect = await loadSqlite(versions);
-  return connect(file, { readonly: true, fileMustExist: true });
 }
 
 function findings(db: Database, file: string): string[] {
