@@ -244,7 +244,7 @@ const APART: Fault[] = [
   {
     what: 'a database that is a folder',
     make: ({ home }) => void mkdirSync(join(home, 'heddle.db')),
-    told: [['store', 'error', 'WORLD/home/heddle.db is not a file', 'Follow the message.']],
+    told: [['store', 'error', 'WORLD/home/heddle.db is not a file', 'Follow the message, or move the file away.']],
   },
 ];
 

@@ -2,7 +2,7 @@ import type { Config } from '../../config/config.ts';
 import { readOr } from '../../config/config-error.ts';
 import { missingOfArgv } from '../../config/hooks/missing-program.ts';
 import { readSafetyCheck } from '../../config/mcp/read-safety-check.ts';
-import type { DoctorCheck, DoctorProblem } from './doctor-check.ts';
+import { type DoctorCheck, type DoctorProblem, NO_CONFIGURATION } from './doctor-check.ts';
 import { settingPlace } from './setting-place.ts';
 
 /** A program of the configuration, and the path of its setting. */
@@ -17,10 +17,11 @@ interface ConfiguredProgram {
  * folder of the server.
  */
 export function checkPrograms(config: Config | null, cwd: string): DoctorCheck {
-  const programs = config === null ? [] : configuredPrograms(config);
+  if (config === null) return { name: 'programs', summary: NO_CONFIGURATION, facts: {}, problems: [] };
+  const programs = configuredPrograms(config);
   const problems = programs.flatMap(({ setting, argv, loss }): DoctorProblem[] => {
-    const missing = config === null ? null : missingOfArgv(argv, { env: config.env, cwd });
-    if (config === null || missing === null) return [];
+    const missing = missingOfArgv(argv, { env: config.env, cwd });
+    if (missing === null) return [];
     const name = setting.join('.');
     const message = `${missing} of ${name} is missing or cannot be used, so ${loss}`;
     return [{ severity: 'warning', message, fix: `Install it, or correct ${name} in config.toml.`, ...settingPlace(config, setting) }];

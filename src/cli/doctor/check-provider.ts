@@ -10,7 +10,7 @@ import { resolveEndpoint } from '../../model/http/endpoint.ts';
 import { askProvider } from '../../model/http/installed-models.ts';
 import { shownUrl } from '../../model/http/shown-url.ts';
 import { baseUrlProblem } from './base-url-problem.ts';
-import type { DoctorCheck, DoctorProblem } from './doctor-check.ts';
+import { type DoctorCheck, type DoctorProblem, NO_CONFIGURATION } from './doctor-check.ts';
 import { modelProblem } from './model-problem.ts';
 
 interface ProviderDeps {
@@ -22,7 +22,7 @@ interface ProviderDeps {
 
 /** Looks at the provider of a thread that names none: its URL and key, whether it answers, and whether it has the model. */
 export async function checkProvider(config: Config | null, deps: ProviderDeps): Promise<DoctorCheck> {
-  if (config === null) return failed('unknown, because the configuration cannot be read', []);
+  if (config === null) return failed(NO_CONFIGURATION, []);
   const chosen = chosenProvider(config);
   if ('severity' in chosen) return failed('cannot be chosen', [chosen]);
   const { provider, model } = chosen;

@@ -3,6 +3,8 @@ import { findSkills } from '../../instructions/skills/find-skills.ts';
 import { skillSearch } from '../../instructions/skills/skill-search.ts';
 import type { DoctorCheck, DoctorProblem } from './doctor-check.ts';
 
+const FRONT_MATTER = 'Begin the file with a line of ---, then name: and description:, then another line of ---.';
+
 interface SkillDeps {
   home: string;
   cwd: string;
@@ -18,7 +20,7 @@ export async function checkSkills(config: Config | null, { home, cwd, userHome }
     ({ path, message }): DoctorProblem => ({
       severity: 'warning',
       message: `the skill ${path} cannot be used: ${message}`,
-      fix: 'Begin the file with a line of ---, then name: and description:, then another line of ---.',
+      fix: message.includes('front matter') ? FRONT_MATTER : 'Correct the file, or move it away.',
       file: path,
     }),
   );

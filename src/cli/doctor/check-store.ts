@@ -19,7 +19,9 @@ export async function checkStore(home: string, versions: NodeVersions): Promise<
 
 function damageProblems(file: string, looked: DatabaseState): DoctorProblem[] {
   if (looked.state !== 'checked') {
-    return looked.state === 'unchecked' ? [] : [{ severity: 'error', message: looked.why, fix: 'Follow the message.', file }];
+    return looked.state === 'unchecked'
+      ? []
+      : [{ severity: 'error', message: looked.why, fix: 'Follow the message, or move the file away.', file }];
   }
   const { findings } = looked;
   if (findings.length === 0) return [];

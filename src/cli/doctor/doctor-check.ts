@@ -10,6 +10,9 @@ export interface DoctorProblem {
   column?: number;
 }
 
+/** The summary of a check that depends on a configuration that cannot be read. */
+export const NO_CONFIGURATION = 'unknown, because the configuration cannot be read';
+
 /** One thing that was looked at. */
 export interface DoctorCheck {
   name:
