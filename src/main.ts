@@ -296,7 +296,6 @@ async function doctor({ overrides, json }: Extract<Command, { run: 'doctor' }>):
     },
     (text) => process.stdout.write(text),
   );
-  // A check that has not ended does not keep the process. What was printed is written first.
   process.stdout.write('', () => process.exit(isWell ? 0 : 1));
 }
 

@@ -43,7 +43,8 @@ export interface DoctorOptions {
 
 /**
  * Looks at everything that a server would use, and prints what was found, with one thing to do for each problem. Changes nothing, and runs
- * nothing of the project. No check ends another one. Returns whether there is no error; warnings do not count.
+ * nothing of the project. No check ends another one. Returns whether there is no error; warnings do not count. A check that
+ * hangs may go on after that, so the caller ends the process.
  */
 export async function runDoctor(options: DoctorOptions, print: (text: string) => void): Promise<boolean> {
   const checks = await allChecks(options);

@@ -1,9 +1,9 @@
 import { type JsonText, jsonText } from '../../base/json-text.ts';
 import type { JsonObject } from '../../base/json-value.ts';
 import { flatSpecName } from '../flat-tool-name.ts';
-import { sentParameters } from '../http/optional-parameter.ts';
+import { sentParameters } from '../http/parameters/optional-parameter.ts';
+import type { SentSettings } from '../http/parameters/sent-settings.ts';
 import type { BodyTools } from '../http/provider-api.ts';
-import type { SentSettings } from '../http/sent-settings.ts';
 import type { ModelRequest, ToolSpec } from '../model.ts';
 import { chatMessages } from './chat-messages.ts';
 import { CHAT_PARAMETERS } from './chat-parameters.ts';

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../base/json-value.ts';
-import type { OptionalParameter } from '../http/optional-parameter.ts';
+import type { OptionalParameter } from '../http/parameters/optional-parameter.ts';
 import { wireServiceTier } from '../http/wire-service-tier.ts';
 import type { ModelRequest } from '../model.ts';
 

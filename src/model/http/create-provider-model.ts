@@ -8,16 +8,16 @@ import type { ProviderConfig } from '../../config/providers/provider-config.ts';
 import type { RateLimitSnapshot, TurnError } from '../../protocol/generated/types.ts';
 import type { Model, ModelEvent, ModelRequest } from '../model.ts';
 import { failedEvent, type ModelFailure } from '../model-failure.ts';
-import { AcceptedSettings, type LeftOut } from './accepted-settings.ts';
 import { Attempt, type AttemptOptions } from './attempt.ts';
 import { type EndpointDeps, lowerCaseNames, resolveEndpoint } from './endpoint.ts';
 import { EventRedactor } from './event-redactor.ts';
 import { ItemTexts } from './item-texts.ts';
-import { refusedParameter } from './optional-parameter.ts';
+import { AcceptedSettings, type LeftOut } from './parameters/accepted-settings.ts';
+import { refusedParameter } from './parameters/optional-parameter.ts';
+import type { ReasoningSent, SentSettings } from './parameters/sent-settings.ts';
 import type { BodyTools, ProviderApi } from './provider-api.ts';
 import { type Retry, RetryPlan } from './retry-plan.ts';
 import { retryingError } from './retrying-error.ts';
-import type { ReasoningSent, SentSettings } from './sent-settings.ts';
 import { toldRateLimits } from './told-rate-limits.ts';
 
 export interface ProviderModelDeps extends EndpointDeps {

@@ -5,9 +5,8 @@ import { redact } from '../../secrets/redact.ts';
 import { isTooLong } from '../is-too-long.ts';
 import { type ModelFailure, modelFailure } from '../model-failure.ts';
 import type { Endpoint } from './endpoint.ts';
-
+import { refusalWords } from './parameters/refusal-words.ts';
 import { refusalAdvice } from './refusal-advice.ts';
-import { refusalWords } from './refusal-words.ts';
 import { retryAfterMs, waitInTextMs } from './retry-after-ms.ts';
 import { RETRY_WAIT_MS_MAX } from './retry-plan.ts';
 

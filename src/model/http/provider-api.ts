@@ -4,8 +4,8 @@ import type { ModelEvent, ModelRequest } from '../model.ts';
 import type { ModelFailure } from '../model-failure.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { ItemTexts } from './item-texts.ts';
-import type { OptionalParameter } from './optional-parameter.ts';
-import type { SentSettings } from './sent-settings.ts';
+import type { OptionalParameter } from './parameters/optional-parameter.ts';
+import type { SentSettings } from './parameters/sent-settings.ts';
 
 /** The state that the bodies of one provider's requests share. */
 export interface BodyTools {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../base/json-value.ts';
 import type { WebSearch } from '../../config/web-search.ts';
-import type { OptionalParameter } from '../http/optional-parameter.ts';
+import type { OptionalParameter } from '../http/parameters/optional-parameter.ts';
 import { wireServiceTier } from '../http/wire-service-tier.ts';
 
 /**

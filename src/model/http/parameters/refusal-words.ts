@@ -1,7 +1,10 @@
-import { isObject, parsedJson } from '../../base/json-value.ts';
+import { isObject, parsedJson } from '../../../base/json-value.ts';
+import { cutText } from '../../../base/text/cut-text.ts';
 
 const DEPTH_MAX = 8;
 const TEXTS_MAX = 200;
+/** The longest text that is looked at, so that an error of megabytes takes no time. */
+const TEXT_CHARS_MAX = 64 * 1024;
 /** The statuses of requests that are not valid. */
 const INVALID: ReadonlySet<number> = new Set([400, 422]);
 /** The statuses whose cause is never a parameter. */
@@ -20,7 +23,7 @@ const REPEATS: ReadonlySet<string> = new Set(['input', 'request', 'messages', 'r
  */
 export function refusalWords(error: unknown, status: number): string[] {
   if (OTHER_CAUSE.has(status)) return [];
-  const value = typeof error === 'string' ? (parsedJson(error) ?? error) : error;
+  const value = typeof error === 'string' && error.length <= TEXT_CHARS_MAX ? (parsedJson(error) ?? error) : error;
   const found: Found = { places: [], others: [] };
   collect(value, found, 0);
   const words = [...found.places, ...found.others];
@@ -34,7 +37,7 @@ interface Found {
 
 function collect(value: unknown, found: Found, depth: number): void {
   if (depth > DEPTH_MAX || found.others.length > TEXTS_MAX) return;
-  if (typeof value === 'string') found.others.push(value);
+  if (typeof value === 'string') found.others.push(cutText(value, TEXT_CHARS_MAX));
   if (Array.isArray(value)) for (const each of value) collect(each, found, depth + 1);
   if (!isObject(value)) return;
   for (const [key, each] of Object.entries(value)) {

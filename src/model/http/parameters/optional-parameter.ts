@@ -1,6 +1,6 @@
-import type { JsonObject, JsonValue } from '../../base/json-value.ts';
-import type { ModelRequest } from '../model.ts';
-import type { ModelFailure } from '../model-failure.ts';
+import type { JsonObject, JsonValue } from '../../../base/json-value.ts';
+import type { ModelRequest } from '../../model.ts';
+import type { ModelFailure } from '../../model-failure.ts';
 import type { ReasoningSent, SentSettings } from './sent-settings.ts';
 
 /** A parameter that a request can do without. Not every provider or model takes it. */

@@ -1,4 +1,4 @@
-import type { ModelEvent, ModelRequest } from '../model.ts';
+import type { ModelEvent, ModelRequest } from '../../model.ts';
 import type { OptionalParameter } from './optional-parameter.ts';
 import type { ReasoningSent } from './sent-settings.ts';
 
