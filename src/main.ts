@@ -296,7 +296,7 @@ async function doctor({ overrides, json }: Extract<Command, { run: 'doctor' }>):
     },
     (text) => process.stdout.write(text),
   );
-  process.exitCode = isWell ? 0 : 1;
+  process.stdout.write('', () => process.exit(isWell ? 0 : 1));
 }
 
 async function confirm(question: string): Promise<boolean> {

@@ -50,6 +50,7 @@ const FS_FOR_SOME: Record<string, { uses: string; because: string }> = {
   'src/base/files/read-proc.ts': { uses: 'readFileSync readdirSync readlinkSync', because: 'reads what the kernel makes' },
   'src/base/files/with-lock-file.ts': { uses: 'linkSync renameSync rmSync', because: 'removes lock files, whose names are ours' },
   'src/base/files/read-regular-file.ts': { uses: 'readlinkSync', because: 'asks where an open file lies' },
+  'src/cli/doctor/run-doctor.ts': { uses: 'rmSync', because: 'removes a folder that it has made, with a random name' },
   'src/cli/generate/write-files.ts': { uses: 'writeFileSync', because: 'writes where the user says' },
   'src/cli/wire-log.ts': { uses: 'renameSync', because: 'renames what it has opened' },
   'src/config/append-line.ts': { uses: 'openSync', because: 'opens folders only' },
@@ -137,6 +138,7 @@ const BLOCKING: Record<string, { use: RegExp; files: Record<string, string> }> =
       'src/model/http/event-reader.ts': 'events within SHORT_CHARS_MAX; longer ones go through the door',
       'src/model/http/event-redactor.ts': 'arguments within EXAMINED_CHARS_MAX',
       'src/model/http/http-failure.ts': 'the body of an error, which has a limit',
+      'src/model/http/parameters/refusal-words.ts': 'the body of an error, which has a limit',
       'src/model/http/response-reader.ts': 'a response that is not a stream',
       'src/model/responses/response-translator.ts': 'an invalid item, which ends the response',
       'src/policy/rules/accepted-commands.ts': 'a line of a rule',
@@ -283,9 +285,9 @@ describe('the source', () => {
 
   test('reads the files of a project that set anything in config/trust/project-files.ts only: they need the trust of the user', () => {
     const naming = source.filter((path) => /\.codex\b/.test(codeOf(path)));
-    // Skills set nothing. sandbox-bounds.ts has the name because commands cannot write there.
+    // Skills set nothing. sandbox-bounds.ts has the name because commands cannot write there, and check-home.ts looks for another home.
     const others = ['src/instructions/skills/skill-places.ts', 'src/policy/permissions/sandbox-bounds.ts'];
-    expect(naming).toEqual(['src/config/trust/project-files.ts', ...others]);
+    expect(naming).toEqual(['src/cli/doctor/check-home.ts', 'src/config/trust/project-files.ts', ...others]);
   });
 
   test('reads only such files in the home as no command can create or change: they decide what runs, or have keys', () => {

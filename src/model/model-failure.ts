@@ -14,6 +14,8 @@ export interface ModelFailure {
   waitMs: number | null;
   /** The provider refuses a picture, or pictures at all, in words of its own. */
   refusesPictures?: true;
+  /** The words of a refusal that may name a parameter of the request. Absent: its cause is known, and is not a parameter. */
+  refusal?: readonly string[];
 }
 
 /** Makes a failure for which the provider asks for no wait. */

@@ -86,6 +86,11 @@ export type ModelEvent =
   | { type: 'started' }
   /** `model`: the model that answers, by its own name. `turnState`: to be sent back within the turn. Null: not told. */
   | { type: 'answered'; model: string | null; turnState: string | null }
+  /**
+   * The provider refused a parameter that the user or the client asked for, so it was left out. Comes before the answer, with each request.
+   * `message` says what was refused, and what that costs.
+   */
+  | { type: 'leftOut'; parameter: string; message: string }
   /** The provider's metadata about its moderation of the response, for clients. */
   | { type: 'moderated'; metadata: JsonValue }
   | { type: 'itemStarted'; item: ResponseItem & { id: string } }

@@ -189,3 +189,72 @@ test('a chat model reads its messages, its calls with their outputs, and the nex
     { role: 'user', content: 'next' },
   ]);
 });
+
+describe('a chat provider that serves less than others:', () => {
+  const configFor = (provider: ProviderServer) =>
+    `model = "m"\nmodel_provider = "p"\n[model_providers.p]\nbase_url = "http://127.0.0.1:${provider.port}/v1"\nwire_api = "chat"\nstream_max_retries = 0\n`;
+  const answer = chatStream(delta({ content: '{}' }), ...ended());
+
+  test('a parameter that it refuses is left out, and each thread is told once if the client asked for it', async () => {
+    const reply: Reply = (res, req, body) => {
+      const found = ['stream_options', 'response_format'].find((name) => name in (body as object));
+      if (found === undefined) return answer(res, req, body);
+      return refusing(400, { error: { message: `Unsupported parameter: '${found}'.` } })(res, req, body);
+    };
+    await using provider = await ProviderServer.start(reply);
+    const { client } = await startServer({ config: configFor(provider), model: null });
+    const threads: string[] = [];
+    for (const turns of [2, 1]) {
+      const { thread } = await client.request('thread/start', {});
+      threads.push(thread.id);
+      for (let n = 0; n < turns; n++) {
+        const { turn } = await client.request('turn/start', { threadId: thread.id, input: text('hi'), outputSchema: { type: 'object' } });
+        expect((await client.turnCompleted(turn.id)).status).toBe('completed');
+      }
+    }
+    const message = `p (http://127.0.0.1:${provider.port}/v1/chat/completions) answered HTTP 400. Unsupported parameter: 'response_format'. The request is sent without response_format. The answer may not have the form of the output schema.`;
+    expect(client.notifications('warning')).toEqual(threads.map((threadId) => ({ threadId, message })));
+    expect(provider.requests).toHaveLength(5);
+  });
+
+  test('an answer that says nothing fails the turn, and the next one works', async () => {
+    await using provider = await ProviderServer.start(chatStream(delta({ content: '' }), ...ended()), answer);
+    const { client } = await startServer({ config: configFor(provider), model: null });
+    await client.request('thread/start', {});
+    const url = `http://127.0.0.1:${provider.port}/v1/chat/completions`;
+    expect(await client.turn(idOf(1), 'hi')).toMatchObject({
+      status: 'failed',
+      error: { message: `p (${url}) gave an empty answer, without text or a call. Ask again, or choose another model.` },
+    });
+    expect(await client.turn(idOf(1), 'again')).toMatchObject({ status: 'completed', error: null });
+  });
+
+  test('a connection that is reset in the middle of an answer fails the turn, which keeps that part and says so', async () => {
+    const reply: Reply = (res) => {
+      res.writeHead(200, { 'content-type': 'text/event-stream' });
+      res.write(data(delta({ content: 'Hel' })), () => res.destroy());
+    };
+    await using provider = await ProviderServer.start(reply);
+    const { client } = await startServer({ config: configFor(provider), model: null });
+    await client.request('thread/start', {});
+    const { error } = await client.turn(idOf(1), 'hi');
+    expect(error?.message).toMatch(
+      / broke off its stream before the response was complete \(ECONNRESET\)\. Only a part of the answer came\.$/,
+    );
+    const { thread } = await client.request('thread/read', { threadId: idOf(1), includeTurns: true });
+    expect(thread.turns[0]?.items.at(-1)).toMatchObject({ type: 'agentMessage', text: 'Hel' });
+  });
+
+  test('reasoning in tags is a reasoning item, not a part of the message', async () => {
+    const chunks = ['<thi', 'nk>\nbecause', '\n</think>\n', '\nHello'].map((content) => delta({ content }));
+    await using provider = await ProviderServer.start(chatStream(...chunks, ...ended()));
+    const { client } = await startServer({ config: `show_raw_agent_reasoning = true\n${configFor(provider)}`, model: null });
+    await client.request('thread/start', {});
+    await client.turn(idOf(1), 'hi');
+    const items = client.notifications('item/completed').map(({ item }) => item);
+    expect(items.slice(1)).toEqual([
+      expect.objectContaining({ type: 'reasoning', content: ['because'] }),
+      expect.objectContaining({ type: 'agentMessage', text: 'Hello' }),
+    ]);
+  });
+});

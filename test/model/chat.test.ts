@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { ModelEvent, ToolSpec } from '../../src/model/model.ts';
 import { chatStream, counts, DONE, data, delta, finish } from './chat-stream.ts';
-import { collect, IDLE_MS, modelAt, never, ProviderServer, type Reply, request } from './provider-server.ts';
+import { collect, IDLE_MS, modelAt, never, ProviderServer, type Reply, refusing, request } from './provider-server.ts';
 
+const PART = 'Only a part of the answer came.';
 const patch: ToolSpec = { type: 'custom', name: 'patch', description: '', format: {} };
 
 /** The events of a model behind this reply, between `started` and the end. */
@@ -196,7 +197,7 @@ describe('texts, as servers give them', () => {
       said('x', 'msg_1'),
     ]);
     const both = delta({ reasoning: 'why', reasoning_content: 'why' });
-    expect(await completedItems(both, finish('stop'))).toEqual([reasoning('why')]);
+    expect(await completedItems(both, delta({ content: 'x' }), finish('stop'))).toEqual([reasoning('why'), said('x', 'msg_1')]);
   });
 
   test('reasoning that goes on after the text began is an item of its own, before the message completes', async () => {
@@ -215,15 +216,53 @@ describe('texts, as servers give them', () => {
     expect(await completedItems(delta({ content: parts }), finish('stop'))).toEqual([said('ab')]);
   });
 
-  test('an answer that says nothing completes', async () => {
-    expect(await completedItems(delta({ role: 'assistant', content: '' }), finish('stop'), DONE)).toEqual([]);
-  });
-
   test.each([
     ['content', 'sent a "content" that is not a string'],
     ['refusal', 'sent a "refusal" that is not a string'],
   ])('a %s that is a number fails the stream', async (name, text) => {
     expect((await answer(chatStream(delta({ [name]: 7 })))).at(-1)).toEqual(failed(`P (URL) ${text}.`));
+  });
+});
+
+describe('an answer that says nothing', () => {
+  const nothing = chatStream(
+    delta({ role: 'assistant', content: '' }),
+    finish('stop'),
+    counts({ prompt_tokens: 20, completion_tokens: 7 }),
+    DONE,
+  );
+  const failure = failed('P (URL) gave an empty answer, without text or a call. Ask again, or choose another model.');
+
+  test.each<[string, Reply]>([
+    ['in a stream', nothing],
+    ['but space', chatStream(delta({ content: ' \n' }), finish('stop'), DONE)],
+    ['but that it calls', chatStream(delta({ tool_calls: [] }), finish('tool_calls'), DONE)],
+    ['as a whole', refusing(200, { choices: [{ message: { role: 'assistant', content: null }, finish_reason: 'stop' }] })],
+  ])('%s is a failure, and is not asked for again', async (_, reply) => {
+    expect((await answer(reply, { streamMaxRetries: 3 })).at(-1)).toEqual(failure);
+  });
+
+  test('but reasons is told so, with the reasoning', async () => {
+    const events = await answer(chatStream(delta({ reasoning: 'why' }), finish('stop'), DONE));
+    expect(events.map(({ type }) => type)).toEqual(['started', 'itemStarted', 'reasoningDelta', 'itemCompleted', 'failed']);
+    expect(events.at(-1)).toEqual(
+      failed('P (URL) ended its answer after reasoning, without text or a call. Ask again, or choose another model.'),
+    );
+  });
+
+  test('completes if the model has spoken before in the turn', async () => {
+    const says = (role: string, text: string) => ({ type: 'message' as const, role, content: [{ type: 'input_text' as const, text }] });
+    const output = { type: 'function_call_output' as const, call_id: 'a', output: 'done' };
+    const inputs = [
+      [says('user', 'hi'), says('assistant', 'Done.'), output, says('developer', 'note')],
+      [says('user', 'hi'), says('assistant', 'Done.'), says('user', 'and now?')],
+      [says('user', 'hi'), says('assistant', ' '), output],
+    ];
+    await using server = await ProviderServer.start(nothing);
+    const { model } = modelAt(server.port, { wireApi: 'chat' });
+    const ends: unknown[] = [];
+    for (const input of inputs) ends.push((await collect(model.stream({ ...request, input }, never))).at(-1)?.type);
+    expect(ends).toEqual(['completed', 'failed', 'failed']);
   });
 });
 
@@ -267,12 +306,12 @@ describe('an end', () => {
   });
 
   test.each<[string, Reply, object]>([
-    ['before any finish reason', chatStream(hello), failed('P (URL) ended its stream before the response was complete.')],
+    ['before any finish reason', chatStream(hello), failed(`P (URL) ended its stream before the response was complete. ${PART}`)],
     ['with only [DONE]', chatStream(DONE), failed('P (URL) ended its stream before the response was complete.')],
     [
       'in the middle of a chunk',
       chatStream(hello, data(finish('stop')).slice(0, 40)),
-      failed('P (URL) ended its stream before the response was complete.'),
+      failed(`P (URL) ended its stream before the response was complete. ${PART}`),
     ],
     [
       'at the limit of tokens',
@@ -408,7 +447,7 @@ describe('a provider that says no more in the middle of its answer', () => {
     const last = events.next();
     await clock.timerOf(IDLE_MS);
     clock.advance(IDLE_MS);
-    const text = `P (http://127.0.0.1:${server.port}/v1/chat/completions) was silent for 5 s, the limit set by stream_idle_timeout_ms.`;
+    const text = `P (http://127.0.0.1:${server.port}/v1/chat/completions) was silent for 5 s, the limit set by stream_idle_timeout_ms. ${PART}`;
     expect((await last).value).toEqual(failed(text));
     expect(clock.timers).toEqual([]);
   });

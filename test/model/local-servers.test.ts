@@ -124,7 +124,7 @@ describe('Ollama', () => {
       'a runner that dies',
       ollama({ answers: [{ text: ['a', 'b'], cutAfter: 1 }] }),
       { model: 'llama3.2' },
-      'Ollama (URL) ended its stream before the response was complete.',
+      'Ollama (URL) ended its stream before the response was complete. Only a part of the answer came.',
       'other',
     ],
     [
@@ -144,7 +144,7 @@ test('a model that does not think is asked without an effort, in every request a
   const { model } = modelAt(server.port, { wireApi: 'chat', localServer: 'ollama' });
   for (let n = 0; n < 2; n++) {
     const events = await collect(model.stream({ ...request, model: 'llama3.2', effort: 'medium' }, never));
-    expect(events.map(({ type }) => type)).toEqual(['started', 'itemStarted', 'textDelta', 'itemCompleted', 'completed']);
+    expect(events.map(({ type }) => type)).toEqual(['started', 'leftOut', 'itemStarted', 'textDelta', 'itemCompleted', 'completed']);
   }
   expect(server.requests.map(({ body }) => (body as { reasoning_effort?: string }).reasoning_effort)).toEqual([
     'medium',

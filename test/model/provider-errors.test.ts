@@ -4,7 +4,19 @@ import { NO_LOGIN, type StoredLogin } from '../../src/config/login/stored-login.
 import type { ProviderConfig } from '../../src/config/providers/provider-config.ts';
 import type { ProviderModelDeps } from '../../src/model/http/create-provider-model.ts';
 import type { CodexErrorInfo } from '../../src/protocol/generated/types.ts';
-import { collect, created, message, modelAt, never, ProviderServer, type Reply, refusing, request, streaming } from './provider-server.ts';
+import {
+  collect,
+  created,
+  message,
+  modelAt,
+  never,
+  ProviderServer,
+  type Reply,
+  refusing,
+  request,
+  sse,
+  streaming,
+} from './provider-server.ts';
 
 const http = (httpStatusCode: number | null): CodexErrorInfo => ({ httpConnectionFailed: { httpStatusCode } });
 const error = (code: string, text = 'why') => ({ error: { code, message: text } });
@@ -162,7 +174,12 @@ const streamed: [string, Reply, string, CodexErrorInfo][] = [
     'P (URL) left its response incomplete: max_output_tokens.',
     'other',
   ],
-  ['an end before the end', streaming(...message('par')), 'P (URL) ended its stream before the response was complete.', 'other'],
+  [
+    'an end before the end',
+    streaming(...message('par')),
+    'P (URL) ended its stream before the response was complete. Only a part of the answer came.',
+    'other',
+  ],
   ['only [DONE]', streaming('data: [DONE]\n\n'), 'P (URL) ended its stream before the response was complete.', 'other'],
   [
     'nothing but an event that is not JSON',
@@ -250,6 +267,15 @@ test('a stream that is cut in its middle', async () => {
     res.write('data: {"type":"response.created"}\n\n', () => res.destroy());
   };
   expect(await lastEvent(reply)).toEqual(failed('P (URL) broke off its stream before the response was complete (ECONNRESET).', 'other'));
+});
+
+test('a stream that is cut in the middle of the answer says that a part came', async () => {
+  const reply: Reply = (res) => {
+    res.writeHead(200, { 'content-type': 'text/event-stream' });
+    res.write(message('half').slice(0, 2).map(sse).join(''), () => res.destroy());
+  };
+  const text = 'P (URL) broke off its stream before the response was complete (ECONNRESET). Only a part of the answer came.';
+  expect(await lastEvent(reply)).toEqual(failed(text, 'other'));
 });
 
 test('a connection that is closed without an answer', async () => {

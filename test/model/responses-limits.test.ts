@@ -20,10 +20,10 @@ import {
   streaming,
 } from './provider-server.ts';
 
-const silent = (label: string, codexErrorInfo: unknown) => ({
+const silent = (label: string, codexErrorInfo: unknown, part = '') => ({
   type: 'failed',
   error: {
-    message: `${label} was silent for 5 s, the limit set by stream_idle_timeout_ms.`,
+    message: `${label} was silent for 5 s, the limit set by stream_idle_timeout_ms.${part}`,
     codexErrorInfo,
     additionalDetails: null,
   },
@@ -133,7 +133,9 @@ test('silence in the middle of a stream', async () => {
   const last = events.next();
   await clock.timerOf(IDLE_MS);
   clock.advance(IDLE_MS);
-  expect((await last).value).toEqual(silent(`P (http://127.0.0.1:${server.port}/v1/responses)`, 'other'));
+  expect((await last).value).toEqual(
+    silent(`P (http://127.0.0.1:${server.port}/v1/responses)`, 'other', ' Only a part of the answer came.'),
+  );
   expect((await events.next()).done).toBe(true);
   await once(await begun, 'close');
   expect(clock.timers).toEqual([]);

@@ -40,7 +40,7 @@ interface ResponseItemsOptions {
   shownBefore: ShownPart | null;
 }
 
-type ItemEvent = Exclude<ModelEvent, { type: 'started' | 'answered' | 'moderated' | 'callDelta' | 'retrying' | 'completed' | 'failed' }>;
+type ItemEvent = Extract<ModelEvent, { type: 'itemStarted' | 'textDelta' | 'itemCompleted' }> | ReasoningEvent;
 
 /**
  * Turns a model's stream into the items that clients see: started, deltas, completed. An item is stored before it is announced, and

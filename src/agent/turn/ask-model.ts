@@ -104,9 +104,15 @@ function sentRequest(run: RunningTurn, prepared: ModelRequest, broken: RunningTu
 /** Tells clients, once in the thread, that another model answers than the one that was asked. */
 function noteModel(run: RunningTurn, toModel: string): void {
   const fromModel = run.turn.settings.model;
-  if (isOfModel(toModel, fromModel) || !run.deps.isNewRerouting(fromModel, toModel)) return;
+  if (isOfModel(toModel, fromModel) || !run.deps.isNews(['model', fromModel, toModel])) return;
   const params = { ...idsOf(run), fromModel, toModel, reason: 'highRiskCyberActivity' as const };
   void commit(run, { announce: [{ method: 'model/rerouted', params }] });
+}
+
+/** Tells clients, once in the thread, that a parameter was left out. Another message about it is news only if another value was refused. */
+function noteLeftOut(run: RunningTurn, { parameter, message }: Extract<ModelEvent, { type: 'leftOut' }>): void {
+  if (!run.deps.isNews(['leftOut', run.turn.settings.model, parameter, message])) return;
+  void commit(run, { announce: [{ method: 'warning', params: { threadId: run.deps.threadId, message } }] });
 }
 
 /** Whether a name is that of the model, or of a dated version of it. */
@@ -163,6 +169,9 @@ function take(run: RunningTurn, event: ModelEvent, reading: ResponseReading): Mo
     case 'answered':
       run.turnState ??= event.turnState;
       if (event.model !== null) noteModel(run, event.model);
+      return null;
+    case 'leftOut':
+      noteLeftOut(run, event);
       return null;
     case 'moderated':
       void commit(run, { announce: [{ method: 'turn/moderationMetadata', params: { ...idsOf(run), metadata: event.metadata } }] });

@@ -33,8 +33,8 @@ export interface TurnDeps {
   drained(): Promise<void> | null;
   /** Builds the next model request from the thread's history and these tools. Returns the error if it is too large. */
   request(turn: ActiveTurn, tools: readonly Tool[]): Promise<PreparedRequest | TurnError>;
-  /** Whether clients have not been told yet that the second model answers in place of the first. They have from now on. */
-  isNewRerouting(fromModel: string, toModel: string): boolean;
+  /** Whether clients have not been told this in the thread yet. They have from now on. */
+  isNews(facts: readonly string[]): boolean;
   /** The headers and facts that say who asks with the turn's next request. */
   identity(turn: ActiveTurn): Required<Pick<ModelRequest, 'headers' | 'clientMetadata'>>;
   /** The thread's token usage so far; null: unknown. */

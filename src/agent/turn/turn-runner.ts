@@ -14,8 +14,8 @@ import { runTurn, type TurnBeginning } from './run-turn.ts';
 import type { TurnDeps } from './turn-deps.ts';
 import { modelEntries } from './turn-input.ts';
 
-/** Of more pairs of models, the oldest are told again. */
-const REROUTINGS_MAX = 100;
+/** Of more facts, the oldest are told again. */
+const TOLD_MAX = 100;
 
 interface TurnRunnerDeps extends ThreadCallsDeps {
   history: PromptHistory;
@@ -26,8 +26,8 @@ interface TurnRunnerDeps extends ThreadCallsDeps {
 export class TurnRunner {
   readonly calls: ThreadCalls;
   readonly #deps: TurnRunnerDeps;
-  /** The pairs of models of which clients have been told that one answers in place of the other. */
-  readonly #reroutings = new Set<string>();
+  /** What clients have been told once in the thread, as JSON. */
+  readonly #told = new Set<string>();
 
   constructor(deps: TurnRunnerDeps) {
     this.#deps = deps;
@@ -57,10 +57,10 @@ export class TurnRunner {
     return { request: modelRequest(turn, { threadId: id, configuration, input: prompt.items, tools }), end };
   }
 
-  #isNewRerouting(pair: string): boolean {
-    if (this.#reroutings.has(pair)) return false;
-    this.#reroutings.add(pair);
-    for (const oldest of this.#reroutings) if (this.#reroutings.size > REROUTINGS_MAX) this.#reroutings.delete(oldest);
+  #isNews(facts: string): boolean {
+    if (this.#told.has(facts)) return false;
+    this.#told.add(facts);
+    for (const oldest of this.#told) if (this.#told.size > TOLD_MAX) this.#told.delete(oldest);
     return true;
   }
 
@@ -92,7 +92,7 @@ export class TurnRunner {
       newId: () => ids.next(),
       drained: () => clients.drained({ threadId: state.id }),
       identity: (turn) => requestIdentity({ record: state.record, turn, kind: turn.kind === 'review' ? 'review' : 'turn' }),
-      isNewRerouting: (fromModel, toModel) => this.#isNewRerouting(JSON.stringify([fromModel, toModel])),
+      isNews: (facts) => this.#isNews(JSON.stringify(facts)),
       exceededStep: (turn) => state.exceededStep(turn),
       tokenUsage: () => state.record.tokenUsage?.usage ?? null,
       request: (turn, tools) => this.#request(turn, tools),

@@ -2,7 +2,7 @@ import { isFolder } from '../../base/paths/is-folder.ts';
 import type { Config } from '../../config/config.ts';
 import type { McpServerConfig } from '../../config/mcp/mcp-server-config.ts';
 import { mcpSettings } from '../../config/mcp/mcp-settings.ts';
-import type { DoctorCheck, DoctorProblem } from './doctor-check.ts';
+import { type DoctorCheck, type DoctorProblem, NO_CONFIGURATION } from './doctor-check.ts';
 import { programPath } from './program-path.ts';
 
 /**
@@ -10,7 +10,8 @@ import { programPath } from './program-path.ts';
  * does not connect to them. `cwd`: the folder of threads.
  */
 export async function checkMcpServers(config: Config | null, cwd: string): Promise<DoctorCheck> {
-  const { servers, problems: unusable } = config === null ? { servers: [], problems: [] } : mcpSettings(config);
+  if (config === null) return { name: 'mcpServers', summary: NO_CONFIGURATION, facts: {}, problems: [] };
+  const { servers, problems: unusable } = mcpSettings(config);
   const problems: DoctorProblem[] = [];
   for (const server of servers.filter(({ enabled }) => enabled)) problems.push(...(await problemsOf(server, cwd)));
   const names = [...servers.map(shown), ...unusable.map(({ name }) => `${name} (not usable)`)];

@@ -7,9 +7,11 @@ import { chooseModel, chooseProvider, isEmbedded } from '../../config/providers/
 import type { ProviderConfig } from '../../config/providers/provider-config.ts';
 import { modelAdvice, standInWarning } from '../../config/providers/stand-in-warning.ts';
 import { resolveEndpoint } from '../../model/http/endpoint.ts';
-import { providerProblem } from '../../model/http/installed-models.ts';
+import { askProvider } from '../../model/http/installed-models.ts';
 import { shownUrl } from '../../model/http/shown-url.ts';
-import type { DoctorCheck, DoctorProblem } from './doctor-check.ts';
+import { baseUrlProblem } from './base-url-problem.ts';
+import { type DoctorCheck, type DoctorProblem, NO_CONFIGURATION } from './doctor-check.ts';
+import { modelProblem } from './model-problem.ts';
 
 interface ProviderDeps {
   env: Env;
@@ -18,9 +20,9 @@ interface ProviderDeps {
   userAgent: string;
 }
 
-/** Looks at the provider of a thread that names none: its key, and whether it answers. */
+/** Looks at the provider of a thread that names none: its URL and key, whether it answers, and whether it has the model. */
 export async function checkProvider(config: Config | null, deps: ProviderDeps): Promise<DoctorCheck> {
-  if (config === null) return failed('unknown, because the configuration cannot be read', []);
+  if (config === null) return failed(NO_CONFIGURATION, []);
   const chosen = chosenProvider(config);
   if ('severity' in chosen) return failed('cannot be chosen', [chosen]);
   const { provider, model } = chosen;
@@ -28,9 +30,17 @@ export async function checkProvider(config: Config | null, deps: ProviderDeps): 
   const url = provider.baseUrl === null ? null : shownUrl(new URL(provider.baseUrl));
   const facts = { provider: provider.id, name: provider.name, api: provider.wireApi, url, model, key };
   const summary = `${provider.id}, model ${model}${url === null ? '' : `, at ${url}`}${key === null ? '' : `, with the key of ${key}`}`;
-  const problems = provider.wireApi === 'scripted' ? embeddedProblems(config, chosen) : await problemsOf(provider, { config, deps });
-  const isAsked = provider.wireApi !== 'scripted' && !('message' in resolveEndpoint(provider, 'models', withKey(config, deps)));
-  return { name: 'provider', summary, facts: { ...facts, reachable: isAsked ? problems.length === 0 : null }, problems };
+  if (provider.wireApi === 'scripted') {
+    return { name: 'provider', summary, facts: { ...facts, reachable: null }, problems: embeddedProblems(config, chosen) };
+  }
+  const { problem, listed } = await askProvider(provider, withKey(config, deps));
+  const isAsked = !('message' in resolveEndpoint(provider, 'models', withKey(config, deps)));
+  const problems = [
+    ...baseUrlProblem(config, provider, { answers: problem === null, lists: listed !== null }),
+    ...(problem === null ? [] : [unusable(provider, problem)]),
+    ...modelProblem(config, { provider, model, listed: listed ?? [] }),
+  ];
+  return { name: 'provider', summary, facts: { ...facts, reachable: isAsked ? problem === null : null }, problems };
 }
 
 function failed(summary: string, problems: readonly DoctorProblem[]): DoctorCheck {
@@ -56,11 +66,8 @@ function keySource({ usesLogin, envKey, httpHeaders }: ProviderConfig, { login, 
   return envKey !== null && Object.hasOwn(env, envKey) && env[envKey] ? envKey : null;
 }
 
-async function problemsOf(provider: ProviderConfig, { config, deps }: { config: Config; deps: ProviderDeps }): Promise<DoctorProblem[]> {
-  const message = await providerProblem(provider, withKey(config, deps));
-  if (message === null) return [];
-  const fix = `Follow the message, or check [model_providers.${provider.id}] in config.toml.`;
-  return [{ severity: 'error', message, fix }];
+function unusable({ id }: ProviderConfig, message: string): DoctorProblem {
+  return { severity: 'error', message, fix: `Follow the message, or check [model_providers.${id}] in config.toml.` };
 }
 
 function withKey(config: Config, deps: ProviderDeps) {

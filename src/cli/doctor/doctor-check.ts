@@ -10,9 +10,24 @@ export interface DoctorProblem {
   column?: number;
 }
 
+/** The summary of a check that depends on a configuration that cannot be read. */
+export const NO_CONFIGURATION = 'unknown, because the configuration cannot be read';
+
 /** One thing that was looked at. */
 export interface DoctorCheck {
-  name: 'home' | 'configuration' | 'provider' | 'store' | 'sandbox' | 'git' | 'search' | 'mcpServers' | 'proxies';
+  name:
+    | 'home'
+    | 'configuration'
+    | 'provider'
+    | 'store'
+    | 'sandbox'
+    | 'git'
+    | 'search'
+    | 'mcpServers'
+    | 'programs'
+    | 'skills'
+    | 'trust'
+    | 'proxies';
   /** A line for people. */
   summary: string;
   /** The facts, for programs. */

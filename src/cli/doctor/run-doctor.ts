@@ -1,22 +1,29 @@
-import { arch } from 'node:os';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { arch, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { systemClock } from '../../base/clock.ts';
 import type { Env } from '../../base/env.ts';
 import type { Log } from '../../base/log.ts';
 import { showText } from '../../base/text/show-text.ts';
+import type { ConfigSources } from '../../config/load-config.ts';
 import { TrustedFiles } from '../../config/trust/trusted-files.ts';
 import { createSandbox } from '../../sandbox/create-sandbox.ts';
 import type { Installation } from '../../sandbox/places/server-places.ts';
 import type { NodeVersions } from '../../store/sqlite/connect/native-build-problem.ts';
-import { checkConfig } from './check-config.ts';
+import { type CheckedConfig, checkConfig } from './check-config.ts';
 import { checkGit } from './check-git.ts';
-import { checkHome } from './check-home.ts';
+import { checkHome, isWritableFolder } from './check-home.ts';
 import { checkMcpServers } from './check-mcp-servers.ts';
+import { checkPrograms } from './check-programs.ts';
 import { checkProvider } from './check-provider.ts';
 import { checkProxies } from './check-proxies.ts';
 import { checkSandbox } from './check-sandbox.ts';
 import { checkSearch } from './check-search.ts';
+import { checkSkills } from './check-skills.ts';
 import { checkStore } from './check-store.ts';
+import { checkTrust } from './check-trust.ts';
 import type { DoctorCheck, DoctorProblem } from './doctor-check.ts';
+import { runCheck } from './run-check.ts';
 
 export interface DoctorOptions {
   /** The absolute path of the home. */
@@ -35,8 +42,9 @@ export interface DoctorOptions {
 }
 
 /**
- * Looks at everything that a server would use, and prints what was found, with one thing to do for each problem. Changes nothing. Returns
- * whether there is no error; warnings do not count.
+ * Looks at everything that a server would use, and prints what was found, with one thing to do for each problem. Changes nothing, and runs
+ * nothing of the project. No check ends another one. Returns whether there is no error; warnings do not count. A check that
+ * hangs may go on after that, so the caller ends the process.
  */
 export async function runDoctor(options: DoctorOptions, print: (text: string) => void): Promise<boolean> {
   const checks = await allChecks(options);
@@ -46,25 +54,50 @@ export async function runDoctor(options: DoctorOptions, print: (text: string) =>
   return isWell;
 }
 
-async function allChecks({ home, homeSource, cwd, env, overrides, ...machine }: DoctorOptions): Promise<DoctorCheck[]> {
-  const { platform, installation, version, nodeVersions, systemDir } = machine;
+async function allChecks(options: DoctorOptions): Promise<DoctorCheck[]> {
+  const { home, cwd, env, overrides, platform, installation, version, systemDir } = options;
   // The doctor records nothing.
   const trustedFiles = new TrustedFiles({ home, writes: false });
-  const { check, config } = await checkConfig({ home, cwd, env, overrides, trustedFiles, systemDir });
-  const deps = { platform, arch: arch(), home, storeDir: home, clock: systemClock, installation, userHome: env.HOME ?? null };
+  const userHome = env.HOME || null;
+  const reading = readConfig({ home, cwd, env, overrides, trustedFiles, systemDir });
+  const configured = async () => (await reading).config;
+  // The sandbox makes files in the home, which must not appear for that, and whose faults have their own line.
+  const scratch = isWritableFolder(home) ? null : mkdtempSync(join(tmpdir(), 'heddle-doctor-'));
+  const sandboxHome = scratch ?? home;
+  const deps = { platform, arch: arch(), home: sandboxHome, storeDir: sandboxHome, clock: systemClock, installation, userHome };
   const sandbox = createSandbox(deps);
+  const providerDeps = { env, clock: systemClock, log: silent, userAgent: `heddle/${version}` };
+  const checks: [DoctorCheck['name'], () => DoctorCheck | Promise<DoctorCheck>][] = [
+    ['home', () => checkHome(home, { source: options.homeSource, userHome })],
+    ['configuration', async () => (await reading).check],
+    ['provider', async () => checkProvider(await configured(), providerDeps)],
+    ['store', () => checkStore(home, options.nodeVersions)],
+    ['sandbox', () => checkSandbox(sandbox)],
+    ['git', () => checkGit(cwd, env)],
+    ['search', () => checkSearch()],
+    ['mcpServers', async () => checkMcpServers(await configured(), cwd)],
+    ['programs', async () => checkPrograms(await configured(), cwd)],
+    ['skills', async () => checkSkills(await configured(), { home, cwd, userHome })],
+    ['trust', async () => checkTrust(await configured())],
+    ['proxies', () => checkProxies(env)],
+  ];
   try {
-    const [provider, store, bounds, git, mcpServers] = await Promise.all([
-      checkProvider(config, { env, clock: systemClock, log: silent, userAgent: `heddle/${version}` }),
-      checkStore(home, nodeVersions),
-      checkSandbox(sandbox),
-      checkGit(cwd, env),
-      checkMcpServers(config, cwd),
-    ]);
-    return [checkHome(home, homeSource), check, provider, store, bounds, git, checkSearch(), mcpServers, checkProxies(env)];
+    return await Promise.all(checks.map(([name, check]) => runCheck(name, check, systemClock)));
   } finally {
     await sandbox.close();
+    if (scratch !== null) rmSync(scratch, { recursive: true, force: true });
   }
+}
+
+/** Without a configuration, the other checks go on. */
+async function readConfig(sources: ConfigSources): Promise<CheckedConfig> {
+  let config: CheckedConfig['config'] = null;
+  const check = async () => {
+    const read = await checkConfig(sources);
+    config = read.config;
+    return read.check;
+  };
+  return { check: await runCheck('configuration', check, systemClock), config };
 }
 
 const silent: Log = { debug() {}, info() {}, warn() {}, error() {} };
@@ -78,6 +111,9 @@ const TITLES: Record<DoctorCheck['name'], string> = {
   git: 'Git',
   search: 'Search of files',
   mcpServers: 'MCP servers',
+  programs: 'Programs',
+  skills: 'Skills',
+  trust: 'Folders in [projects]',
   proxies: 'Proxies and certificates',
 };
 

@@ -40,12 +40,22 @@ function missingIn(command: string, place: Place): string | null {
   const [program, rest] = nextWord(line, place);
   if (program === null || program.startsWith('-') || SHELL_BUILT_INS.has(program)) return null;
   if (BEFORE_OTHERS.has(program)) return missingIn(rest, place);
+  return missingOf(program, () => nextWord(rest, place)[0], place);
+}
+
+/** Returns what a program and its arguments need and do not find, as `missingProgram` does. `cwd`: the folder that they run in. */
+export function missingOfArgv(argv: readonly string[], { env, cwd }: { env: Env; cwd: string }): string | null {
+  const [program = '', argument] = argv;
+  return missingOf(program, () => argument ?? null, { env, projectFolder: cwd });
+}
+
+function missingOf(program: string, argument: () => string | null, place: Place): string | null {
   if (!program.includes('/')) {
     const folders = (place.env.PATH ?? PATH_DEFAULT).split(':').filter(isAbsolute);
     if (!folders.some((folder) => isFile(join(folder, program), constants.X_OK))) return `the program ${program}`;
   } else if (isMissing(program, place, constants.X_OK)) return `the program ${program}`;
   if (!INTERPRETER.test(basename(program))) return null;
-  const [script] = nextWord(rest, place);
+  const script = argument();
   const isScript = script !== null && !script.startsWith('-') && /[/.]/.test(script);
   return isScript && isMissing(script, place, constants.R_OK) ? `the script ${script}` : null;
 }

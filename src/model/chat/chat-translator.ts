@@ -3,6 +3,8 @@ import type { TokenUsageBreakdown } from '../../protocol/generated/types.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import { streamFailure } from '../http/http-failure.ts';
 import type { EventTranslator, ProviderJson, Translation } from '../http/provider-api.ts';
+import { type AnswerPiece, ThinkSplitter } from '../http/think-splitter.ts';
+import { messageText } from '../message-text.ts';
 import type { ModelEvent, ModelRequest } from '../model.ts';
 import { modelFailure } from '../model-failure.ts';
 import { ChatToolCalls } from './chat-tool-calls.ts';
@@ -22,13 +24,16 @@ interface OpenText {
 
 /**
  * Translates the chunks of one Chat Completions response, or a whole response that is not a stream. The API has no items:
- * reasoning is one item until text or calls begin, all text is one message, and calls are reported at the end.
+ * reasoning is one item until text or calls begin, all text is one message, and calls are reported at the end. An answer with neither text
+ * nor calls is a failure, unless the model has spoken before in the turn.
  */
 export class ChatTranslator implements EventTranslator {
   readonly takesWhole = true;
   readonly skipsNoise = false;
   readonly #endpoint: Endpoint;
   readonly #calls: ChatToolCalls;
+  readonly #request: ModelRequest;
+  readonly #thinking = new ThinkSplitter();
   #reasoning: OpenText | null = null;
   #message: OpenText | null = null;
   #itemsMade = 0;
@@ -37,6 +42,7 @@ export class ChatTranslator implements EventTranslator {
 
   constructor(endpoint: Endpoint, request: ModelRequest) {
     this.#endpoint = endpoint;
+    this.#request = request;
     const customNames = new Set(request.tools.filter(({ type }) => type === 'custom').map(({ name }) => name));
     this.#calls = new ChatToolCalls({ customNames, makeId: (number) => newCallId(request, number) });
   }
@@ -60,8 +66,10 @@ export class ChatTranslator implements EventTranslator {
   /** Some servers send [DONE] without a finish reason. A stream that ends without [DONE] needs one to be complete. */
   end(said: boolean): Translation[] {
     if (this.#finished) return [{ type: 'completed', usage: this.#usage }];
-    if (!said || (this.#message === null && !this.#calls.any)) return [];
+    if (!said) return [];
     const events: Translation[] = [];
+    this.#answer(this.#thinking.end(), events);
+    if (this.#message === null && !this.#calls.any) return events;
     this.#finish(events);
     return [...events, { type: 'completed', usage: this.#usage }];
   }
@@ -75,6 +83,7 @@ export class ChatTranslator implements EventTranslator {
     }
     const reason = choice.finish_reason;
     if (typeof reason !== 'string' || reason === '') return;
+    this.#answer(this.#thinking.end(), events);
     const why = INCOMPLETE.get(reason);
     if (why !== undefined) events.push(this.#incomplete(why));
     else if (reason === 'error') events.push(streamFailure(this.#endpoint, choice.error));
@@ -90,7 +99,8 @@ export class ChatTranslator implements EventTranslator {
     const text = contentText(content);
     if (text === null) return 'sent a "content" that is not a string';
     if (typeof refusal !== 'string') return 'sent a "refusal" that is not a string';
-    this.#say(text + refusal, events);
+    this.#answer(this.#thinking.push(text), events);
+    this.#say(refusal, events);
     const { function_call: legacy } = delta;
     const calledBefore = this.#calls.any;
     const news: ModelEvent[] = [];
@@ -108,6 +118,13 @@ export class ChatTranslator implements EventTranslator {
     }
     this.#reasoning.pieces.push(delta);
     events.push({ type: 'reasoningDelta', itemId: this.#reasoning.id, index: 0, delta });
+  }
+
+  #answer(pieces: readonly AnswerPiece[], events: Translation[]): void {
+    for (const { kind, text } of pieces) {
+      if (kind === 'text') this.#say(text, events);
+      else this.#reason(text, events);
+    }
   }
 
   #say(delta: string, events: Translation[]): void {
@@ -136,6 +153,13 @@ export class ChatTranslator implements EventTranslator {
       events.push(this.#garbage(calls));
       return;
     }
+    const isEmpty = calls.length === 0 && (this.#message?.pieces.join('').trim() ?? '') === '';
+    if (isEmpty && !hasSpoken(this.#request)) {
+      const hasReasoned = this.#itemsMade > 0 && this.#message === null;
+      this.#completeReasoning(events);
+      events.push(this.#empty(hasReasoned));
+      return;
+    }
     this.#finished = true;
     this.#completeReasoning(events);
     if (this.#message !== null) {
@@ -146,6 +170,11 @@ export class ChatTranslator implements EventTranslator {
     events.push(...calls.map((item): ModelEvent => ({ type: 'itemCompleted', item })));
   }
 
+  #empty(hasReasoned: boolean): Translation {
+    const what = hasReasoned ? 'ended its answer after reasoning, without text or a call' : 'gave an empty answer, without text or a call';
+    return modelFailure(`${this.#endpoint.label} ${what}. Ask again, or choose another model.`, 'other', 'never');
+  }
+
   #incomplete(why: string): Translation {
     return modelFailure(`${this.#endpoint.label} left its response incomplete: ${why}.`, 'other', 'never');
   }
@@ -153,6 +182,14 @@ export class ChatTranslator implements EventTranslator {
   #garbage(problem: string): Translation {
     return modelFailure(`${this.#endpoint.label} ${problem}.`, 'other', 'stream');
   }
+}
+
+/** Whether the model has said something since the last message of the user. Then it may have nothing to add after its calls. */
+function hasSpoken({ input }: ModelRequest): boolean {
+  const last = input.findLast(
+    (item) => item.type === 'message' && (item.role === 'user' || (item.role === 'assistant' && messageText(item).trim() !== '')),
+  );
+  return last?.type === 'message' && last.role === 'assistant';
 }
 
 /** An id for a call without one. A prompt gets shorter when it is compacted, so its length alone could name an earlier call. */

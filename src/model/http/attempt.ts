@@ -44,6 +44,8 @@ export class Attempt {
   #exchange: HttpExchange | null = null;
   #over = false;
   #answered: ModelEvent | null = null;
+  /** Whether a part of the answer has come. */
+  #hasPart = false;
   #failure: ModelFailure | null = null;
 
   constructor(options: AttemptOptions) {
@@ -176,7 +178,8 @@ export class Attempt {
   /** Completes the response, or fails if it is not complete. `said`: the stream itself marked its end. */
   #conclude({ said, why }: { said: boolean; why: Break | null }, events: ModelEvent[]): void {
     if (why === null || this.#translator.finished) this.#pass(this.#translator.end(said), events);
-    if (!this.#over) this.#fail(brokenStreamFailure(this.#options.endpoint, why, this.#options.httpRequest.idleMsMax));
+    const { endpoint, httpRequest } = this.#options;
+    if (!this.#over) this.#fail(brokenStreamFailure(endpoint, why, { idleMsMax: httpRequest.idleMsMax, hasPart: this.#hasPart }));
   }
 
   /** Adds the translations to `events`, up to the one that ends the attempt. */
@@ -187,6 +190,7 @@ export class Attempt {
         return;
       }
       events.push(translation);
+      this.#hasPart ||= 'delta' in translation || translation.type === 'itemCompleted';
       if (translation.type === 'completed') {
         this.#over = true;
         return;

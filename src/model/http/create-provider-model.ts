@@ -12,7 +12,10 @@ import { Attempt, type AttemptOptions } from './attempt.ts';
 import { type EndpointDeps, lowerCaseNames, resolveEndpoint } from './endpoint.ts';
 import { EventRedactor } from './event-redactor.ts';
 import { ItemTexts } from './item-texts.ts';
-import type { BodyTools, ProviderApi, ReasoningSent } from './provider-api.ts';
+import { AcceptedSettings, type LeftOut } from './parameters/accepted-settings.ts';
+import { refusedParameter } from './parameters/optional-parameter.ts';
+import type { ReasoningSent, SentSettings } from './parameters/sent-settings.ts';
+import type { BodyTools, ProviderApi } from './provider-api.ts';
 import { type Retry, RetryPlan } from './retry-plan.ts';
 import { retryingError } from './retrying-error.ts';
 import { toldRateLimits } from './told-rate-limits.ts';
@@ -32,9 +35,9 @@ export interface ProviderModelDeps extends EndpointDeps {
  */
 export function createProviderModel(api: ProviderApi, provider: ProviderConfig, deps: ProviderModelDeps): Model {
   const client = new HttpClient(deps);
-  const reasoningTaken = new Map<string, ReasoningSent>();
+  const accepted = new AcceptedSettings();
   const bodyTools = { pace: new EventLoopYield(), texts: new ItemTexts() };
-  return { stream: (request, signal) => stream({ api, provider, deps, client, reasoningTaken, bodyTools, request, signal }) };
+  return { stream: (request, signal) => stream({ api, provider, deps, client, accepted, bodyTools, request, signal }) };
 }
 
 interface ModelCall {
@@ -42,17 +45,17 @@ interface ModelCall {
   provider: ProviderConfig;
   deps: ProviderModelDeps;
   client: HttpClient;
-  /** By model name: the reasoning settings that the model accepted last. */
-  reasoningTaken: Map<string, ReasoningSent>;
+  accepted: AcceptedSettings;
   bodyTools: BodyTools;
   request: ModelRequest;
   signal: AbortSignal;
 }
 
-/** A request that is ready to be sent, and the reasoning settings in it. */
+/** A request that is ready to be sent, and the settings in it. */
 interface ReadyRequest {
   options: AttemptOptions;
   reasoning: ReasoningSent;
+  leftOut: readonly LeftOut[];
 }
 
 /** In the order in which they are tried. */
@@ -76,15 +79,16 @@ async function* stream(call: ModelCall): AsyncGenerator<ModelEvent, void, undefi
 
 async function* eventGroups(call: ModelCall): AsyncGenerator<ModelEvent[], void, undefined> {
   const { provider, deps, signal } = call;
-  const reasoning = call.reasoningTaken.get(call.request.model) ?? 'full';
-  const options = await prepare(call, reasoning);
+  const reasoning = call.accepted.reasoningFor(call.request.model);
+  const leftOut = call.accepted.leftOutOf(call.request, call.api.parameters);
+  const options = await prepare(call, { reasoning, leftOut });
   if (signal.aborted) return;
   if ('message' in options) {
     yield [{ type: 'failed', error: options }];
     return;
   }
   const retries = new RetryPlan(provider, deps.clock, call.request.retries);
-  const prepared: ReadyRequest = { options, reasoning };
+  const prepared: ReadyRequest = { options, reasoning, leftOut };
   yield [{ type: 'started' }];
   for (;;) {
     const failure = yield* attemptWithFallbacks(call, prepared);
@@ -104,41 +108,52 @@ async function* eventGroups(call: ModelCall): AsyncGenerator<ModelEvent[], void,
   }
 }
 
-/** Sends the request; if the model refuses its reasoning settings, sends it again at once with fewer. */
+/** Sends the request; if the model refuses settings of it, sends it again at once without them. */
 async function* attemptWithFallbacks(
   call: ModelCall,
   prepared: ReadyRequest,
 ): AsyncGenerator<ModelEvent[], ModelFailure | null, undefined> {
   for (;;) {
-    const failure = yield* runAttempt(prepared.options);
-    if (failure === null) {
-      // Remembered only on success: the refusal may have had another cause.
-      call.reasoningTaken.set(call.request.model, prepared.reasoning);
-      return null;
-    }
-    const plainer = await prepareWithLess(call, prepared, failure.retry);
+    const failure = yield* runAttempt(call, prepared);
+    if (failure === null) return null;
+    const plainer = (await prepareWithout(call, prepared, failure)) ?? (await prepareWithLess(call, prepared, failure.retry));
     if (plainer === null) return failure;
     Object.assign(prepared, plainer);
   }
 }
 
-async function* runAttempt(options: AttemptOptions): AsyncGenerator<ModelEvent[], ModelFailure | null, undefined> {
-  const attempt = new Attempt(options);
-  const redactor = new EventRedactor(options.endpoint.secrets);
+/** The events that do not show yet that the model answers. */
+const BEFORE_ANSWER: ReadonlySet<ModelEvent['type']> = new Set(['answered', 'moderated']);
+
+async function* runAttempt(call: ModelCall, prepared: ReadyRequest): AsyncGenerator<ModelEvent[], ModelFailure | null, undefined> {
+  const attempt = new Attempt(prepared.options);
+  const redactor = new EventRedactor(prepared.options.endpoint.secrets);
+  let hasBegun = false;
   try {
-    for (let events = await attempt.next(); events !== null; events = await attempt.next()) yield redactor.redact(events);
+    for (let events = await attempt.next(); events !== null; events = await attempt.next()) {
+      if (!hasBegun && events.some(({ type }) => !BEFORE_ANSWER.has(type))) {
+        hasBegun = true;
+        call.accepted.answered(call.request, prepared);
+        const told = prepared.leftOut.flatMap(({ event }) => event ?? []);
+        if (told.length > 0) yield told;
+      }
+      yield redactor.redact(events);
+    }
   } finally {
     attempt.close();
   }
-  return attempt.failure === null ? null : redactor.redactFailure(attempt.failure);
+  if (attempt.failure === null) return null;
+  const failure = redactor.redactFailure(attempt.failure);
+  // After a part of the answer, no parameter was refused.
+  return hasBegun ? { ...failure, refusal: [] } : failure;
 }
 
 /** Returns what every attempt sends, or the error if no request can be sent. */
-async function prepare(call: ModelCall, reasoning: ReasoningSent): Promise<AttemptOptions | TurnError> {
+async function prepare(call: ModelCall, settings: Omit<ReadyRequest, 'options'>): Promise<AttemptOptions | TurnError> {
   const { api, provider, deps, client, request, signal } = call;
   const endpoint = resolveEndpoint(provider, api.path, deps);
   if ('message' in endpoint) return endpoint;
-  const body = await api.body(request, reasoning, call.bodyTools);
+  const body = await api.body(request, sentSettings(settings), call.bodyTools);
   const { url, proxy } = endpoint;
   const headers = { ...endpoint.headers, ...request.headers, ...lowerCaseNames(provider.httpHeaders) };
   const { connectTimeoutMs: connectMsMax, streamIdleTimeoutMs: idleMsMax } = provider;
@@ -151,15 +166,34 @@ async function prepare(call: ModelCall, reasoning: ReasoningSent): Promise<Attem
   return { endpoint, model: request.model, onHeaders, client, clock: deps.clock, log: deps.log, httpRequest, translator, signal };
 }
 
+/** Returns the request without the parameter that the failure names; null if it names none of those that were sent. */
+async function prepareWithout(call: ModelCall, prepared: ReadyRequest, failure: ModelFailure): Promise<ReadyRequest | null> {
+  const { api, request, deps, provider } = call;
+  const parameter = refusedParameter(api.parameters, failure, { request, settings: sentSettings(prepared) });
+  if (parameter === null) return null;
+  const { name, loss } = parameter;
+  const message = `${failure.error.message} The request is sent without ${name}. ${loss}`;
+  const event = loss === null ? null : { type: 'leftOut' as const, parameter: name, message };
+  const leftOut = [...prepared.leftOut, { parameter, event }];
+  const options = await prepare(call, { ...prepared, leftOut });
+  if ('message' in options) return null;
+  deps.log.info({ provider: provider.id, model: request.model, parameter: name }, 'a provider refused a parameter, which is left out');
+  return { options, reasoning: prepared.reasoning, leftOut };
+}
+
+function sentSettings({ reasoning, leftOut }: Pick<ReadyRequest, 'reasoning' | 'leftOut'>): SentSettings {
+  return { reasoning, leftOut: new Set(leftOut.map(({ parameter }) => parameter.name)) };
+}
+
 /** Returns the request with fewer reasoning settings; null if none is left that may have been refused. */
 async function prepareWithLess(call: ModelCall, prepared: ReadyRequest, refused: ModelFailure['retry']): Promise<ReadyRequest | null> {
   const plainer = PLAINER[refused]?.filter((each) => REASONING_SENT.indexOf(each) > REASONING_SENT.indexOf(prepared.reasoning)) ?? [];
   for (const reasoning of plainer) {
-    const options = await prepare(call, reasoning);
+    const options = await prepare(call, { ...prepared, reasoning });
     if ('message' in options) return null;
     const before = prepared.options.httpRequest.body;
     if (before !== null && options.httpRequest.body?.equals(before)) continue;
-    return { options, reasoning };
+    return { options, reasoning, leftOut: prepared.leftOut };
   }
   return null;
 }

@@ -5,7 +5,7 @@ import { redact } from '../../secrets/redact.ts';
 import { isTooLong } from '../is-too-long.ts';
 import { type ModelFailure, modelFailure } from '../model-failure.ts';
 import type { Endpoint } from './endpoint.ts';
-
+import { refusalWords } from './parameters/refusal-words.ts';
 import { refusalAdvice } from './refusal-advice.ts';
 import { retryAfterMs, waitInTextMs } from './retry-after-ms.ts';
 import { RETRY_WAIT_MS_MAX } from './retry-plan.ts';
@@ -72,7 +72,8 @@ export function httpFailure(endpoint: Endpoint, refusal: HttpRefusal): ModelFail
   const waitMs = retryAfterMs(headers, refusal.now) ?? waitInTextMs(stated.text);
   const final = known ? 'never' : finalRetry(status, { body, text: stated.text });
   const failure = modelFailure(redact(message, endpoint.secrets), meaning.info, meaning.passes ? 'request' : final);
-  return waitingFailure(withCause(failure, stated.text), waitMs);
+  const words = known ? [] : refusalWords(body, status);
+  return { ...waitingFailure(withCause(failure, stated.text), waitMs), refusal: words };
 }
 
 function finalRetry(status: number, { body, text }: { body: string; text: string }): ModelFailure['retry'] {
@@ -87,7 +88,8 @@ export function streamFailure(source: Pick<Endpoint, 'label' | 'secrets'>, error
   const said = stated.text === '' ? stated.codes.join(', ') : stated.text;
   const message = `${source.label} could not answer${said === '' ? '.' : `: ${sentence(said)}`}`;
   const failure = modelFailure(redact(message, source.secrets), meaning.info, meaning.passes ? 'stream' : 'never');
-  return waitingFailure(withCause(failure, said), waitInTextMs(stated.text));
+  const refusal = meaning.info === 'other' ? refusalWords(error, statedStatus(error)) : [];
+  return { ...waitingFailure(withCause(failure, said), waitInTextMs(stated.text)), refusal };
 }
 
 /** Makes the failure for an error in a successful response that is not a stream; null if there is none. `body`: a string or its JSON. */
@@ -102,7 +104,8 @@ export function wholeFailure(endpoint: Endpoint, { body, model }: { body: unknow
   const advice = refusalAdvice(endpoint, refused) || (stated.text === '' ? ' Check base_url of the provider.' : '');
   const message = `${endpoint.label} answered with an error: ${sentence(stated.text || 'no reason given')}${advice}`;
   const failure = modelFailure(redact(message, endpoint.secrets), meaning.info, meaning.passes ? 'request' : 'never');
-  return withCause(failure, stated.text);
+  const refusal = meaning.info === 'other' ? refusalWords(value, status) : [];
+  return { ...withCause(failure, stated.text), refusal };
 }
 
 /** The status that the error states, else that of the response it came in. */

@@ -51,16 +51,28 @@ export function slowListing(provider: ProviderConfig, deps: EndpointDeps, ms: nu
   return { problem: `${endpoint.label} did not answer within ${ms / 1_000} s. ${startAdvice(endpoint.localServer)}` };
 }
 
+/** How a provider answers when it is asked for its models. */
+export interface ProviderAnswer {
+  /** Why it cannot be used, as sentences without secrets; null: nothing shows that it cannot. */
+  problem: string | null;
+  /** The ids of all models that it lists; null: it has not listed them. */
+  listed: string[] | null;
+}
+
 /**
- * Asks a provider for its models, to see whether it can be reached and takes the key. Returns the problem as sentences without secrets, or
- * null. Never rejects, and takes five seconds at most.
+ * Asks a provider for its models, to see whether it can be reached, takes the key and has a model. Never rejects, and takes five seconds at
+ * most.
  */
-export async function providerProblem(provider: ProviderConfig, deps: ListingDeps): Promise<string | null> {
+export async function askProvider(provider: ProviderConfig, deps: ListingDeps): Promise<ProviderAnswer> {
   const listing = await askListing(provider, deps);
-  if (!('problem' in listing)) return null;
+  if (!('problem' in listing)) {
+    const entries = listedModels(await parseLongJson(listing.body));
+    return { problem: null, listed: entries === null ? null : entries.map(({ id }) => redact(id, listing.endpoint.secrets)) };
+  }
   const { problem, status } = listing;
   // A provider need not have a list.
-  return status === null || REFUSED_KEY.has(status) || status >= SERVER_ERROR ? problem : null;
+  const isUnusable = status === null || REFUSED_KEY.has(status) || status >= SERVER_ERROR;
+  return { problem: isUnusable ? problem : null, listed: null };
 }
 
 /** The statuses of a key that is missing or wrong. */

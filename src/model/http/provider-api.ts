@@ -4,12 +4,8 @@ import type { ModelEvent, ModelRequest } from '../model.ts';
 import type { ModelFailure } from '../model-failure.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { ItemTexts } from './item-texts.ts';
-
-/**
- * Which reasoning settings a request has: all that help clients (`full`), those that the user set (`asked`), or none. Not
- * every provider or model accepts all of them.
- */
-export type ReasoningSent = 'full' | 'asked' | 'none';
+import type { OptionalParameter } from './parameters/optional-parameter.ts';
+import type { SentSettings } from './parameters/sent-settings.ts';
 
 /** The state that the bodies of one provider's requests share. */
 export interface BodyTools {
@@ -21,8 +17,10 @@ export interface BodyTools {
 export interface ProviderApi {
   /** The path below the provider's `base_url`. */
   path: string;
-  /** Builds the body of a request with these reasoning settings, in parts between which other work runs. */
-  body(request: ModelRequest, reasoning: ReasoningSent, tools: BodyTools): Promise<JsonText>;
+  /** The parameters that are left out for a model that refuses them. */
+  parameters: readonly OptionalParameter[];
+  /** Builds the body of a request with these settings, in parts between which other work runs. */
+  body(request: ModelRequest, settings: SentSettings, tools: BodyTools): Promise<JsonText>;
   /** Creates a translator for one response to this request. */
   translator(endpoint: Endpoint, request: ModelRequest): EventTranslator;
 }

@@ -78,15 +78,23 @@ function proxyFailure(endpoint: Endpoint, { code, message }: NodeJS.ErrnoExcepti
   return modelFailure(text + (wantsCredentials ? proxyAdvice(endpoint) : otherwise), UNREACHED, wantsCredentials ? 'never' : 'connection');
 }
 
-/** Makes the failure for a stream that ended (`why` is null) or broke before the response was complete. */
-export function brokenStreamFailure(endpoint: Endpoint, why: Break | null, idleMsMax: number): ModelFailure {
-  if (why === null) return modelFailure(`${endpoint.label} ended its stream before the response was complete.`, 'other', 'stream');
-  if (why.broken !== 'network') return modelFailure(`${endpoint.label} ${silence(idleMsMax)}`, 'other', 'stream');
-  return modelFailure(
-    `${endpoint.label} broke off its stream before the response was complete (${why.cause.code ?? why.cause.message}).`,
-    'other',
-    'stream',
-  );
+/**
+ * Makes the failure for a stream that ended (`why` is null) or broke before the response was complete. `hasPart`: a part of the answer has
+ * come.
+ */
+export function brokenStreamFailure(
+  endpoint: Endpoint,
+  why: Break | null,
+  { idleMsMax, hasPart }: { idleMsMax: number; hasPart: boolean },
+): ModelFailure {
+  const come = hasPart ? ' Only a part of the answer came.' : '';
+  return modelFailure(`${endpoint.label} ${breakText(why, idleMsMax)}${come}`, 'other', 'stream');
+}
+
+function breakText(why: Break | null, idleMsMax: number): string {
+  if (why === null) return 'ended its stream before the response was complete.';
+  if (why.broken !== 'network') return silence(idleMsMax);
+  return `broke off its stream before the response was complete (${why.cause.code ?? why.cause.message}).`;
 }
 
 function certificateProblem(code: string, host: string): string {

@@ -7,7 +7,7 @@ import type { SentPictures } from './sent-pictures.ts';
 /** The most models of one provider whose refusals are remembered. */
 const MODELS_MAX = 100;
 /** The events that come before anything that the model has made, or after it. The provider may refuse the request after these. */
-const AROUND: ReadonlySet<ModelEvent['type']> = new Set(['started', 'answered', 'moderated', 'retrying', 'failed', 'completed']);
+const AROUND: ReadonlySet<ModelEvent['type']> = new Set(['started', 'answered', 'moderated', 'leftOut', 'retrying', 'failed', 'completed']);
 
 interface PictureRequest {
   request: ModelRequest;

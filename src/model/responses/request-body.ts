@@ -1,12 +1,13 @@
 import { type JsonText, JsonTextBuilder } from '../../base/json-text.ts';
 import type { JsonObject } from '../../base/json-value.ts';
 import { knownDefaultEffort } from '../../config/providers/known-default-effort.ts';
-import type { WebSearch } from '../../config/web-search.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
 import { searchAsFunction } from '../found-tools.ts';
-import type { BodyTools, ReasoningSent } from '../http/provider-api.ts';
-import { wireServiceTier } from '../http/wire-service-tier.ts';
+import { sentParameters } from '../http/parameters/optional-parameter.ts';
+import type { ReasoningSent, SentSettings } from '../http/parameters/sent-settings.ts';
+import type { BodyTools } from '../http/provider-api.ts';
 import type { ModelRequest } from '../model.ts';
+import { RESPONSE_PARAMETERS } from './response-parameters.ts';
 import { wireTools } from './wire-tools.ts';
 
 /** The item types that the Responses API accepts. A thread's other items are not sent. */
@@ -29,9 +30,9 @@ const SENT_TYPES: ReadonlySet<string> = new Set([
  * The body of a Responses API request. Settings without a value are left out, since some providers refuse null. The provider
  * stores nothing, so it must return reasoning in its encrypted form for the next request to include it.
  */
-export async function requestBody(request: ModelRequest, reasoningSent: ReasoningSent, { pace, texts }: BodyTools): Promise<JsonText> {
+export async function requestBody(request: ModelRequest, settings: SentSettings, { pace, texts }: BodyTools): Promise<JsonText> {
   const body = new JsonTextBuilder(pace);
-  await body.add(bodySettings(request, reasoningSent));
+  await body.add(bodySettings(request, settings));
   body.reopen();
   await pace.worked(request.input.length);
   const sent = withoutEarlierRawReasoning(sentItems(request));
@@ -55,41 +56,26 @@ function sentItems({ input, tools }: ModelRequest): ResponseItem[] {
 }
 
 /** The body without the input. */
-function bodySettings(request: ModelRequest, reasoningSent: ReasoningSent): JsonObject {
-  const reasoning = reasoningSettings(request, reasoningSent);
-  const asksReasoning = reasoningSent === 'full' || Object.keys(reasoning).length > 0;
-  const text = {
-    ...(request.verbosity === null ? {} : { verbosity: request.verbosity }),
-    ...(request.outputSchema === null
-      ? {}
-      : { format: { type: 'json_schema', strict: true, name: 'output', schema: request.outputSchema } }),
-  };
+function bodySettings(request: ModelRequest, settings: SentSettings): JsonObject {
+  const reasoning = reasoningSettings(request, settings.reasoning);
+  const asksReasoning = settings.reasoning === 'full' || Object.keys(reasoning).length > 0;
+  const {
+    web_search: search,
+    'text.verbosity': verbosity,
+    'text.format': format,
+    ...others
+  } = sentParameters(RESPONSE_PARAMETERS, request, settings);
+  const text = { ...(verbosity === undefined ? {} : { verbosity }), ...(format === undefined ? {} : { format }) };
   return {
     model: request.model,
     instructions: request.instructions,
-    tools: [...wireTools(request.tools), ...(request.webSearch === undefined ? [] : [searchTool(request.webSearch)])],
-    tool_choice: 'auto',
-    parallel_tool_calls: true,
+    tools: [...wireTools(request.tools), ...(search === undefined ? [] : [search])],
     ...(Object.keys(reasoning).length > 0 ? { reasoning } : {}),
     store: false,
     stream: true,
     include: asksReasoning ? ['reasoning.encrypted_content'] : [],
-    ...(request.serviceTier === null ? {} : { service_tier: wireServiceTier(request.serviceTier) }),
-    prompt_cache_key: request.promptCacheKey,
-    ...(reasoningSent === 'full' && request.clientMetadata !== undefined ? { client_metadata: request.clientMetadata } : {}),
+    ...others,
     ...(Object.keys(text).length > 0 ? { text } : {}),
-  };
-}
-
-/** The tool with which the provider searches the web itself. */
-function searchTool({ mode, contextSize, allowedDomains, location }: WebSearch): JsonObject {
-  return {
-    type: 'web_search',
-    external_web_access: mode !== 'cached',
-    ...(mode === 'indexed' ? { indexed_web_access: true } : {}),
-    ...(allowedDomains.length > 0 ? { filters: { allowed_domains: [...allowedDomains] } } : {}),
-    ...(location === null ? {} : { user_location: { type: 'approximate', ...location } }),
-    ...(contextSize === null ? {} : { search_context_size: contextSize }),
   };
 }
 

@@ -1,10 +1,12 @@
 import type { ProviderApi } from '../http/provider-api.ts';
 import { requestBody } from './request-body.ts';
+import { RESPONSE_PARAMETERS } from './response-parameters.ts';
 import { ResponseTranslator } from './response-translator.ts';
 
 /** The Responses API. */
 export const responsesApi: ProviderApi = {
   path: 'responses',
+  parameters: RESPONSE_PARAMETERS,
   body: requestBody,
   translator: (endpoint) => new ResponseTranslator(endpoint),
 };

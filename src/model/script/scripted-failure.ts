@@ -21,7 +21,7 @@ type ErrorWord = Exclude<ErrorStep['error'], number>;
 
 /** Makes the failure of a failing step. `now` is in Unix milliseconds. */
 export function scriptedFailure(step: ErrorStep | CutStep, now: number): Pick<ModelFailure, 'error' | 'refusesPictures'> {
-  if ('cut' in step) return brokenStreamFailure(ENDPOINT, null, 0);
+  if ('cut' in step) return brokenStreamFailure(ENDPOINT, null, { idleMsMax: 0, hasPart: false });
   const additionalDetails = step.details ?? null;
   if (typeof step.error === 'number') {
     const body = step.text === undefined ? '' : JSON.stringify({ error: { message: step.text } });

@@ -28,6 +28,17 @@ export async function loadSqlite(versions: NodeVersions | null): Promise<Connect
   }
 }
 
+/** Opens a database in memory that has these bytes. Resolves with null if better-sqlite3 is not built for this Node: no other SQLite can. */
+export async function openCopy(bytes: Buffer): Promise<Database | null> {
+  const { default: BetterSqlite } = await import('better-sqlite3');
+  try {
+    return neverCollect(new BetterSqlite(bytes));
+  } catch (error) {
+    if (isMissing(error)) return null;
+    throw error;
+  }
+}
+
 /** Whether the native part of better-sqlite3 is missing, or was built for another Node. */
 function isMissing(error: unknown): boolean {
   return (
