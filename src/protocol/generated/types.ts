@@ -1571,9 +1571,13 @@ export type DynamicToolSpec =
        */
       inputSchema: unknown;
       /**
-       * Whether the model finds the tool only by search. False if absent. Only for tools in a namespace.
+       * Whether the model finds the tool only by search. Only for tools in a namespace.
        */
       deferLoading?: boolean | null;
+      /**
+       * The older form of `deferLoading`: its opposite. Without both, the model sees the tool. If both are given, `deferLoading` counts.
+       */
+      exposeToContext?: boolean | null;
     }
   | {
       type: 'namespace';
@@ -1587,6 +1591,7 @@ export type DynamicToolNamespaceTool = {
   description: string;
   inputSchema: unknown;
   deferLoading?: boolean | null;
+  exposeToContext?: boolean | null;
 };
 export type CapabilityRootLocation = {
   type: 'environment';
