@@ -49,7 +49,7 @@ export async function turnInput(
     ...context,
     ...authored(author, message === null ? [] : [message]),
     ...authored('server', notes),
-    ...authored('server', await instructions.skillsNamedIn(params.input, settings.cwd, mayLieAt)),
+    ...authored('server', await instructions.skillsNamedIn(params.input, settings, mayLieAt)),
   ];
   if (params.input.length === 0 && model.length === 0) return null;
   return { item: userMessageItem(ids.next(), params.input, params.clientUserMessageId ?? null), model, atMs };

@@ -4729,7 +4729,7 @@ export interface ThreadStartParams {
    */
   projectId?: string | null;
   /**
-   * At most one: `local`, the machine that the server runs on. Its folders count like `cwd` and `runtimeWorkspaceRoots`.
+   * At most one: `local`, the machine that the server runs on. Its folders count like `cwd` and `runtimeWorkspaceRoots`. Empty: the model gets no instructions and skills of the project, only those of the home, until a turn names `local`.
    */
   environments?: TurnEnvironmentParams[] | null;
   /**
@@ -4996,7 +4996,7 @@ export interface ThreadSettingsUpdateParams {
    */
   multiAgentMode?: MultiAgentMode | null;
   /**
-   * Not supported yet: must be absent or empty.
+   * Empty: as at `turn/start`. Others are not supported yet.
    */
   environments?: TurnEnvironmentParams[] | null;
   /**
@@ -5033,9 +5033,9 @@ export interface ThreadSettings {
    */
   disabledPluginIds: string[];
   /**
-   * Always null.
+   * Empty: the thread has no environment. Null: it has the one that there is.
    */
-  environments: null;
+  environments: TurnEnvironmentParams[] | null;
 }
 export interface ThreadTokenUsage {
   /**
@@ -5193,7 +5193,7 @@ export interface TurnStartParams {
   permissions?: string | null;
   runtimeWorkspaceRoots?: AbsolutePathBuf[] | null;
   /**
-   * At most one: `local`, the machine that the server runs on. Its folders count like `cwd` and `runtimeWorkspaceRoots`.
+   * At most one: `local`, the machine that the server runs on. Its folders count like `cwd` and `runtimeWorkspaceRoots`. Empty: the model gets no instructions and skills of the project, only those of the home, until a turn names `local`.
    */
   environments?: TurnEnvironmentParams[] | null;
   /**
