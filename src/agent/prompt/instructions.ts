@@ -23,6 +23,7 @@ import { managedNetworkRule } from '../../policy/permissions/permission-profile.
 import type { GrantedPermissions } from '../../policy/permissions/sandbox-bounds.ts';
 import type { ResponseItem, UserInput } from '../../protocol/generated/types.ts';
 import type { ThreadSettings } from '../../store/thread-store.ts';
+import { withAdditional } from './additional-context.ts';
 
 /** The part of a thread's settings that decides which instructions and skills apply. */
 type Place = Pick<ThreadSettings, 'cwd' | 'withoutProject'>;
@@ -139,7 +140,7 @@ export class Instructions {
       environment: describeEnvironment({ cwd, env: this.#config.env, nowMs: now, withheld: this.#withheld }),
     };
     const messages = isContext(told) ? contextChanges(told, next) : contextMessages(next);
-    return { messages, told: next as unknown as JsonValue };
+    return { messages, told: withAdditional(next as unknown as JsonValue, told) };
   }
 
   #managedNetwork(settings: ThreadSettings): ManagedNetwork | null {

@@ -5197,7 +5197,7 @@ export interface TurnStartParams {
    */
   environments?: TurnEnvironmentParams[] | null;
   /**
-   * Additional text for the model, by name.
+   * Additional text for the model, by name; at most 100 entries. The model is told an entry when it is new or has changed since the request before.
    */
   additionalContext?: {
     [k: string]: AdditionalContextEntry;
