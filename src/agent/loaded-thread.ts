@@ -11,6 +11,7 @@ import type { AsideAnswer } from './aside/ask-aside.ts';
 import { type SampleRequest, sampleThread } from './aside/sample-thread.ts';
 import type { ClientQuestions } from './calls/client-questions.ts';
 import { Outbox, type Unstored } from './outbox.ts';
+import { checkAdditionalContext } from './prompt/additional-context.ts';
 import { checkInput } from './prompt/check-input.ts';
 import { PromptHistory } from './prompt/prompt-history.ts';
 import { RawEvents } from './raw-events.ts';
@@ -140,12 +141,15 @@ export class LoadedThread {
 
   /** Stores items for the model. `approval`: what the user has approved. Call the returned function after the request is answered. */
   inject(items: ResponseItem[], author: 'approval' | null = null): Promise<() => void> {
-    return injectModelItems(items, { author, turn: this.turn, outbox: this.#outbox });
+    const inject = () =>
+      injectModelItems(items, { author, state: this.#state, outbox: this.#outbox, firstContext: () => this.#starter.firstContext() });
+    return this.turn === null ? this.#beginnings.change(inject) : inject();
   }
 
   /** Begins a turn, or adds the input to the running one. Stored when this resolves. `onJoining`: the running turn takes the input. */
   async startTurn(params: TurnStartParams, onJoining: () => void, author: 'user' | 'parent' = 'user'): Promise<Joined> {
     checkInput(params.input, { required: false });
+    checkAdditionalContext(params.additionalContext);
     return this.#beginnings.begin(async () => {
       const settings = this.settingsChanges.overridden(this.settings, params);
       const { turn } = this;
@@ -207,6 +211,7 @@ export class LoadedThread {
   /** Adds input to the running turn, which must be the expected one. `onJoining` is called when it is certain that the turn takes it. */
   async steer(params: TurnSteerParams, onJoining: () => void): Promise<Joined> {
     checkInput(params.input, { required: true });
+    checkAdditionalContext(params.additionalContext);
     const { turn } = this;
     if (turn === null) throw noActiveTurnToSteer();
     if (turn.id !== params.expectedTurnId) throw turnMismatch(params.expectedTurnId, turn.id);

@@ -131,7 +131,7 @@ export async function resolveThread(
   await breaks.yielded();
   const resolved = await resolveOrAdvise(deps, { overrides, requested: requested ?? {}, last, config, cwd });
   const { settings, provider, embeddedDefault, notAllowed } = resolved;
-  const instructions = await Instructions.load({ config, extraRoots: deps.extraSkillRoots }, cwd);
+  const instructions = await Instructions.load({ config, extraRoots: deps.extraSkillRoots }, settings);
   const agents = agentSettings(config, provider);
   const configured = config.get('model_context_window');
   const isLocal = provider.localServer !== null;

@@ -38,7 +38,7 @@ export function threadView(record: ThreadRecord, status: ThreadStatus, turns: Tu
     gitInfo: record.gitInfo,
     name: record.name,
     daybreakEnabled: record.daybreakEnabled,
-    environments: [{ environmentId: 'local', cwd: record.settings.cwd, runtimeWorkspaceRoots: workspaceRoots(record.settings) }],
+    environments: environments(record.settings),
     extra: null,
     turns,
   };
@@ -62,6 +62,11 @@ function owedEnd(turn: StoredTurn, { turn: running, unstored }: LoadedThread): P
   const ended = new Map(owed.flatMap((entry) => (entry.kind === 'item' || entry.kind === 'lateItem' ? [[entry.item.id, entry.item]] : [])));
   const items = turn.items.map((item) => ended.get(item.id) ?? item);
   return { status: end.status, error: end.error, completedAtMs: end.completedAtMs, durationMs: end.durationMs, items };
+}
+
+function environments(settings: ThreadSettings): Thread['environments'] {
+  const { cwd, withoutProject } = settings;
+  return withoutProject ? [] : [{ environmentId: 'local', cwd, runtimeWorkspaceRoots: workspaceRoots(settings) }];
 }
 
 /** The folders of the thread's workspace. */

@@ -1,5 +1,5 @@
 import type { MemoryCitation, ThreadItem, UserInput } from '../protocol/generated/types.ts';
-import { searched } from './begin-item.ts';
+import { searched, searchResults } from './begin-item.ts';
 import type { Fields } from './fields.ts';
 import { reviewReport } from './review-report.ts';
 import { pathOf, rolloutToolItems } from './rollout-tool-items.ts';
@@ -39,7 +39,8 @@ const ITEMS: Record<string, (item: Fields, id: string) => ThreadItem | null> = {
   Plan: (item, id) => ({ type: 'plan', id, text: item.text('text') ?? '' }),
   WebSearch: (item, id) => {
     const search = searched(item.raw('action'));
-    return { type: 'webSearch', id, ...search, query: item.text('query') ?? search.query };
+    const results = searchResults({ results: item.raw('results') });
+    return { type: 'webSearch', id, ...search, query: item.text('query') ?? search.query, results };
   },
   ImageView: (item, id) => {
     const path = pathOf(item, 'path');

@@ -58,7 +58,7 @@ const EVENTS: Record<string, (event: Fields) => Record<string, unknown>> = {
     success: event.raw('success'),
     duration: event.raw('duration'),
   }),
-  web_search_end: (event) => ({ type: 'WebSearch', query: event.raw('query'), action: event.raw('action') }),
+  web_search_end: (event) => ({ type: 'WebSearch', query: event.raw('query'), action: event.raw('action'), results: event.raw('results') }),
   view_image_tool_call: (event) => ({ type: 'ImageView', path: event.raw('path') }),
   image_generation_end: (event) => ({
     type: 'ImageGeneration',

@@ -43,6 +43,8 @@ export interface ThreadSettings {
   limits?: InheritedLimits | null;
   /** The workspace's folders besides the working directory. Absolute. Absent in records of older versions. */
   workspaceRoots?: readonly string[];
+  /** A client has chosen no environment: the model gets the instructions and skills of the home, and none of the project. */
+  withoutProject?: true;
   effort: string | null;
   summary: ReasoningSummary | null;
   personality: Personality | null;

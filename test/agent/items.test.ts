@@ -170,7 +170,16 @@ describe('reasoning', () => {
 describe('a web search', () => {
   const searches: [string, Parameters<typeof webSearch>[0], object][] = [
     ['for one thing', { type: 'search', query: 'bread' }, { query: 'bread', action: { type: 'search', query: 'bread', queries: null } }],
-    ['for several', { type: 'search', queries: ['a', 'b'] }, { query: 'a', action: { type: 'search', query: null, queries: ['a', 'b'] } }],
+    [
+      'for several',
+      { type: 'search', queries: ['a', 'b'] },
+      { query: 'a ...', action: { type: 'search', query: null, queries: ['a', 'b'] } },
+    ],
+    [
+      'for one of a list',
+      { type: 'search', query: '', queries: ['a'] },
+      { query: 'a', action: { type: 'search', query: '', queries: ['a'] } },
+    ],
     [
       'that opens a page',
       { type: 'open_page', url: 'https://a/' },
@@ -179,18 +188,47 @@ describe('a web search', () => {
     [
       'for a text in a page',
       { type: 'find_in_page', url: 'https://a/', pattern: 'x' },
-      { query: 'x', action: { type: 'findInPage', url: 'https://a/', pattern: 'x' } },
+      { query: "'x' in https://a/", action: { type: 'findInPage', url: 'https://a/', pattern: 'x' } },
+    ],
+    [
+      'for a text in the page that is open',
+      { type: 'find_in_page', pattern: 'x' },
+      { query: "'x'", action: { type: 'findInPage', url: null, pattern: 'x' } },
     ],
     ['of another kind', { type: 'other' }, { query: '', action: { type: 'other' } }],
-    ['that does not say what it did', undefined, { query: '', action: null }],
+    ['that does not say what it did', undefined, { query: '', action: { type: 'other' } }],
   ];
 
   test.each(searches)('%s', async (_name, action, shown) => {
     const server = await turnWith([...webSearch(action), ...message('found')]);
-    expect(server.started[0]).toMatchObject({ type: 'webSearch', query: '', action: null });
-    expect(server.items[0]).toEqual({ type: 'webSearch', id: 'ws_1', ...shown });
+    expect(server.started[0]).toEqual({ type: 'webSearch', id: 'ws_1', query: '', action: { type: 'other' }, results: null });
+    expect(server.items[0]).toEqual({ type: 'webSearch', id: 'ws_1', ...shown, results: null });
     const call = { type: 'web_search_call', id: 'ws_1', status: 'completed', ...(action === undefined ? {} : { action }) };
     expect(await sentBack(server)).toEqual([call, said('found')]);
+  });
+
+  test('shows the results that it came with, also in histories; the model does not read them again', async () => {
+    const call = { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'bread' } } as const;
+    const results = [{ title: 'Bread', url: 'https://a/' }, 'more'];
+    const begun = { ...call, status: 'in_progress' };
+    const found: ModelEvent[] = [
+      { type: 'itemStarted', item: begun },
+      { type: 'itemCompleted', item: Object.assign({ ...call }, { results }) },
+    ];
+    const model = new TestModel(response(found, message('found')), response(message('ok')));
+    const server = await startServer({ model });
+    const { thread } = await server.client.request('thread/start', {});
+    await server.client.turn(thread.id, 'hi');
+    const shown = { type: 'webSearch', id: 'ws_1', query: 'bread', action: { type: 'search', query: 'bread', queries: null } };
+    expect(server.client.notifications('item/started')[1]?.item).toEqual({ ...shown, results: null });
+    expect(server.client.notifications('item/completed')[1]?.item).toEqual({ ...shown, results });
+    const again = await server.restart();
+    const resumed = await again.client.request('thread/resume', { threadId: thread.id });
+    expect(resumed.thread.turns[0]?.items[1]).toEqual({ ...shown, results });
+    const forked = await again.client.request('thread/fork', { threadId: thread.id });
+    expect(forked.thread.turns[0]?.items[1]).toEqual({ ...shown, results });
+    await again.client.turn(thread.id, 'more');
+    expect(model.request(2).input.filter(({ type }) => type === 'web_search_call')).toEqual([call]);
   });
 });
 

@@ -232,7 +232,7 @@ const CASES: [written: JsonObject, shown: ThreadItem][] = [
   ],
   [
     { type: 'WebSearch', id: 'w', query: 'q', action: { type: 'open_page', url: 'https://example.org' } },
-    { type: 'webSearch', id: 'w', query: 'q', action: { type: 'openPage', url: 'https://example.org' } },
+    { type: 'webSearch', id: 'w', query: 'q', action: { type: 'openPage', url: 'https://example.org' }, results: null },
   ],
   [
     { type: 'ImageView', id: 'v', path: 'file:///w/a%20b.png' },
@@ -304,7 +304,7 @@ test('older events show the same items', async () => {
       invocation: { server: 's', tool: 't' },
       result: { Ok: { content: [], isError: true } },
     }),
-    event(2, 'web_search_end', { call_id: 'w', query: 'q', action: { type: 'search', query: 'q' } }),
+    event(2, 'web_search_end', { call_id: 'w', query: 'q', action: { type: 'search', query: 'q' }, results: [{ title: 't' }] }),
     event(2, 'view_image_tool_call', { call_id: 'v', path: '/w/p.png' }),
     event(2, 'image_generation_end', { call_id: 'i', status: 'completed', result: 'AA==' }),
     event(2, 'dynamic_tool_call_response', { call_id: 'd', tool: 't', arguments: {}, content_items: [], success: true }),
@@ -339,7 +339,7 @@ test('older events show the same items', async () => {
       error: null,
       durationMs: null,
     },
-    { type: 'webSearch', id: 'w', query: 'q', action: { type: 'search', query: 'q', queries: null } },
+    { type: 'webSearch', id: 'w', query: 'q', action: { type: 'search', query: 'q', queries: null }, results: [{ title: 't' }] },
     { type: 'imageView', id: 'v', path: '/w/p.png' },
     { type: 'imageGeneration', id: 'i', status: 'completed', revisedPrompt: null, result: 'AA==', savedPath: null },
     {

@@ -502,6 +502,8 @@ describe('thread/start refuses', () => {
     ['a long description of a namespace', inNamespace({ description: 'd'.repeat(1025) }), /description must have at most 1024 characters/],
     ['two tools of one name in a namespace', inNamespace({ tools: [TICKETS.tools[0], TICKETS.tools[0]] }), /tools\[1\] has the same name/],
     ['a deferred tool without a namespace', [{ ...LOOKUP, deferLoading: true }], /deferLoading needs a namespace/],
+    ['a hidden tool without a namespace', [{ ...LOOKUP, exposeToContext: false }], /deferLoading needs a namespace/],
+    ['an exposeToContext that is a text', [{ ...LOOKUP, exposeToContext: 'no' }], /dynamicTools\[0\]/],
     ['a schema that is a string', withSchema('x'), /dynamicTools\[0\]\.inputSchema must be a JSON Schema of an object/],
     ['a schema of a list', withSchema({ type: 'array' }), /inputSchema\.type must be "object"/],
     ['a schema with a number in it', withSchema({ properties: { a: 5 } }), /inputSchema cannot .*: its property "a" has no schema/],

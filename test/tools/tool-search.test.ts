@@ -71,6 +71,35 @@ describe('tool_search', () => {
     ]);
   });
 
+  test.each<[string, { deferLoading?: boolean | null; exposeToContext?: boolean | null }, boolean]>([
+    ['exposeToContext: false hides a tool until it is found', { exposeToContext: false }, false],
+    ['exposeToContext: true does not', { exposeToContext: true }, true],
+    ['exposeToContext: null does not', { exposeToContext: null }, true],
+    ['deferLoading counts if both are given: false', { deferLoading: false, exposeToContext: false }, true],
+    ['deferLoading counts if both are given: true', { deferLoading: true, exposeToContext: true }, false],
+    ['deferLoading: null is not given', { deferLoading: null, exposeToContext: false }, false],
+  ])('%s, in both forms of a namespace, after a restart and in a fork', async (_, choice, isSeen) => {
+    const tool = (name: string) => ({ name, description: `Does ${name}.`, inputSchema: SCHEMA, ...choice });
+    const model = new TestModel(response(message('a')), response(message('b')), response(message('c')));
+    const { client, restart } = await startServer({ model });
+    const older = { namespace: 'tickets', ...tool('find_ticket') };
+    const newer = {
+      type: 'namespace' as const,
+      name: 'weather',
+      description: 'Weather.',
+      tools: [{ type: 'function' as const, ...tool('forecast') }],
+    };
+    await client.request('thread/start', { dynamicTools: [older, newer] });
+    await client.turn(idOf(1), 'hi');
+    const again = await restart();
+    await again.client.request('thread/resume', { threadId: idOf(1) });
+    await again.client.turn(idOf(1), 'hi');
+    const { thread } = await again.client.request('thread/fork', { threadId: idOf(1) });
+    await again.client.turn(thread.id, 'hi');
+    const expected = isSeen ? ['find_ticket', 'forecast'] : ['tool_search'];
+    expect([1, 2, 3].map((request) => offered({ model }, request))).toEqual([expected, expected, expected]);
+  });
+
   test.each<[string, object, RegExp]>([
     ['finds nothing without a common word', { query: 'zebra' }, /^No tool was found\./],
     ['finds nothing for an empty query', { query: '' }, /^No tool was found\./],

@@ -8,6 +8,7 @@ import { authorOf } from '../../rollout/author-of.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
 import type { ThreadRecord } from '../../store/thread-store.ts';
 import { offeredSpecs } from '../../tools/tool.ts';
+import { additionalContextIn, toldAfterCompaction } from '../prompt/additional-context.ts';
 import { CHARS_PER_TOKEN, itemSize } from '../prompt/item-size.ts';
 import type { PromptState } from '../prompt/prompt-history.ts';
 import { PromptItems } from '../prompt/prompt-items.ts';
@@ -257,12 +258,16 @@ export class Compaction implements TurnPart {
   /** The messages that replace the body in the prompt, without the context. */
   #replacement(turn: TurnContext, { body }: DividedPrompt, summary: Summary): AuthoredItem[] {
     const tokensMax = Math.min(KEPT_TOKENS_MAX, Math.max(KEPT_TOKENS_MIN, Math.floor(this.#limit.limit(turn.settings.model) * KEPT_SHARE)));
+    const kept = (items: readonly AuthoredItem[]) => [
+      ...additionalContextIn(items, this.#deps.record().told, tokensMax),
+      ...keptUserMessages(items, tokensMax),
+    ];
     if ('text' in summary) {
       const text = cutMiddle(summary.text, tokensMax * CHARS_PER_TOKEN);
-      return [...keptUserMessages(body, tokensMax), ...authored('server', [summaryMessage(text, summary)])];
+      return [...kept(body), ...authored('server', [summaryMessage(text, summary)])];
     }
     const { recent, older } = recentItems(body, tokensMax);
-    return [...keptUserMessages(body.slice(0, older), tokensMax), ...authored('server', [cutMessage()]), ...recent];
+    return [...kept(body.slice(0, older)), ...authored('server', [cutMessage()]), ...recent];
   }
 
   /** Removes the item of a compaction that has replaced nothing. */
@@ -298,7 +303,7 @@ export class Compaction implements TurnPart {
         const prompt = new PromptItems();
         prompt.begin(entry.items);
         const usage = this.#deps.promptStep(turn, prompt.tokens);
-        const patch = { told: context.told };
+        const patch = { told: toldAfterCompaction(context.told, { before: told, prompt: read }) };
         keep(patch);
         return mergedSteps([
           { entries: [{ kind: 'compacted', turnId: turn.id, ...entry }], patch, announce: this.#warnings(warning) },

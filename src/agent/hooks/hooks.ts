@@ -94,8 +94,9 @@ export class Hooks implements TurnPart {
     const content = item.type === 'userMessage' ? item.content : [];
     const prompt = content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
     const { refusals, stop, contexts } = await this.#run('userPromptSubmit', { turn, facts: { prompt } });
-    if (stop !== null) return { refuse: true, end: true };
-    return refusals.length > 0 ? { refuse: true } : { tell: messages(contexts) };
+    const tell = messages(contexts);
+    if (stop !== null) return { refuse: true, end: true, tell };
+    return { ...(refusals.length > 0 && { refuse: true }), tell };
   }
 
   async beforeRequest(turn: TurnContext): Promise<{ tell?: ResponseItem[]; end?: EndBeforeRequest }> {

@@ -2,7 +2,7 @@ import type { Clock, Timer } from '../../base/clock.ts';
 import type { TagSpan } from '../../base/text/tag-splitter.ts';
 import type { ModelEvent } from '../../model/model.ts';
 import type { ResponseItem, ThreadItem } from '../../protocol/generated/types.ts';
-import { beginItem, completeItem, messageText } from '../../rollout/begin-item.ts';
+import { beginItem, completeItem, messageText, withoutResults } from '../../rollout/begin-item.ts';
 import { citationSplitter, memoryCitation } from '../../rollout/memory-citation.ts';
 import type { LogEntry, StoredItem } from '../../store/thread-store.ts';
 import type { Outbox } from '../outbox.ts';
@@ -246,7 +246,7 @@ export class ResponseItems {
     const open = this.#open.get(sourceId) ?? this.#begin(source, sourceId);
     const step: CompletingStep = { entries: [], announce: [], items: [] };
     if (open !== null) this.#completeShown(open, source, step);
-    step.entries.push(...this.#options.withoutOwn([{ kind: 'model', turnId: this.#options.turnId, item: source }]));
+    step.entries.push(...this.#options.withoutOwn([{ kind: 'model', turnId: this.#options.turnId, item: withoutResults(source) }]));
     this.#open.delete(sourceId);
     if (source.type === 'message') this.#plan = null;
     this.#commit(step);

@@ -23,9 +23,13 @@ import { managedNetworkRule } from '../../policy/permissions/permission-profile.
 import type { GrantedPermissions } from '../../policy/permissions/sandbox-bounds.ts';
 import type { ResponseItem, UserInput } from '../../protocol/generated/types.ts';
 import type { ThreadSettings } from '../../store/thread-store.ts';
+import { withAdditional } from './additional-context.ts';
 
-/** The instructions and skills that apply in a folder. */
-interface FolderInstructions {
+/** The part of a thread's settings that decides which instructions and skills apply. */
+type Place = Pick<ThreadSettings, 'cwd' | 'withoutProject'>;
+
+/** The instructions and skills that apply in a place. */
+interface PlaceInstructions {
   agentsMd: AgentsMd;
   /** Those that the user has not switched off. */
   skills: Skill[];
@@ -43,54 +47,54 @@ export interface InstructionsDeps {
   extraRoots: () => readonly string[];
 }
 
-/** The instructions and the context of a thread's prompts. The files are read at load, and again when the working directory changes. */
+/** The instructions and the context of a thread's prompts. The files are read at load, and again when the place changes. */
 export class Instructions {
   readonly #config: Config;
   readonly #extraRoots: () => readonly string[];
-  #cwd: string;
-  #folder: FolderInstructions;
+  #at: Place;
+  #found: PlaceInstructions;
   #withheldNames: string[] | null = null;
   #network: ReturnType<typeof managedNetworkRule> | null = null;
 
-  private constructor({ config, extraRoots }: InstructionsDeps, cwd: string, folder: FolderInstructions) {
+  private constructor({ config, extraRoots }: InstructionsDeps, at: Place, found: PlaceInstructions) {
     this.#config = config;
     this.#extraRoots = extraRoots;
-    this.#cwd = cwd;
-    this.#folder = folder;
+    this.#at = at;
+    this.#found = found;
   }
 
-  static async load(deps: InstructionsDeps, cwd: string): Promise<Instructions> {
-    return new Instructions(deps, cwd, await readFolder(deps, cwd));
+  static async load(deps: InstructionsDeps, place: Place): Promise<Instructions> {
+    return new Instructions(deps, place, await readPlace(deps, place));
   }
 
-  /** The same for another folder. */
-  at(cwd: string): Promise<Instructions> {
-    return Instructions.load({ config: this.#config, extraRoots: this.#extraRoots }, cwd);
+  /** The same for another place. */
+  at(place: Place): Promise<Instructions> {
+    return Instructions.load({ config: this.#config, extraRoots: this.#extraRoots }, place);
   }
 
   /** The names of the skills that the list for the model does not describe, because it would be too long. */
   get undescribedSkills(): string[] {
-    return skillList(this.#folder.skills).leftOut;
+    return skillList(this.#found.skills).leftOut;
   }
 
   /** The folders in which skills are left out, because there are too many, and why. */
   get leftOutSkills(): SkillError[] {
-    return this.#folder.leftOutSkills;
+    return this.#found.leftOutSkills;
   }
 
   /** The absolute paths of the folders with files of skills, also of those that are switched off, or left out because there are too many. */
   get skillFolders(): readonly string[] {
-    return this.#folder.skillFolders;
+    return this.#found.skillFolders;
   }
 
   /** The absolute paths of the instruction files that are in the prompt. */
   get sources(): string[] {
-    return this.#folder.agentsMd.sources;
+    return this.#found.agentsMd.sources;
   }
 
   /** The absolute paths of instruction files and skills that are links out of the project. They are not followed. */
   get leftOut(): string[] {
-    return this.#folder.leftOut;
+    return this.#found.leftOut;
   }
 
   /** The instructions of every request. */
@@ -116,7 +120,7 @@ export class Instructions {
     /** In Unix milliseconds. */
     now: number;
   }): Promise<{ messages: ResponseItem[]; told: JsonValue }> {
-    const { agentsMd, skills } = await this.#at(settings.cwd);
+    const { agentsMd, skills } = await this.#foundAt(settings);
     const { sandboxPolicy, approvalPolicy, workspaceRoots = [], developerInstructions, collaborationMode, personality, cwd } = settings;
     const startsAgents = mayStartAgents(this.#config);
     const next: ContextInput = {
@@ -136,7 +140,7 @@ export class Instructions {
       environment: describeEnvironment({ cwd, env: this.#config.env, nowMs: now, withheld: this.#withheld }),
     };
     const messages = isContext(told) ? contextChanges(told, next) : contextMessages(next);
-    return { messages, told: next as unknown as JsonValue };
+    return { messages, told: withAdditional(next as unknown as JsonValue, told) };
   }
 
   #managedNetwork(settings: ThreadSettings): ManagedNetwork | null {
@@ -163,9 +167,9 @@ export class Instructions {
    * The messages with the skills that the input names. If a skill cannot be read, its message gives the reason. The real path of one that
    * is not known must satisfy `mayLieAt`.
    */
-  async skillsNamedIn(input: readonly UserInput[], cwd: string, mayLieAt: (real: string) => boolean): Promise<ResponseItem[]> {
-    const { skills } = await this.#at(cwd);
-    const { root } = projectFolders(cwd);
+  async skillsNamedIn(input: readonly UserInput[], place: Place, mayLieAt: (real: string) => boolean): Promise<ResponseItem[]> {
+    const { skills } = await this.#foundAt(place);
+    const { root } = projectFolders(place.cwd);
     const scopeOf = (path: string) => skills.find((known) => known.path === path)?.scope ?? null;
     const isAllowed = { user: () => true, repo: (real: string) => isBelow(real, root), other: mayLieAt };
     const messages: ResponseItem[] = [];
@@ -176,30 +180,30 @@ export class Instructions {
     return messages;
   }
 
-  async #at(cwd: string): Promise<FolderInstructions> {
-    if (cwd !== this.#cwd) {
-      this.#folder = await readFolder({ config: this.#config, extraRoots: this.#extraRoots }, cwd);
-      this.#cwd = cwd;
+  async #foundAt(place: Place): Promise<PlaceInstructions> {
+    if (place.cwd !== this.#at.cwd || place.withoutProject !== this.#at.withoutProject) {
+      this.#found = await readPlace({ config: this.#config, extraRoots: this.#extraRoots }, place);
+      this.#at = place;
     }
-    return this.#folder;
+    return this.#found;
   }
 }
 
-async function readFolder({ config, extraRoots }: InstructionsDeps, cwd: string): Promise<FolderInstructions> {
+async function readPlace({ config, extraRoots }: InstructionsDeps, { cwd, withoutProject }: Place): Promise<PlaceInstructions> {
   const fallbackFileNames = config.get('project_doc_fallback_filenames');
   const agentsMd = readAgentsMd({
     home: config.home,
     cwd,
-    projectBytesMax: config.get('project_doc_max_bytes'),
+    projectBytesMax: withoutProject ? 0 : config.get('project_doc_max_bytes'),
     fallbackFileNames,
   });
   const { skills, leftOut } = await findSkills(await skillSearch(config, { cwd, extraRoots: extraRoots() }));
   return {
     agentsMd,
-    skills: skills.filter(({ enabled }) => enabled),
+    skills: skills.filter(({ enabled, scope }) => enabled && !(withoutProject && scope === 'repo')),
     skillFolders: [...skills.map(({ path }) => dirname(path)), ...leftOut.map(({ path }) => path)],
     leftOutSkills: leftOut,
-    leftOut: await linksOut(cwd, fallbackFileNames),
+    leftOut: withoutProject ? [] : await linksOut(cwd, fallbackFileNames),
   };
 }
 

@@ -2,14 +2,7 @@ import { readRegularFile } from '../../base/files/read-regular-file.ts';
 import { encodeBase64 } from '../../base/text/encode-base64.ts';
 import { contextMessage } from '../../instructions/context-message.ts';
 import { IMAGE_BYTES_MAX, imageType } from '../../model/pictures/image-type.ts';
-import type {
-  AdditionalContextEntry,
-  ContentItem,
-  ImageDetail,
-  ResponseItem,
-  ThreadItem,
-  UserInput,
-} from '../../protocol/generated/types.ts';
+import type { ContentItem, ImageDetail, ResponseItem, ThreadItem, UserInput } from '../../protocol/generated/types.ts';
 
 type LocalImage = Extract<UserInput, { type: 'localImage' }>;
 
@@ -27,13 +20,6 @@ function shownPart(part: UserInput): UserInput {
   if ((part.type === 'image' || part.type === 'localImage') && (part.detail === 'auto' || part.detail === 'low'))
     return { ...part, detail: null };
   return part;
-}
-
-/** The messages with the context that a client adds for the model, each with its name. Untrusted context has the role `user`. */
-export function additionalContext(context: Record<string, AdditionalContextEntry> | null): ResponseItem[] {
-  return Object.entries(context ?? {}).map(([key, { kind, value }]) =>
-    contextMessage(kind === 'application' ? 'developer' : 'user', [`<context name=${JSON.stringify(key)}>\n${value}\n</context>`]),
-  );
 }
 
 /** The input for the model. */

@@ -17,6 +17,7 @@ export interface ThreadOverrides extends SandboxOverrides {
   baseInstructions?: string | null | undefined;
   cwd?: string | null | undefined;
   developerInstructions?: string | null | undefined;
+  environments?: readonly unknown[] | null | undefined;
   model?: string | null | undefined;
   modelProvider?: string | null | undefined;
   multiAgentMode?: MultiAgentMode | null | undefined;
@@ -30,7 +31,7 @@ export interface ThreadOverrides extends SandboxOverrides {
  */
 export function keptSettings(last: ThreadSettings, { knowsModes }: { knowsModes: boolean }): Partial<ThreadSettings> {
   const { model, modelProvider, cwd, approvalsReviewer, effort, summary, personality, serviceTier, collaborationMode } = last;
-  const { baseInstructions, developerInstructions, permissionProfile, workspaceRoots, multiAgentMode } = last;
+  const { baseInstructions, developerInstructions, permissionProfile, workspaceRoots, withoutProject, multiAgentMode } = last;
   return {
     model,
     modelProvider,
@@ -46,6 +47,7 @@ export function keptSettings(last: ThreadSettings, { knowsModes }: { knowsModes:
     developerInstructions,
     ...(permissionProfile === undefined ? {} : { permissionProfile }),
     ...(workspaceRoots === undefined ? {} : { workspaceRoots }),
+    ...(withoutProject && { withoutProject }),
   };
 }
 
@@ -98,6 +100,7 @@ export function resolveSettings(sources: SettingsSources): {
       modelProvider: provider.id,
       ...(embeddedDefault ? { embeddedByDefault: true as const, ...inPlaceOf(true, asked, model) } : {}),
       cwd,
+      ...withProject(last, overrides),
       ...requiredSettings(config, wanted),
       effort,
       summary: kept('summary', 'model_reasoning_summary') ?? config.get('model_reasoning_summary'),
@@ -172,6 +175,7 @@ export type TurnOverrides = Pick<
   | 'collaborationMode'
   | 'cwd'
   | 'effort'
+  | 'environments'
   | 'model'
   | 'multiAgentMode'
   | 'permissions'
@@ -201,8 +205,10 @@ export function withTurnOverrides(
   // A mode with the effort null removes the effort; a mode without an effort leaves it.
   const effort = mode?.settings.reasoning_effort === null ? null : (mode?.settings.reasoning_effort ?? params.effort ?? settings.effort);
   const instructions = (mode ?? settings.collaborationMode).settings.developer_instructions ?? null;
+  const { withoutProject: _, ...kept } = settings;
   return {
-    ...settings,
+    ...kept,
+    ...withProject(settings, params),
     model,
     ...inPlaceOf(settings.embeddedByDefault, asked, model),
     effort,
@@ -239,6 +245,14 @@ function modeEffort(
 /** The effort of the next model request. */
 export function effortOf({ effort, collaborationMode }: ThreadSettings): string | null {
   return collaborationMode.mode === 'plan' ? (collaborationMode.settings.reasoning_effort ?? effort) : effort;
+}
+
+/** An empty list of environments takes the project's instructions away, another one brings them back. */
+function withProject(
+  { withoutProject }: Partial<ThreadSettings>,
+  { environments }: Pick<ThreadOverrides, 'environments'>,
+): Pick<ThreadSettings, 'withoutProject'> {
+  return (environments ? environments.length === 0 : withoutProject) ? { withoutProject: true } : {};
 }
 
 function withMode(multiAgentMode: MultiAgentMode | undefined): Pick<ThreadSettings, 'multiAgentMode'> {

@@ -25,7 +25,7 @@ export function settingsAnnouncement(threadId: string, now: ThreadSettings): Ann
     collaborationMode: now.collaborationMode,
     multiAgentMode: now.multiAgentMode ?? ('explicitRequestOnly' as const),
     disabledPluginIds: [],
-    environments: null,
+    environments: now.withoutProject ? [] : null,
   };
   return { method: 'thread/settings/updated', params: { threadId, threadSettings } };
 }

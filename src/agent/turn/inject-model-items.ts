@@ -1,21 +1,29 @@
 import type { ResponseItem } from '../../protocol/generated/types.ts';
 import { writtenBy } from '../../rollout/author-of.ts';
-import type { Author, LogEntry } from '../../store/thread-store.ts';
+import type { Author, LogEntry, ThreadPatch } from '../../store/thread-store.ts';
 import type { Outbox } from '../outbox.ts';
-import type { ActiveTurn } from './active-turn.ts';
+import type { ThreadState } from '../thread-state.ts';
 import { modelEntries } from './turn-input.ts';
+
+interface InjectDeps {
+  author: Author | null;
+  state: ThreadState;
+  outbox: Outbox;
+  /** What stands before all else that the model of a thread reads, if it is not stored. */
+  firstContext(): Promise<{ entries: LogEntry[]; patch: ThreadPatch }>;
+}
 
 /**
  * Stores items for the model of a thread. Without an author, they are a client's. During a turn the model reads them after its current
  * response, and is asked again. Call the returned function after the request is answered.
  */
-export async function injectModelItems(
-  items: ResponseItem[],
-  { author, turn, outbox }: { author: Author | null; turn: ActiveTurn | null; outbox: Outbox },
-): Promise<() => void> {
+export async function injectModelItems(items: ResponseItem[], { author, state, outbox, firstContext }: InjectDeps): Promise<() => void> {
+  const { turn } = state;
   const reservation = turn?.reserveInput({ isDeferred: true }) ?? null;
   if (turn === null || reservation === null) {
-    await outbox.commit({ entries: entriesOf(items, { turnId: null, author }) });
+    const { entries, patch } = await firstContext();
+    await outbox.commit({ entries: [...entries, ...entriesOf(items, { turnId: null, author })], patch });
+    state.keep(patch);
     return () => {};
   }
   try {

@@ -48,8 +48,9 @@ async function check(run: RunningTurn, input: TurnInput): Promise<'refused' | 't
   const { deps, turn } = run;
   const checked = turn.signal.aborted ? null : await deps.parts.checkInput(input, turn);
   if (checked === null) run.untaken.push(input);
-  else if (checked.decision !== 'taken') await deps.outbox.commit({ dropped: [storedInput(turn.id, input)] });
-  else {
+  else if (checked.decision !== 'taken') {
+    await deps.outbox.commit({ dropped: [storedInput(turn.id, input)], entries: modelEntries(turn.id, checked.tell, 'server') });
+  } else {
     const { isWithheld: _, ...released } = input;
     const entries = [...inputEntries(turn.id, released), ...modelEntries(turn.id, checked.tell, 'server')];
     await deps.outbox.commit({ ...deps.previewStep(input), entries, announce: announcements(run, input) });

@@ -8,7 +8,7 @@ import { mayRead } from '../../tools/may-read.ts';
 import { sandboxFolders } from '../../tools/sandbox-folders.ts';
 import type { Instructions } from '../prompt/instructions.ts';
 import { toolOutputItems } from '../prompt/tool-output-items.ts';
-import { additionalContext, userMessage, userMessageItem } from '../prompt/user-message.ts';
+import { userMessage, userMessageItem } from '../prompt/user-message.ts';
 import type { TurnInput } from './turn-part.ts';
 
 interface TurnInputDeps {
@@ -31,25 +31,23 @@ export interface TurnMessage {
 /** The author of input: a client's user, or the agent that started this one. */
 export type InputAuthor = 'user' | 'parent';
 
-/** The input of a request, for clients and for the model; null if the request has none. */
+/** The input of a request, for clients and for the model, without the context that it adds; null if the request has none. */
 export async function turnInput(
   { params, author }: TurnMessage,
   { settings, home, env, instructions, ids, atMs }: TurnInputDeps,
 ): Promise<TurnInput | null> {
-  const context = authored('server', additionalContext(params.additionalContext ?? null));
   if ('toolOutput' in params && params.toolOutput) {
     const { item, model } = await toolOutputItems(params.toolOutput, ids);
-    return { item, model: [...context, ...authored(null, model)], atMs };
+    return { item, model: authored(null, model), atMs };
   }
   // Files that a model names must be ones that the commands of this thread could read.
   const bounds = author === 'parent' ? sandboxBounds(settings.sandboxPolicy, sandboxFolders(settings, { home, env })) : null;
   const mayLieAt = (real: string) => mayRead(bounds, real);
   const { message, notes } = await userMessage(params.input, mayLieAt);
   const model = [
-    ...context,
     ...authored(author, message === null ? [] : [message]),
     ...authored('server', notes),
-    ...authored('server', await instructions.skillsNamedIn(params.input, settings.cwd, mayLieAt)),
+    ...authored('server', await instructions.skillsNamedIn(params.input, settings, mayLieAt)),
   ];
   if (params.input.length === 0 && model.length === 0) return null;
   return { item: userMessageItem(ids.next(), params.input, params.clientUserMessageId ?? null), model, atMs };

@@ -184,7 +184,7 @@ export interface TurnPart {
   beforeInput?(turn: TurnContext): Awaitable<{ tell?: ResponseItem[]; end?: true }>;
   /**
    * Before the model reads input that was withheld. `refuse`: it does not read it. `end`: nor does it read anything else, because the turn
-   * ends here. `tell`: messages that it reads after the input.
+   * ends here. `tell`: messages that it reads after the input, or in its place with the next request.
    */
   checkInput?(input: TurnInput, turn: TurnContext): Awaitable<{ refuse?: true; end?: true; tell?: ResponseItem[] }>;
   /**

@@ -118,9 +118,9 @@ export class TurnParts {
     for (const part of this.#parts) {
       const checked = await this.#guard.decided(async () => returned(part.checkInput?.(input, turn) ?? {}, turn.signal), failed);
       if (checked === null) return null;
-      if (checked.end === true) return { decision: 'endsTurn', tell: [] };
-      if (checked.refuse === true) return { decision: 'refused', tell: [] };
       tell.push(...(checked.tell ?? []));
+      if (checked.end === true) return { decision: 'endsTurn', tell };
+      if (checked.refuse === true) return { decision: 'refused', tell };
     }
     return { decision: 'taken', tell };
   }

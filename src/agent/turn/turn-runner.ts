@@ -1,6 +1,7 @@
 import type { TurnError } from '../../protocol/generated/types.ts';
 import type { Tool } from '../../tools/tool.ts';
 import { ThreadCalls, type ThreadCallsDeps } from '../calls/thread-calls.ts';
+import { withAdditional } from '../prompt/additional-context.ts';
 import { checkWindow, promptTooLarge } from '../prompt/check-window.ts';
 import { modelRequest } from '../prompt/model-request.ts';
 import type { PromptHistory } from '../prompt/prompt-history.ts';
@@ -71,8 +72,12 @@ export class TurnRunner {
     const now = agent.clock.now();
     const { told, messages } = await instructions.contextUpdate({ settings, granted: grants.permissions, told: before, now });
     if (messages.length === 0) return;
-    await outbox.commit({ entries: modelEntries(id, messages, 'context'), patch: { told } });
-    state.keep({ told });
+    // Input that has arrived meanwhile has told the model what its client adds.
+    await outbox.commitMade(() => {
+      const patch = { told: withAdditional(told, state.record.told) };
+      state.keep(patch);
+      return { entries: modelEntries(id, messages, 'context'), patch };
+    });
   }
 
   #turnDeps(): TurnDeps {

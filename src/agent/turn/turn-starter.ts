@@ -4,9 +4,10 @@ import type { GrantedPermissions } from '../../policy/permissions/sandbox-bounds
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { Turn, TurnStartParams } from '../../protocol/generated/types.ts';
 import { StoreError } from '../../store/store-error.ts';
-import type { LogEntry, ThreadPatch, ThreadSettings } from '../../store/thread-store.ts';
+import type { LogEntry, ThreadPatch, ThreadRecord, ThreadSettings } from '../../store/thread-store.ts';
 import type { AgentDeps } from '../agent-deps.ts';
 import type { Outbox } from '../outbox.ts';
+import { additionalContext } from '../prompt/additional-context.ts';
 import { threadPreview } from '../prompt/thread-preview.ts';
 import { askedTier, withTurnOverrides } from '../settings/resolve-settings.ts';
 import { settingsChange } from '../settings/settings-change.ts';
@@ -39,7 +40,7 @@ export interface TurnStarterDeps {
 }
 
 interface NewTurn {
-  /** By default without input. */
+  /** The request. Absent: without input. */
   params?: TurnStartParams;
   author?: InputAuthor;
   /** By default those of the thread. */
@@ -61,7 +62,8 @@ export class TurnStarter {
   /** Begins a turn. It is stored when this resolves, and runs when `afterAnswer` is called. */
   async begin(newTurn: NewTurn): Promise<Joined> {
     const { state, outbox, parts, agent } = this.#deps;
-    const { params = { threadId: state.id, input: [] }, author = 'user', settings = state.settings, due = null, opening = null } = newTurn;
+    const { params: given, author = 'user', settings = state.settings, due = null, opening = null } = newTurn;
+    const params = given ?? { threadId: state.id, input: [] };
     const { clock, ids } = agent;
     const now = clock.now();
     const startedMs = clock.monotonic();
@@ -69,7 +71,9 @@ export class TurnStarter {
     const root = params.rootTurnId ? { rootTurnId: params.rootTurnId } : {};
     const change = this.#settingsChange(settings);
     const { instructions } = state.configuration;
-    const { told, messages } = await instructions.contextUpdate({ settings, granted: this.#deps.granted(), told: state.record.told, now });
+    const context = await this.#context(settings, now);
+    const added = given === undefined ? null : additionalContext(given.additionalContext, context.told);
+    const told = added?.told ?? context.told;
     const input = this.#withheld(await turnInput({ params, author }, { settings, ...agent, instructions, atMs: now }));
     const patch: ThreadPatch = { listed: true, updatedAtMs: now, recencyAtMs: now, told, ...change.patch };
     // The preview of input that may be refused is that of the first which is not.
@@ -77,7 +81,8 @@ export class TurnStarter {
     const start: StepAddition = {
       entries: [
         { kind: 'turnStarted', turnId, startedAtMs: now, ...root },
-        ...modelEntries(turnId, [...messages, ...(due?.tell ?? [])], 'context'),
+        ...modelEntries(turnId, [...context.messages, ...(due?.tell ?? [])], 'context'),
+        ...modelEntries(turnId, added?.messages ?? [], 'server'),
         ...inputEntries(turnId, input),
       ],
       patch,
@@ -131,14 +136,28 @@ export class TurnStarter {
     const { clock } = agent;
     const change = this.#settingsChange(settings);
     let input: TurnInput | null;
+    let before: Pick<ThreadRecord, 'told'> | null = null;
     try {
       const deps = { settings, ...agent, instructions: state.configuration.instructions, atMs: clock.now() };
-      input = this.#withheld(await turnInput({ params, author }, deps));
-      // The reservation has stopped the response. So what is deferred, such as what calls have told meanwhile, comes before the new input.
-      const entries: LogEntry[] = [{ kind: 'deferredRead', turnId: turn.id }, ...inputEntries(turn.id, input)];
-      const step = { entries, patch: change.patch };
-      await outbox.commit({ ...mergedSteps([step, parts.inputArrived()]), ...withheldItem(turn.id, input) });
+      const taken = this.#withheld(await turnInput({ params, author }, deps));
+      input = taken;
+      const arrived = parts.inputArrived();
+      // A compaction may take the context away until this step is made.
+      await outbox.commitMade(() => {
+        before = { told: state.record.told };
+        const { messages, told } = additionalContext(params.additionalContext, state.record.told);
+        const patch = { ...change.patch, told };
+        state.keep({ told });
+        // The reservation has stopped the response. So what is deferred, such as what calls have told meanwhile, comes before the new input.
+        const entries: LogEntry[] = [
+          { kind: 'deferredRead', turnId: turn.id },
+          ...modelEntries(turn.id, messages, 'server'),
+          ...inputEntries(turn.id, taken),
+        ];
+        return { ...mergedSteps([{ entries, patch }, arrived]), ...withheldItem(turn.id, taken) };
+      });
     } catch (error) {
+      if (before !== null) state.keep(before);
       reservation.release();
       throw error;
     }
@@ -152,6 +171,21 @@ export class TurnStarter {
     };
     const { id, rootTurnId } = turn;
     return { turn: turnView({ id, rootTurnId, status: 'inProgress', startedAtMs: null }), afterAnswer };
+  }
+
+  /** The first context of a thread whose model was told none; else nothing. The caller stores it, and keeps its patch. */
+  async firstContext(): Promise<{ entries: LogEntry[]; patch: ThreadPatch }> {
+    const { state, agent } = this.#deps;
+    if (state.record.told !== null) return { entries: [], patch: {} };
+    const { messages, told } = await this.#context(state.settings, agent.clock.now());
+    return { entries: modelEntries(null, messages, 'context'), patch: { told } };
+  }
+
+  /** The context that the model of a turn with these settings was not told. */
+  #context(settings: ThreadSettings, now: number) {
+    const { state, granted } = this.#deps;
+    const { record, configuration } = state;
+    return configuration.instructions.contextUpdate({ settings, granted: granted(), told: record.told, now });
   }
 
   /** Marks input that the parts check before the model reads it. */

@@ -68,7 +68,7 @@ function toolsOf(spec: DynamicToolSpec, place: string): PlacedTool[] {
   });
 }
 
-type Declared = Pick<Extract<DynamicToolSpec, { inputSchema?: unknown }>, 'name' | 'description' | 'deferLoading'> & {
+type Declared = Pick<Extract<DynamicToolSpec, { inputSchema?: unknown }>, 'name' | 'description' | 'deferLoading' | 'exposeToContext'> & {
   inputSchema?: unknown;
 };
 
@@ -77,7 +77,7 @@ function clientTool(declared: Declared, namespace: ClientTool['namespace'], plac
   checkName(name, `${place}.name`, NAME_CHARS_MAX);
   if (namespace === null && isReserved(name))
     throw invalidParams(`${place}.name must not be ${shown(name)}: the server has this name for itself. Choose another one`);
-  const isDeferred = declared.deferLoading === true;
+  const isDeferred = declared.deferLoading ?? declared.exposeToContext === false;
   if (isDeferred && namespace === null)
     throw invalidParams(`${place}.deferLoading needs a namespace: a deferred dynamic tool must include one. Put ${shown(name)} into one`);
   return { namespace, name, description, inputSchema: objectSchema(inputSchema, `${place}.inputSchema`), isDeferred };

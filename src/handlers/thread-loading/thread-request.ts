@@ -28,8 +28,9 @@ export function threadRequest(given: ThreadStartParams | ThreadResumeParams | Th
   };
   const personality = 'personality' in params ? params.personality : null;
   const multiAgentMode = 'multiAgentMode' in params ? params.multiAgentMode : null;
+  const environments = 'environments' in params ? params.environments : null;
   return {
-    overrides: { ...named, personality, multiAgentMode },
+    overrides: { ...named, personality, multiAgentMode, environments },
     config: (params.config ?? null) as JsonObject | null,
     knowsModes: caller.experimentalApi,
   };

@@ -1571,9 +1571,13 @@ export type DynamicToolSpec =
        */
       inputSchema: unknown;
       /**
-       * Whether the model finds the tool only by search. False if absent. Only for tools in a namespace.
+       * Whether the model finds the tool only by search. Only for tools in a namespace.
        */
       deferLoading?: boolean | null;
+      /**
+       * The older form of `deferLoading`: its opposite. Without both, the model sees the tool. If both are given, `deferLoading` counts.
+       */
+      exposeToContext?: boolean | null;
     }
   | {
       type: 'namespace';
@@ -1587,6 +1591,7 @@ export type DynamicToolNamespaceTool = {
   description: string;
   inputSchema: unknown;
   deferLoading?: boolean | null;
+  exposeToContext?: boolean | null;
 };
 export type CapabilityRootLocation = {
   type: 'environment';
@@ -4724,7 +4729,7 @@ export interface ThreadStartParams {
    */
   projectId?: string | null;
   /**
-   * At most one: `local`, the machine that the server runs on. Its folders count like `cwd` and `runtimeWorkspaceRoots`.
+   * At most one: `local`, the machine that the server runs on. Its folders count like `cwd` and `runtimeWorkspaceRoots`. Empty: the model gets no instructions and skills of the project, only those of the home, until a turn names `local`.
    */
   environments?: TurnEnvironmentParams[] | null;
   /**
@@ -4991,7 +4996,7 @@ export interface ThreadSettingsUpdateParams {
    */
   multiAgentMode?: MultiAgentMode | null;
   /**
-   * Not supported yet: must be absent or empty.
+   * Empty: as at `turn/start`. Others are not supported yet.
    */
   environments?: TurnEnvironmentParams[] | null;
   /**
@@ -5028,9 +5033,9 @@ export interface ThreadSettings {
    */
   disabledPluginIds: string[];
   /**
-   * Always null.
+   * Empty: the thread has no environment. Null: it has the one that there is.
    */
-  environments: null;
+  environments: TurnEnvironmentParams[] | null;
 }
 export interface ThreadTokenUsage {
   /**
@@ -5188,11 +5193,11 @@ export interface TurnStartParams {
   permissions?: string | null;
   runtimeWorkspaceRoots?: AbsolutePathBuf[] | null;
   /**
-   * At most one: `local`, the machine that the server runs on. Its folders count like `cwd` and `runtimeWorkspaceRoots`.
+   * At most one: `local`, the machine that the server runs on. Its folders count like `cwd` and `runtimeWorkspaceRoots`. Empty: the model gets no instructions and skills of the project, only those of the home, until a turn names `local`.
    */
   environments?: TurnEnvironmentParams[] | null;
   /**
-   * Additional text for the model, by name.
+   * Additional text for the model, by name; at most 100 entries. The model is told an entry when it is new or has changed since the request before.
    */
   additionalContext?: {
     [k: string]: AdditionalContextEntry;

@@ -73,6 +73,36 @@ describe('UserPromptSubmit', () => {
     expect(thread.turns.map(({ items }) => items.map(({ type }) => type))).toEqual([[], ['userMessage', 'agentMessage']]);
   });
 
+  test.each([
+    ['decision: block', { decision: 'block', reason: 'no secrets', ...context('of the hook') }],
+    ['continue: false', { continue: false, stopReason: 'no secrets', ...context('of the hook') }],
+  ])('refuses input by %s: the next turn has the context of the hook and that of the client, also after a restart', async (_, says) => {
+    const command = `grep -q secret && ${prints(says)}; exit 0`;
+    const first = await hookServer({ UserPromptSubmit: [{ command }] }, []);
+    const additionalContext = { page: { kind: 'untrusted' as const, value: 'seen' } };
+    expect(await first.client.turn(THREAD, 'a secret', { additionalContext })).toMatchObject({ status: 'completed', items: [] });
+    expect(first.model.requests).toEqual([]);
+    const server = await first.restart({ files: {} });
+    server.model.push(done, done);
+    await server.client.request('thread/resume', { threadId: THREAD });
+    await server.client.turn(THREAD, 'fine', { additionalContext });
+    await server.client.turn(THREAD, 'fine, too', { additionalContext });
+    const before = ['user: <context name="page">\nseen\n</context>', 'developer: of the hook', 'user: fine'];
+    expect(read(server, 1)).toEqual(before);
+    expect(read(server, 2)).toEqual([...before, 'assistant: done', 'user: fine, too']);
+  });
+
+  test('refuses steering: the turn goes on with the context of the hook', async () => {
+    const gate = new Gate();
+    const command = `grep -q secret && ${prints({ decision: 'block', reason: 'no', ...context('of the hook') })}; exit 0`;
+    const server = await hookServer({ UserPromptSubmit: [{ command }] }, [[...says('never shown').slice(0, 2), gate], done]);
+    const { turn } = await server.client.request('turn/start', { threadId: THREAD, input: text('go') });
+    await server.model.asked(1);
+    await server.client.request('turn/steer', { threadId: THREAD, expectedTurnId: turn.id, input: text('a secret') });
+    expect((await server.client.waitFor('turn/completed')).turn.status).toBe('completed');
+    expect(read(server, 2)).toEqual(['user: go', 'developer: of the hook']);
+  });
+
   test('refuses steering, and the turn goes on without it', async () => {
     const gate = new Gate();
     const command = 'grep -q secret && exit 2; exit 0';

@@ -115,6 +115,51 @@ test('items injected before the first turn reach the model too, and do not make 
   expect(conversation(server.model.request(1))).toEqual([fact, asked('one')]);
 });
 
+test.each(['at once', 'after a restart', 'in a fork', 'after a second request'])(
+  'items injected before the first turn stand behind the context, which comes once: %s',
+  async (when) => {
+    const model = new TestModel(response(message('ok')), response(message('ok')));
+    let server = await startServer({ model, files: { 'work/AGENTS.md': 'Be kind.' } });
+    await server.client.request('thread/start', {});
+    await inject(server, [asked('a wish'), fact]);
+    if (when === 'after a second request') await inject(server, [asked('another')]);
+    if (when === 'after a restart') {
+      server = await server.restart();
+      await server.client.request('thread/resume', { threadId: idOf(1) });
+    }
+    const { client } = server;
+    const fork = when === 'in a fork' ? await client.request('thread/fork', { threadId: idOf(1) }) : null;
+    const threadId = fork?.thread.id ?? idOf(1);
+    await client.turn(threadId, 'hi', { additionalContext: { page: { kind: 'untrusted', value: 'x' } } });
+    const { thread } = await client.request('thread/start', {});
+    await client.turn(thread.id, 'hi');
+    const context = model.request(2).input.slice(0, -1);
+    const page = asked('<context name="page">\nx\n</context>');
+    const injected = [asked('a wish'), fact, ...(when === 'after a second request' ? [asked('another')] : [])];
+    expect(JSON.stringify(context)).toContain('Be kind.');
+    expect(model.request(1).input).toEqual([...context, ...injected, page, asked('hi')]);
+  },
+);
+
+test('items that cannot be stored leave the first turn its context', async () => {
+  let isFull = true;
+  const model = new TestModel(response(message('ok')), response(message('ok')));
+  const server = await startServer({
+    model,
+    wrapStore: (store) =>
+      gatedStore(store, ({ entries }) => {
+        if (isFull && entries.some((entry) => entry.kind === 'model')) throw new StoreError('store_full', 'the disk is full');
+      }),
+  });
+  await server.client.request('thread/start', {});
+  await server.client.request('thread/start', {});
+  expect((await server.client.refusal('thread/inject_items', { threadId: idOf(1), items: [fact] })).code).toBe(-32603);
+  isFull = false;
+  await server.client.turn(idOf(1), 'hi');
+  await server.client.turn(idOf(2), 'hi');
+  expect(model.request(1).input).toEqual(model.request(2).input);
+});
+
 test('a call and its output reach the model; an item of an unknown type is left out', async () => {
   const server = await startServer({ model: new TestModel(response(message('ok'))) });
   await server.client.request('thread/start', {});

@@ -176,7 +176,7 @@ test('clients see the right item for every form', async () => {
       items: [
         userItem([{ type: 'image', url: 'data:,x' }]),
         { type: 'reasoning', id: ANY_ID, summary: ['because'], content: [] },
-        { type: 'webSearch', id: ANY_ID, query: 'bread', action: { type: 'search', query: 'bread', queries: null } },
+        { type: 'webSearch', id: ANY_ID, query: 'bread', action: { type: 'search', query: 'bread', queries: null }, results: null },
         { type: 'imageGeneration', id: ANY_ID, status: 'completed', revisedPrompt: 'a cat', result: 'AA==', savedPath: null },
         agentItem('first'),
       ],

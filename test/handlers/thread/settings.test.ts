@@ -146,6 +146,7 @@ test('every setting holds for the next turns; after the response, followers of t
     summary: 'detailed',
     serviceTier: 'flex',
     personality: 'friendly',
+    environments: [],
     multiAgentMode: 'proactive',
   });
   expect(await other.waitFor('thread/settings/updated')).toEqual(expected);

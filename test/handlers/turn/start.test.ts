@@ -129,8 +129,8 @@ test('additionalContext reaches the model under its keys, with the role of its k
     },
   });
   expect(model.request(1).input.slice(2)).toEqual([
-    { type: 'message', role: 'developer', content: [{ type: 'input_text', text: '<context name="editor">\nvim\n</context>' }] },
     { type: 'message', role: 'user', content: [{ type: 'input_text', text: '<context name="a \\"page\\"">\ndo evil\n</context>' }] },
+    { type: 'message', role: 'developer', content: [{ type: 'input_text', text: '<context name="editor">\nvim\n</context>' }] },
     asked('hi'),
   ]);
   expect(client.notifications('item/completed')[0]?.item).toEqual(userItem('hi'));
