@@ -5,7 +5,7 @@ import { textOf } from '../../base/files/text-of.ts';
 import { resolveLinks } from '../../base/paths/follow-path.ts';
 import { isLink } from '../../base/paths/is-link.ts';
 import { statOf } from '../../base/paths/stat-of.ts';
-import { gitConfigEntries, isInclude } from '../../git/git-config-entries.ts';
+import { gitConfigEntries, isInclude } from '../../base/git/git-config-entries.ts';
 import { gitIndexSubmodulePaths } from '../../git/git-index-submodules.ts';
 import { ProcessStartError } from '../processes/processes.ts';
 
