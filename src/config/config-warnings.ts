@@ -42,7 +42,12 @@ export function allProblems(config: Config, { trustedFiles }: ConfigSources, fur
 export function projectProblems(config: Config): ConfigProblem[] {
   const ofLayers = config.layers.flatMap((layer) => [...disabledFile(layer), ...ignoredKeys(layer)]);
   const project = { isProjects: true };
-  return [...trustProblems(config), ...ofLayers.map((warning) => toProblem(warning, 'noEffect')), ...roleProblems(config, project), ...hookProblems(config, project)];
+  return [
+    ...trustProblems(config),
+    ...ofLayers.map((warning) => toProblem(warning, 'noEffect')),
+    ...roleProblems(config, project),
+    ...hookProblems(config, project),
+  ];
 }
 
 /** The problem that the entry for the project is not in force. */

@@ -8,8 +8,8 @@ import { isTable, valueAt } from './layers/config-table.ts';
 import type { Layer } from './layers/layer.ts';
 import { NO_LOGIN, type StoredLogin } from './login/stored-login.ts';
 import { NO_REQUIREMENTS, type Requirements, requiredValue, withRequiredFeatures } from './requirements/requirements.ts';
-import { NO_TRUST, type ProjectTrust } from './trust/project-trust.ts';
 import { SETTINGS, type Setting, type SettingName, type SettingValue } from './settings.ts';
+import { NO_TRUST, type ProjectTrust } from './trust/project-trust.ts';
 
 interface ConfigParts {
   home: string;

@@ -262,7 +262,7 @@ function judge(file: FoundFile, record: TrustRecord | TrustError): ProjectFile {
   const known = trusted?.get(relativePath(file));
   const knownInMain = inMain === null ? undefined : trusted?.get(relative(entry.folder, inMain));
   if (known === hash || knownInMain === hash) return { kind, folder, path, isLinked, isInForce: true, bytes };
-  const isChanged = known !== undefined;
+  const isChanged = (known ?? knownInMain) !== undefined;
   return {
     ...refused,
     reason: notTrusted({ path, folder, isChanged }),
