@@ -8,6 +8,8 @@ import { startServer, type TestServer } from '../support/test-server.ts';
 
 const CONFIG = 'model = "m"\nmodel_provider = "test"\n\n[model_providers.test]\nbase_url = "http://127.0.0.1:9"\n';
 const json = (value: unknown) => JSON.stringify(value);
+/** A variable, as the other agent writes it. */
+const variable = (name: string) => `\${${name}}`;
 const hook = (command: string, more: object = {}) => ({ hooks: [{ type: 'command', command, ...more }] });
 const EMPTY = { plugins: [], skills: [], sessions: [], mcpServers: [], hooks: [], subagents: [], commands: [] };
 
@@ -69,7 +71,7 @@ const HOME_FILES = {
   'user/.claude/skills/alpha/SKILL.md': SKILL,
   'user/.claude/skills/alpha/scripts/run.sh': 'echo\n',
   'user/.claude.json': json({
-    mcpServers: { web: { type: 'http', url: 'https://e.com/mcp', headers: { Authorization: 'Bearer ${TOK}' } } },
+    mcpServers: { web: { type: 'http', url: 'https://e.com/mcp', headers: { Authorization: `Bearer ${variable('TOK')}` } } },
   }),
 };
 const REPO_FILES = {
@@ -294,18 +296,22 @@ describe('what heddle cannot have is refused by itself, and the others are taken
     ['server-sent events', { type: 'sse', url: 'https://x' }, 'heddle does not have the transport "sse"'],
     [
       'a variable under another name',
-      { command: 'a', env: { A: '${B}' } },
+      { command: 'a', env: { A: variable('B') } },
       'env.A is the variable B under another name, which heddle cannot pass',
     ],
-    ['a variable within a value', { command: 'a', env: { A: 'x${B}' } }, 'env.A has a variable in it, which heddle does not expand'],
-    ['a variable in an argument', { command: 'a', args: ['${B:-c}'] }, 'args has a variable in it, which heddle does not expand'],
+    [
+      'a variable within a value',
+      { command: 'a', env: { A: `x${variable('B')}` } },
+      'env.A has a variable in it, which heddle does not expand',
+    ],
+    ['a variable in an argument', { command: 'a', args: [variable('B:-c')] }, 'args has a variable in it, which heddle does not expand'],
     ['no command', {}, 'command is not a text'],
     ['a number as a command', { command: 5 }, 'command is not a text'],
     ['arguments that are no list', { command: 'a', args: 'b' }, 'args is not a list'],
     ['a url that is none', { url: 'x y' }, expect.stringContaining('url')],
     ['no object', 5, 'it is not an object'],
   ])('an MCP server with %s', async (_, bad, message) => {
-    const good = { command: 'npx', args: ['-y'], env: { TOKEN: 'secret', SAME: '${SAME}' }, disabled: true };
+    const good = { command: 'npx', args: ['-y'], env: { TOKEN: 'secret', SAME: variable('SAME') }, disabled: true };
     const server = await start({ 'user/.claude.json': json({ mcpServers: { bad, good } }) });
     const [result] = await imported(server, [item('MCP_SERVER_CONFIG')]);
     const title = 'config.toml has these values now, as the source has them: TOKEN';
