@@ -18,6 +18,9 @@ import { TrustError, type TrustedFiles } from './trusted-files.ts';
 /** The folder in a folder of a project that has these files. */
 const OWN_FOLDER = '.codex';
 
+/** The path of the file with the hooks of a project, relative to its root. */
+export const PROJECT_HOOKS = join(OWN_FOLDER, 'hooks.json');
+
 /**
  * The files of a folder of a project that set, start or loosen anything, by their kinds. They are in force only with the content that the
  * user trusts. Code that uses another such file lists it here, and reads it with `projectFiles` only.

@@ -8,13 +8,13 @@ import type {
   ExternalAgentConfigWantedItem,
 } from '../../protocol/generated/types.ts';
 import type { ConfigWriter } from '../config-writing/config-writer.ts';
-import { agentsMdImporter } from './agents-md.ts';
+import { agentsMdImporter } from './agents-md-importer.ts';
 import { type Found, type Importer, type ItemType, type Outcome, type Refused, SourceError } from './found.ts';
-import { hooksImporter } from './hooks.ts';
-import { mcpServersImporter } from './mcp-servers.ts';
+import { hooksImporter } from './hooks-importer.ts';
+import { mcpServersImporter } from './mcp-servers-importer.ts';
 import { homeScope, projectScope, type Scope } from './scope.ts';
-import { settingsImporter } from './settings.ts';
-import { skillsImporter } from './skills.ts';
+import { settingsImporter } from './settings-importer.ts';
+import { skillsImporter } from './skills-importer.ts';
 import { whyRefused } from './take-each.ts';
 
 export interface ExternalAgentDeps {

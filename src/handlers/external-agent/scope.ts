@@ -3,6 +3,7 @@ import type { Env } from '../../base/env.ts';
 import { isFolder } from '../../base/paths/is-folder.ts';
 import { realPathOrSame } from '../../base/paths/real-path.ts';
 import { projectFolders } from '../../config/layers/project-folders.ts';
+import { PROJECT_HOOKS } from '../../config/trust/project-files.ts';
 
 /** Where another agent has its settings, and where heddle has those. Absolute paths. */
 export interface Scope {
@@ -53,7 +54,7 @@ export function projectScope(cwd: string, { env }: Homes): Scope | null {
     folder,
     agentsMd: { source: join(root, 'CLAUDE.md'), target: join(root, 'AGENTS.md') },
     skills: { source: join(folder, 'skills'), target: join(root, '.agents', 'skills') },
-    hooks: { target: join(root, '.codex', 'hooks.json') },
+    hooks: { target: join(root, PROJECT_HOOKS) },
   };
 }
 
