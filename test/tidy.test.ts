@@ -60,6 +60,7 @@ const FS_FOR_SOME: Record<string, { uses: string; because: string }> = {
   'src/files/path-watch.ts': { uses: 'realpath', because: 'catches all errors' },
   'src/files/remove-path.ts': { uses: 'unlink', because: 'asks first whether it is a file of the store' },
   'src/files/replace-file.ts': { uses: 'rename rm', because: 'asks first whether it is a file of the store; removes its drafts' },
+  'src/handlers/external-agent/skills-importer.ts': { uses: 'rename', because: 'renames a folder that it has made' },
   'src/main.ts': { uses: 'rmSync', because: 'removes a folder that it has created' },
   'src/sandbox/linux/create-bubblewrap.ts': { uses: 'openSync', because: "opens the server's own descriptors" },
   'src/sandbox/linux/make-unnamed-file.ts': { uses: 'openSync unlinkSync', because: 'creates a file in a new folder' },

@@ -188,9 +188,9 @@ function threadWarnings(
     notAllowed,
     agents,
     ...model
-  }: Parameters<typeof standInWarning>[1] & { notAllowed: string | null; agents: ReturnType<typeof agentSettings> },
+  }: Parameters<typeof standInWarning>[1] & { notAllowed: string[]; agents: ReturnType<typeof agentSettings> },
 ): string[] {
-  const limited = notAllowed === null ? null : `${notAllowed}. The thread has an allowed value in its place.`;
+  const limited = notAllowed.length === 0 ? null : notAllowed.join(' ');
   const withoutAgents = 'problem' in agents ? `The model cannot start agents in this thread: ${agents.problem}` : null;
   const standIn = standInWarning(config, model);
   return [standIn && `${standIn.problem} ${standIn.advice}`, limited, withoutAgents].filter((warning) => warning !== null);

@@ -8,25 +8,29 @@ import { choice, SETTING_NAMES, type SettingName } from './settings.ts';
 /** Reads of parts of the configuration. Each throws a ConfigError if its part is invalid. */
 export type ConfigReads = (config: Config) => readonly (() => unknown)[];
 
+/** What can be invalid, by its name. */
+export type ReadName = SettingName | 'projects';
+
 /**
- * Returns the errors of all settings, of the providers, and of what `further` reads, each once, with the names of the settings that cannot
+ * Returns the errors of all settings, of the providers, and of what `further` reads, each once, with the names of what cannot
  * be read for it. Without a name, it is another part. Providers are not read for a server that was given a model, since they are not used
  * then.
  */
-export function configErrors(config: Config, further: ConfigReads): { error: ConfigError; settings: readonly SettingName[] }[] {
-  const others = [...projectReads(config), ...(config.modelGiven ? [] : providerReads(config)), ...readsOrFailure(config, further)];
+export function configErrors(config: Config, further: ConfigReads): { error: ConfigError; names: readonly ReadName[] }[] {
+  const others = [...(config.modelGiven ? [] : providerReads(config)), ...readsOrFailure(config, further)];
   const reads = [
-    ...SETTING_NAMES.map((name) => ({ names: [name], read: () => config.get(name) })),
-    ...others.map((read) => ({ names: [], read })),
+    ...SETTING_NAMES.map((name) => ({ names: [name] as ReadName[], read: (): unknown => config.get(name) })),
+    ...projectReads(config).map((read) => ({ names: ['projects'] as ReadName[], read })),
+    ...others.map((read) => ({ names: [] as ReadName[], read })),
   ];
   // One invalid table makes every setting in it fail with the same message.
-  const errors = new Map<string, { error: ConfigError; settings: SettingName[] }>();
+  const errors = new Map<string, { error: ConfigError; names: ReadName[] }>();
   for (const { names, read } of reads) {
     const error = errorOf(read);
     if (error === null) continue;
     const known = errors.get(error.message);
-    if (known === undefined) errors.set(error.message, { error, settings: names });
-    else known.settings.push(...names);
+    if (known === undefined) errors.set(error.message, { error, names });
+    else known.names.push(...names);
   }
   return [...errors.values()];
 }

@@ -38,7 +38,7 @@ export function configProblems(config: Config, further: ConfigReads): ConfigProb
   const notAllowed = new Set(limitedSettings(config).map(({ message }) => message));
   const noEffect = (warnings: readonly LocatedWarning[]) => warnings.map((warning) => toProblem(warning, 'noEffect'));
   return [
-    ...configErrors(config, further).map(({ error, settings }) => ofError(error, lossOf(settings) ?? REFUSED)),
+    ...configErrors(config, further).map(({ error, names }) => ofError(error, lossOf(names) ?? REFUSED)),
     ...mcpProblems(config).map(ofMcp),
     ...noEffect(unknownServerKeys(config)),
     ...noEffect(config.layers.flatMap(ineffectiveKeys)),

@@ -6,6 +6,7 @@ import { emptyTable, isTable, valueAt } from './layers/config-table.ts';
 import { type Layer, layerVersion } from './layers/layer.ts';
 import { requiredValue } from './requirements/requirements.ts';
 import { SETTING_NAMES, SETTINGS, type SettingName, type SettingValue } from './settings.ts';
+import { trustDefaults } from './trust/project-trust.ts';
 
 interface ReadConfigOptions {
   includeLayers: boolean;
@@ -46,11 +47,18 @@ function originsOf(config: Config, metadata: (layer: Layer) => ConfigLayerMetada
   return origins;
 }
 
-/** The layer of a value. The deprecated flag fills in who reviews approval requests (`config-deprecations.ts`). */
+/**
+ * The layer of a value. The deprecated flag fills in who reviews approval requests (`config-deprecations.ts`), and the trust in a project the
+ * approval policy and the sandbox.
+ */
 function originOf(config: Config, keys: string[]): Layer | null {
   const layer = config.layerOf(keys);
   if (isReplaced(config, keys, layer)) return config.requirements.source;
-  return layer === null && keys.join('.') === 'approvals_reviewer' ? config.layerOf(['features', 'guardian_approval']) : layer;
+  if (layer !== null) return layer;
+  const key = keys.join('.');
+  if (key === 'approvals_reviewer') return config.layerOf(['features', 'guardian_approval']);
+  const { entry } = config.trust;
+  return entry !== null && key in trustDefaults(config.trust) ? config.layerOf(['projects', entry, 'trust_level']) : null;
 }
 
 /** Whether a requirement counts in place of what the layer sets. */

@@ -38,11 +38,24 @@ export function allProblems(config: Config, { trustedFiles }: ConfigSources, fur
   return [...configProblems(config, further), ...ofTrust, ...projectProblems(config), ...loginProblems(config)];
 }
 
-/** Returns the problems of a project's files: those that are not in force although the user trusts the project, and ignored keys. */
+/** Returns the problems of a project: an entry or files that are not in force although the user trusts the project, and ignored keys. */
 export function projectProblems(config: Config): ConfigProblem[] {
   const ofLayers = config.layers.flatMap((layer) => [...disabledFile(layer), ...ignoredKeys(layer)]);
   const project = { isProjects: true };
-  return [...ofLayers.map((warning) => toProblem(warning, 'noEffect')), ...roleProblems(config, project), ...hookProblems(config, project)];
+  return [
+    ...trustProblems(config),
+    ...ofLayers.map((warning) => toProblem(warning, 'noEffect')),
+    ...roleProblems(config, project),
+    ...hookProblems(config, project),
+  ];
+}
+
+/** The problem that the entry for the project is not in force. */
+function trustProblems(config: Config): ConfigProblem[] {
+  const { entry, problem } = config.trust;
+  if (entry === null || problem === null) return [];
+  const { message: summary, location } = config.error(['projects', entry], problem);
+  return [toProblem({ summary, details: null, location }, 'noEffect')];
 }
 
 /** Returns the problems of a request's `config` object. */

@@ -9,6 +9,7 @@ import type { Layer } from './layers/layer.ts';
 import { NO_LOGIN, type StoredLogin } from './login/stored-login.ts';
 import { NO_REQUIREMENTS, type Requirements, requiredValue, withRequiredFeatures } from './requirements/requirements.ts';
 import { SETTINGS, type Setting, type SettingName, type SettingValue } from './settings.ts';
+import { NO_TRUST, type ProjectTrust } from './trust/project-trust.ts';
 
 interface ConfigParts {
   home: string;
@@ -20,6 +21,7 @@ interface ConfigParts {
   requirements?: Requirements;
   agentRoles?: AgentRoles;
   hooks?: HookSet;
+  trust?: ProjectTrust;
 }
 
 /**
@@ -33,7 +35,7 @@ export class Config {
   readonly modelGiven: boolean;
   /** From the lowest to the highest. Includes disabled layers, which set nothing. */
   readonly layers: readonly Layer[];
-  /** All layers, merged into one table, with the features that the administrator requires. */
+  /** All layers, merged into one table, over what the trust in the project gives, with the features that the administrator requires. */
   readonly values: JsonObject;
   /** The login that is stored in the home. */
   readonly login: StoredLogin;
@@ -41,6 +43,8 @@ export class Config {
   readonly agentRoles: AgentRoles;
   /** The hooks that the sources define. */
   readonly hooks: HookSet;
+  /** What the user's own files say about the folder that the thread works in. */
+  readonly trust: ProjectTrust;
   /** The limits of the administrator. */
   readonly requirements: Requirements;
 
@@ -54,6 +58,7 @@ export class Config {
     requirements = NO_REQUIREMENTS,
     agentRoles = { roles: [], problems: [] },
     hooks = NO_HOOKS,
+    trust = NO_TRUST,
   }: ConfigParts) {
     this.home = home;
     this.env = env;
@@ -64,6 +69,7 @@ export class Config {
     this.requirements = requirements;
     this.agentRoles = agentRoles;
     this.hooks = hooks;
+    this.trust = trust;
   }
 
   /** Returns the value of a setting, or its default if no layer sets it; if the administrator does not allow it, one that is allowed. */

@@ -15,6 +15,7 @@ import { flagsLayer, requestLayer } from './layers/request-layer.ts';
 import { loadToml } from './layers/toml.ts';
 import { readStoredLogin } from './login/stored-login.ts';
 import { NO_REQUIREMENTS, type Requirements, readRequirements } from './requirements/requirements.ts';
+import { withTrustDefaults } from './trust/project-trust.ts';
 import type { TrustedFiles } from './trust/trusted-files.ts';
 
 export interface ConfigSources {
@@ -40,8 +41,8 @@ export interface ConfigSources {
 }
 
 /**
- * Reads all sources again and merges them, from the lowest: the system's config.toml, the home's, the trusted files of projects, the
- * profile, the command line, the request. Throws a ConfigError if a source cannot be read. A single invalid value throws
+ * Reads all sources again and merges them, from the lowest: what the trust in the project gives, the system's config.toml, the home's, the
+ * trusted files of projects, the profile, the command line, the request. Throws a ConfigError if a source cannot be read. A single invalid value throws
  * later, when it is used. Lets other work run between the sources.
  */
 export async function loadConfig(sources: ConfigSources): Promise<Config> {
@@ -52,7 +53,8 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
   const { system, user } = await ownLayers(sources, reading);
   const requirements = await requirementsOf(sources, reading);
   const below = mergeLayers([...system, user]);
-  const { layers: projects, roleFiles, hookFiles } = await projectLayers({ cwd, home, user: below }, { toml, trustedFiles, breaks });
+  const project = await projectLayers({ cwd, home, user: below }, { toml, trustedFiles, breaks });
+  const { layers: projects, roleFiles, trust } = project;
   const session: Layer[] = [];
   if (overrides.length > 0) session.push(flagsLayer(overrides, toml));
   if (request) session.push(await requestLayer(request, breaks));
@@ -65,13 +67,14 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
   await breaks.worked(1);
   const profiles = await profileLayers(base, { user, reading });
   const layers = [...system, user, ...projects, ...profiles, ...session];
-  const values = mergeTables(mergeTables(switched, guardianReviewer(base.values)), mergeLayers(layers));
+  const set = mergeTables(mergeTables(switched, guardianReviewer(base.values)), mergeLayers(layers));
+  const values = withTrustDefaults(set, trust);
   const own = new Config({ home, env, modelGiven, login, requirements, layers, values });
   await breaks.worked(1);
   const agentRoles = await readRoles({ home, own, layers, roleFiles, toml, breaks });
   const isEnabled = valueAt(own.values, ['features', 'hooks']) !== false;
-  const hooks = await loadHooks({ home, layers, files: hookFiles, isEnabled });
-  return new Config({ home, env, modelGiven, login, requirements, layers, values, agentRoles, hooks });
+  const hooks = await loadHooks({ home, layers, files: project.hookFiles, mainLayers: project.hookLayers, isEnabled });
+  return new Config({ home, env, modelGiven, login, requirements, layers, values, agentRoles, hooks, trust });
 }
 
 type OwnSources = Pick<ConfigSources, 'home' | 'systemDir' | 'userText'>;

@@ -1,7 +1,7 @@
+import { gitConfigValue } from '../base/git/git-config-value.ts';
+import { type GitFolder, gitFolder, readGitBytes, readGitConfig, readGitFile } from '../base/git/git-folder.ts';
 import { projectFolders } from '../config/layers/project-folders.ts';
 import type { GitInfo } from '../protocol/generated/types.ts';
-import { gitConfigValue } from './git-config-value.ts';
-import { type GitFolder, gitFolder, readGitBytes, readGitConfig, readGitFile } from './git-folder.ts';
 
 const PACKED_REFS_BYTES_MAX = 32 * 1024 * 1024;
 /** The most refs that are followed from one to the next. */

@@ -6,8 +6,8 @@ import { LOCAL_ENVIRONMENT } from './requested/check-requested-sandbox.ts';
 const SHOWN_CHARS_MAX = 100;
 
 /**
- * Methods that clients call when they start, for features that this server does not have: apps, plugins, other agents'
- * settings, remote control, voices. The results are empty, since some clients do not start if one of these is refused.
+ * Methods that clients call when they start, for features that this server does not have: apps, plugins,
+ * remote control, voices. The results are empty, since some clients do not start if one of these is refused.
  */
 export function alwaysEmptyMethods() {
   return {
@@ -21,8 +21,6 @@ export function alwaysEmptyMethods() {
           ? { status: 'ready', error: null }
           : { status: 'unknown', error: `unknown environment: ${cutText(environmentId, SHOWN_CHARS_MAX)}` },
     },
-    'externalAgentConfig/detect': { queue: null, handle: () => ({ items: [], connectors: [] }) },
-    'externalAgentConfig/import/readHistories': { queue: null, handle: () => ({ data: [], connectors: [] }) },
     'memory/status': { queue: null, handle: () => ({ v2ConsolidatedThreads: 0, v2Ready: false }) },
     'plugin/installed': { queue: null, handle: () => ({ marketplaces: [], marketplaceLoadErrors: [] }) },
     'plugin/list': { queue: null, handle: () => ({ marketplaces: [], marketplaceLoadErrors: [], featuredPluginIds: [] }) },

@@ -34,8 +34,8 @@ export const OUTPUT_BYTES_DEFAULT = 1024 * 1024;
 export interface ClientProcessMethodsDeps {
   clientProcesses: ClientProcesses;
   clients: ClientChannel;
-  /** The configuration for the server's working directory. Reads the files at each call. */
-  config: () => Promise<Config>;
+  /** The configuration for a folder, by default the server's working directory. Reads the files at each call. */
+  config: (cwd?: string) => Promise<Config>;
   /** The absolute path of the server's working directory. */
   cwd: string;
   home: string;
@@ -126,7 +126,8 @@ function sandboxOf({ sandboxPolicy: policy = null, permissionProfile: profile = 
 }
 
 async function rightsOf(params: CommandExecParams, cwd: string, deps: ClientProcessMethodsDeps): Promise<ClientProcessRights> {
-  const config = await deps.config();
+  // The trust in the server's own folder gives nothing in another one.
+  const config = await deps.config(cwd);
   const { env } = commandEnvironment(deps.env, environmentPolicy(config));
   const sandbox = sandboxOf(params, config);
   checkRequired(config, sandbox);

@@ -19,6 +19,7 @@ import { configMethods } from './config.ts';
 import { configRequirementsMethods } from './config-requirements.ts';
 import type { ConfigWriter } from './config-writing/config-writer.ts';
 import { experimentalFeatureMethods } from './experimental-feature.ts';
+import { externalAgentConfigMethods } from './external-agent-config.ts';
 import { feedbackMethods } from './feedback.ts';
 import { fsMethods } from './fs.ts';
 import { fuzzyFileSearchMethods } from './fuzzy-file-search.ts';
@@ -136,6 +137,7 @@ export function methodTable(parts: Omit<MethodDeps, 'answers'>): RequestMethods 
     ...configMethods(deps),
     ...configRequirementsMethods(deps),
     ...experimentalFeatureMethods(deps),
+    ...externalAgentConfigMethods(deps),
     ...fsMethods(deps),
     ...hooksListMethods(deps),
     ...fuzzyFileSearchMethods(deps),

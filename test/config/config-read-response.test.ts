@@ -127,6 +127,9 @@ test('layers, the strongest first, and the origin of each value', async () => {
     'profiles.p.model': { name: names.user, version },
     [`projects.${folder}.trust_level`]: { name: names.user, version },
     [`projects.${join(folder, 'x')}.trust_level`]: { name: names.user, version },
+    // What the trust in a project gives has its entry as the origin.
+    approval_policy: { name: names.user, version },
+    sandbox_mode: { name: names.user, version },
   });
 });
 

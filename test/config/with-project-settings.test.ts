@@ -152,7 +152,8 @@ test.each(pairs)('$name: the user has $own, a project sets $projects', async ({ 
 
 test.each([
   ['approval_policy = "never"', 'approval_policy', 'on-request'],
-  ['sandbox_mode = "workspace-write"', 'sandbox_mode', 'read-only'],
+  // The trust in the project gives workspace-write.
+  ['sandbox_mode = "danger-full-access"', 'sandbox_mode', 'workspace-write'],
   ['features.request_permissions_tool = true', 'features.request_permissions_tool', false],
   ['project_doc_max_bytes = 100000', 'project_doc_max_bytes', 32_768],
   ['web_search = "cached"', 'web_search', null],

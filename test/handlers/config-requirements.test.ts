@@ -46,9 +46,32 @@ describe('the requirements of the administrator', () => {
     const started = await client.request('thread/start', { approvalPolicy: 'never', sandbox: 'danger-full-access' });
     expect([started.approvalPolicy, started.sandbox.type]).toEqual(['untrusted', 'readOnly']);
     expect((await client.waitFor('warning')).message).toBe(
-      'the approval policy "never" is not allowed on this machine: expected one of "untrusted", "on-request". ' +
-        'The thread has an allowed value in its place.',
+      'The approval policy "never" is not allowed on this machine: expected one of "untrusted", "on-request". ' +
+        'The thread has "untrusted" in its place. ' +
+        'The sandbox "danger-full-access" is not allowed on this machine: expected one of "read-only", "workspace-write". ' +
+        'The thread has "read-only" in its place.',
     );
+  });
+
+  test('a warning names a permission profile that an allowed sandbox takes the place of', async () => {
+    const { client } = await startServer({ config: BASE, system });
+    const started = await client.request('thread/start', { approvalsReviewer: 'auto_review', permissions: ':danger-full-access' });
+    expect([started.approvalsReviewer, started.sandbox.type]).toEqual(['user', 'readOnly']);
+    expect((await client.waitFor('warning')).message).toBe(
+      'The reviewer "auto_review" is not allowed on this machine: expected one of "user". The thread has "user" in its place. ' +
+        'The sandbox "danger-full-access" is not allowed on this machine: expected one of "read-only", "workspace-write". ' +
+        'The thread has "read-only" in its place. ' +
+        'The permission profile ":danger-full-access" is not in force, because its sandbox is not allowed.',
+    );
+  });
+
+  test('a refusal names all values that are not allowed', async () => {
+    const { client } = await startServer({ config: BASE, system });
+    const { thread } = await client.request('thread/start', {});
+    const asked = { approvalPolicy: 'never', sandboxPolicy: { type: 'dangerFullAccess' } } as const;
+    expect(await client.refusal('turn/start', { threadId: thread.id, input: [], ...asked })).toMatchObject({
+      message: expect.stringMatching(/^the approval policy "never" is .*"on-request"; the sandbox "danger-full-access" is .*\)$/),
+    });
   });
 
   test('do not loosen what a client asks for or what a thread has kept more than they must', async () => {

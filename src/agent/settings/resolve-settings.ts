@@ -3,7 +3,7 @@ import type { Config } from '../../config/config.ts';
 import { answeringModel, chooseModel, chooseProvider } from '../../config/providers/choose-provider.ts';
 import type { ProviderConfig } from '../../config/providers/provider-config.ts';
 import { allowedPolicy, allowedReviewer } from '../../config/requirements/requirements.ts';
-import { checkRequired, notAllowed } from '../../policy/permissions/check-required.ts';
+import { checkRequired, notAllowed, sandboxModeOf } from '../../policy/permissions/check-required.ts';
 import { completeApprovalPolicy } from '../../policy/permissions/complete-approval-policy.ts';
 import type { ApprovalsReviewer, AskForApproval, MultiAgentMode, Personality, TurnStartParams } from '../../protocol/generated/types.ts';
 import type { ThreadSettings } from '../../store/thread-store.ts';
@@ -71,8 +71,8 @@ export function resolveSettings(sources: SettingsSources): {
   provider: ProviderConfig;
   /** Whether the provider is the embedded model because there is no other. */
   embeddedDefault: boolean;
-  /** The settings of the request or the kept ones that the administrator does not allow; null: none. The settings have allowed values. */
-  notAllowed: string | null;
+  /** Sentences about the settings of the request or the kept ones that the administrator does not allow, and what the thread has instead. */
+  notAllowed: string[];
 } {
   const { overrides, requested, config, cwd } = sources;
   const last = chosen(sources.last);
@@ -91,17 +91,18 @@ export function resolveSettings(sources: SettingsSources): {
     approvalsReviewer: overrides.approvalsReviewer ?? kept('approvalsReviewer', 'approvals_reviewer') ?? config.get('approvals_reviewer'),
     ...threadSandbox(sources),
   };
+  const required = requiredSettings(config, wanted);
   return {
     provider,
     embeddedDefault,
-    notAllowed: notAllowed(config, wanted),
+    notAllowed: replacedSettings(config, wanted, required),
     settings: {
       model,
       modelProvider: provider.id,
       ...(embeddedDefault ? { embeddedByDefault: true as const, ...inPlaceOf(true, asked, model) } : {}),
       cwd,
       ...withProject(last, overrides),
-      ...requiredSettings(config, wanted),
+      ...required,
       effort,
       summary: kept('summary', 'model_reasoning_summary') ?? config.get('model_reasoning_summary'),
       personality: overrides.personality ?? kept('personality', 'personality') ?? config.get('personality'),
@@ -154,12 +155,31 @@ type Limited = Pick<ThreadSettings, 'approvalPolicy' | 'approvalsReviewer'> & Th
 /** The settings with values that the administrator allows, as strict as those if possible. */
 function requiredSettings(config: Config, { approvalPolicy, approvalsReviewer, ...sandbox }: Limited): Limited {
   const { requirements } = config;
-  const isAllowedSandbox = notAllowed(config, { sandboxPolicy: sandbox.sandboxPolicy }) === null;
+  const isAllowedSandbox = notAllowed(config, { sandboxPolicy: sandbox.sandboxPolicy }).length === 0;
   return {
     approvalPolicy: completeApprovalPolicy(allowedPolicy(approvalPolicy, requirements)),
     approvalsReviewer: allowedReviewer(approvalsReviewer, requirements),
     ...(isAllowedSandbox ? sandbox : allowedSandbox(config, sandbox)),
   };
+}
+
+/** Returns a sentence for each setting that the thread has in place of the wanted one. */
+function replacedSettings(config: Config, wanted: Limited, has: Limited): string[] {
+  const values = {
+    approvalPolicy: has.approvalPolicy,
+    approvalsReviewer: has.approvalsReviewer,
+    sandboxPolicy: sandboxModeOf(has.sandboxPolicy),
+  };
+  const replaced = notAllowed(config, wanted).map(
+    ({ setting, problem }) => `${capital(problem)}. The thread has ${JSON.stringify(values[setting])} in its place.`,
+  );
+  const profile = wanted.permissionProfile;
+  if (profile === null || has.permissionProfile?.id === profile.id) return replaced;
+  return [...replaced, `The permission profile ${JSON.stringify(profile.id)} is not in force, because its sandbox is not allowed.`];
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /** The kept value, even if it is null: null was chosen. */

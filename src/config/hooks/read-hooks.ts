@@ -21,6 +21,8 @@ export interface HookSources {
   layers: readonly Layer[];
   /** The files with hooks of the project. */
   files: readonly ProjectFile[];
+  /** The settings of the main checkout, whose hooks count in a folder of a linked worktree. */
+  mainLayers: readonly { layer: Layer; folder: string }[];
   /** `features.hooks`: without it, no hook runs. */
   isEnabled: boolean;
 }
@@ -69,7 +71,7 @@ export function readHooks(sources: HookSources): HookSet {
       hooks.push({ ...hook, ...facts, isEnabled, trust: trustOf(hook.hash, trust, state) });
     }
   }
-  warnings.push(...unusedStates(states, hooks, keyStarts), ...changedHooks(hooks, sources.files), ...notInForce(sources.files, hooks));
+  warnings.push(...unusedStates(states, hooks, keyStarts), ...changedHooks(hooks, sources.files), ...notInForce(sources, hooks));
   return { hooks, warnings, errors };
 }
 
@@ -148,7 +150,7 @@ function parse(text: string): unknown {
   }
 }
 
-function projectOrigins({ files, layers }: HookSources, errors: HookProblem[], warnings: HookProblem[]): Origin[] {
+function projectOrigins({ files, layers, mainLayers }: HookSources, errors: HookProblem[], warnings: HookProblem[]): Origin[] {
   const fromFiles = files.flatMap((file): Origin[] => {
     const { path } = file;
     const bytes = file.isInForce ? file.bytes : file.offered?.bytes;
@@ -163,10 +165,10 @@ function projectOrigins({ files, layers }: HookSources, errors: HookProblem[], w
       return [];
     }
   });
-  const fromLayers = layers.flatMap((layer) => {
+  const own = layers.map((layer) => ({ layer, folder: layer.name.type === 'project' ? dirname(layer.name.dotCodexFolder) : '' }));
+  const fromLayers = [...own, ...mainLayers].flatMap(({ layer, folder: projectFolder }) => {
     const { name, disabledReason } = layer;
     if (name.type !== 'project' || disabledReason !== null) return [];
-    const projectFolder = dirname(name.dotCodexFolder);
     return inLayer(layer, 'project', join(name.dotCodexFolder, 'config.toml')).map((origin) => ({ ...origin, projectFolder }));
   });
   return [...fromFiles, ...fromLayers];
@@ -267,11 +269,16 @@ function stateName(key: string): string {
 }
 
 /** A warning for each file whose hooks do not run although the user trusts its folder. */
-function notInForce(files: readonly ProjectFile[], hooks: readonly HookDefinition[]): HookProblem[] {
-  return files.flatMap((file) => {
+function notInForce({ files, mainLayers }: HookSources, hooks: readonly HookDefinition[]): HookProblem[] {
+  const ofMain = mainLayers.flatMap(({ layer: { disabledReason: message, warnsDisabled, locate } }): HookProblem[] => {
+    const { path } = locate([]);
+    return message !== null && warnsDisabled && path !== null ? [{ path, message, isProjects: true }] : [];
+  });
+  const ofFiles = files.flatMap((file) => {
     if (file.isInForce || !file.isFolderTrusted) return [];
     const own = hooks.filter(({ sourcePath }) => sourcePath === file.path);
     if (own.length > 0 && own.every(({ trust }) => trust === 'trusted')) return [];
     return [{ path: file.path, message: file.reason, isProjects: true }];
   });
+  return [...ofMain, ...ofFiles];
 }

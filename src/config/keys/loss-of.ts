@@ -1,16 +1,17 @@
-import type { SettingName } from '../settings.ts';
+import type { ReadName } from '../config-errors.ts';
 
 const LOSSES = [
   { pattern: /^(web_search|tools\.web_search|features\.web_search_request)$/, details: untilCorrected('Models do not search the web') },
   { pattern: /^agents\./, details: untilCorrected('Models do not get the tools for agents') },
   { pattern: /^review_model$/, details: untilCorrected('The server refuses reviews') },
   { pattern: /^features\.hooks$/, details: untilCorrected('Hooks run') },
+  { pattern: /^projects$/, details: untilCorrected('The folder counts as untrusted') },
   { pattern: /^cli_auth_credentials_store$/, details: untilCorrected('It has no effect') },
 ];
 
-/** Returns what is lost while these settings are invalid, as details of a warning. Null: threads that need them. */
-export function lossOf(settings: readonly SettingName[]): string | null {
-  const found = LOSSES.find(({ pattern }) => settings.length > 0 && settings.every((name) => pattern.test(name)));
+/** Returns what is lost while these are invalid, as details of a warning. Null: threads that need them. */
+export function lossOf(names: readonly ReadName[]): string | null {
+  const found = LOSSES.find(({ pattern }) => names.length > 0 && names.every((name) => pattern.test(name)));
   return found?.details ?? null;
 }
 

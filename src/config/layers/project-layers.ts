@@ -1,9 +1,10 @@
 import { dirname } from 'node:path';
 import type { JsonObject } from '../../base/json-value.ts';
 import type { ConfigLayerSource } from '../../protocol/generated/types.ts';
-import { type ProjectFile, projectFiles } from '../trust/project-files.ts';
+import { type ProjectFile, readProject } from '../trust/project-files.ts';
+import { type ProjectTrust, withTrustDefaults } from '../trust/project-trust.ts';
 import type { TrustedFiles } from '../trust/trusted-files.ts';
-import { mergeTables } from './config-table.ts';
+import { emptyTable, mergeTables } from './config-table.ts';
 import { emptyLayer, type Layer, parseLayer, type TomlReading } from './layer.ts';
 import { withProjectSettings } from './with-project-settings.ts';
 
@@ -17,6 +18,9 @@ interface Project {
   roleFiles: ProjectFile[];
   /** The files with hooks. */
   hookFiles: ProjectFile[];
+  /** The settings of a main checkout, whose hooks count in a folder of a linked worktree. */
+  hookLayers: { layer: Layer; folder: string }[];
+  trust: ProjectTrust;
 }
 
 /**
@@ -29,17 +33,28 @@ export async function projectLayers(
   { cwd, home, user }: { cwd: string; home: string; user: JsonObject },
   { toml, trustedFiles, breaks }: ProjectLayersDeps,
 ): Promise<Project> {
-  const files = await projectFiles({ cwd, home, user }, trustedFiles, breaks);
+  const { files, trust } = await readProject({ cwd, home, user }, trustedFiles, breaks);
   await breaks.worked(1);
   const layers: Layer[] = [];
-  let below = user;
-  for (const file of files.filter(({ kind }) => kind === 'settings')) {
-    const layer = withProjectSettings(await layerOf(file, { toml, breaks }), below);
-    layers.push(layer);
-    below = mergeTables(below, layer.config);
+  const hookLayers: Project['hookLayers'] = [];
+  let below = withTrustDefaults(user, trust);
+  for (const file of files) {
+    if (file.kind === 'settings') {
+      const layer = withProjectSettings(await layerOf(file, { toml, breaks }), below);
+      layers.push(file.isLinked ? withoutHooks(layer) : layer);
+      below = mergeTables(below, layer.config);
+    } else if (file.kind === 'hookSettings') {
+      hookLayers.push({ layer: await layerOf(file, { toml, breaks }), folder: file.folder });
+    }
     await breaks.worked(1);
   }
-  return { layers, roleFiles: files.filter(({ kind }) => kind === 'role'), hookFiles: files.filter(({ kind }) => kind === 'hooks') };
+  const ofKind = (kind: ProjectFile['kind']) => files.filter((file) => file.kind === kind);
+  return { layers, roleFiles: ofKind('role'), hookFiles: ofKind('hooks'), hookLayers, trust };
+}
+
+function withoutHooks(layer: Layer): Layer {
+  const { hooks: _, ...config } = layer.config;
+  return { ...layer, config: Object.assign(emptyTable(), config) };
 }
 
 async function layerOf(file: ProjectFile, reading: TomlReading): Promise<Layer> {

@@ -1,14 +1,17 @@
 import { dirname, isAbsolute } from 'node:path';
 import type { EventLoopYield } from '../../base/event-loop-yield.ts';
-import type { JsonObject } from '../../base/json-value.ts';
+import type { JsonObject, JsonValue } from '../../base/json-value.ts';
 import { realPathOrSame } from '../../base/paths/real-path.ts';
 import { isTable } from '../layers/config-table.ts';
+
+export type TrustLevel = 'trusted' | 'untrusted';
 
 /** An entry of `[projects]` in the config.toml of the user or of the system. */
 export interface TrustEntry {
   /** The path as the user wrote it. The record of trusted files uses it too, because swapping a link later does not change it. */
   path: string;
-  isTrusted: boolean;
+  /** Null: the entry has none. Any other value than `trusted` counts as `untrusted`. */
+  level: TrustLevel | null;
 }
 
 /** An entry, and the folder that its path leads to now, with links resolved. */
@@ -19,8 +22,13 @@ export interface ResolvedEntry extends TrustEntry {
 /** Returns the entries of `[projects]` with absolute paths. */
 export function trustEntries({ projects }: JsonObject): TrustEntry[] {
   return Object.entries(isTable(projects) ? projects : {}).flatMap(([path, entry]) =>
-    isAbsolute(path) && isTable(entry) ? [{ path, isTrusted: entry.trust_level === 'trusted' }] : [],
+    isAbsolute(path) && isTable(entry) ? [{ path, level: levelOf(entry.trust_level) }] : [],
   );
+}
+
+function levelOf(value: JsonValue | undefined): TrustLevel | null {
+  if (value === undefined) return null;
+  return value === 'trusted' ? 'trusted' : 'untrusted';
 }
 
 /** Returns the entry with its folder as it is now. */

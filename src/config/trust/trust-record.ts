@@ -10,12 +10,14 @@ export interface TrustLine {
   folder: string;
   /** True: the files that heddle found when it first saw that the folder is trusted. Only the first such line of a folder counts. */
   first?: true;
+  /** The real path of the folder when heddle first saw it, where links led to it. Absent: the path is a real one, or there was no folder. */
+  at?: string;
   /** Hashes of contents, by the path of the file, relative to the folder. A later line replaces an earlier one. */
   files: Readonly<Record<string, string>>;
 }
 
 /** The trusted contents: their hashes, by folder and by the path in it. A folder that heddle has not seen yet is not in it. */
-export type TrustRecord = ReadonlyMap<string, ReadonlyMap<string, string>>;
+export type TrustRecord = ReadonlyMap<string, { at: string | null; files: ReadonlyMap<string, string> }>;
 
 /** Returns the hash of a content, as it is in the record. */
 export function contentHash(bytes: Uint8Array): string {
@@ -24,16 +26,16 @@ export function contentHash(bytes: Uint8Array): string {
 
 /** Returns the record that the lines result in, or the number of the first invalid line. */
 export function parseTrustRecord(text: string): TrustRecord | { invalidLine: number } {
-  const record = new Map<string, Map<string, string>>();
+  const record = new Map<string, { at: string | null; files: Map<string, string> }>();
   for (const [index, line] of text.split('\n').entries()) {
     if (line === '') continue;
     const read = parseLine(line);
     if (read === null) return { invalidLine: index + 1 };
     const known = record.get(read.folder);
     if (read.first === true && known !== undefined) continue;
-    const files = known ?? new Map<string, string>();
+    const files = known?.files ?? new Map<string, string>();
     for (const [path, hash] of Object.entries(read.files)) files.set(path, hash);
-    record.set(read.folder, files);
+    record.set(read.folder, { at: known === undefined ? (read.at ?? null) : known.at, files });
   }
   return record;
 }
@@ -41,10 +43,11 @@ export function parseTrustRecord(text: string): TrustRecord | { invalidLine: num
 function parseLine(line: string): TrustLine | null {
   const value = parsedJson(line);
   if (!isObject(value)) return null;
-  const { folder, first, files } = value;
+  const { folder, first, at, files } = value;
   if (typeof folder !== 'string' || !isObject(files) || !hasStrings(files)) return null;
   if (first !== undefined && first !== true) return null;
-  return { folder, files, ...(first === true ? { first } : {}) };
+  if (at !== undefined && typeof at !== 'string') return null;
+  return { folder, files, ...(first === true ? { first } : {}), ...(at === undefined ? {} : { at }) };
 }
 
 function hasStrings(table: Record<string, unknown>): table is Record<string, string> {

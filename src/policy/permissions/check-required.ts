@@ -9,19 +9,31 @@ interface RequestedSettings {
   sandboxPolicy?: SandboxPolicy | null | undefined;
 }
 
-/** Returns what the administrator does not allow in these settings, as a part of a sentence, or null. */
-export function notAllowed(config: Config, { approvalPolicy, approvalsReviewer, sandboxPolicy }: RequestedSettings): string | null {
-  const { approvalPolicies, reviewers, sandboxModes } = config.requirements;
-  if (approvalPolicy && !isAllowed(approvalPolicy, approvalPolicies)) return listed('approval policy', approvalPolicy, approvalPolicies);
-  if (approvalsReviewer && !isAllowed(approvalsReviewer, reviewers)) return listed('reviewer', approvalsReviewer, reviewers);
-  const mode = sandboxPolicy ? sandboxModeOf(sandboxPolicy) : null;
-  return mode !== null && !isAllowed(mode, sandboxModes) ? listed('sandbox', mode, sandboxModes) : null;
+/** A setting that the administrator does not allow. */
+export interface NotAllowed {
+  setting: 'approvalPolicy' | 'approvalsReviewer' | 'sandboxPolicy';
+  /** A part of a sentence, which names the value and those that are allowed. */
+  problem: string;
 }
 
-/** Throws an RpcError that names the value and the file if the administrator does not allow one of these settings. */
+/** Returns all of these settings that the administrator does not allow. */
+export function notAllowed(config: Config, { approvalPolicy, approvalsReviewer, sandboxPolicy }: RequestedSettings): NotAllowed[] {
+  const { approvalPolicies, reviewers, sandboxModes } = config.requirements;
+  const mode = sandboxPolicy ? sandboxModeOf(sandboxPolicy) : null;
+  const found: NotAllowed[] = [];
+  const check = <T>(setting: NotAllowed['setting'], what: string, [value, allowed]: [T | null | undefined, readonly T[] | null]) => {
+    if (value && !isAllowed(value, allowed)) found.push({ setting, problem: listed(what, value, allowed) });
+  };
+  check('approvalPolicy', 'approval policy', [approvalPolicy, approvalPolicies]);
+  check('approvalsReviewer', 'reviewer', [approvalsReviewer, reviewers]);
+  check('sandboxPolicy', 'sandbox', [mode, sandboxModes]);
+  return found;
+}
+
+/** Throws an RpcError that names the values and the file if the administrator does not allow one of these settings. */
 export function checkRequired(config: Config, settings: RequestedSettings): void {
-  const problem = notAllowed(config, settings);
-  if (problem !== null) throw refused('not_allowed', `${problem} (${config.requirements.source.locate([]).path})`);
+  const problems = notAllowed(config, settings).map(({ problem }) => problem);
+  if (problems.length > 0) throw refused('not_allowed', `${problems.join('; ')} (${config.requirements.source.locate([]).path})`);
 }
 
 function listed(what: string, value: unknown, allowed: readonly unknown[] | null): string {

@@ -54,7 +54,7 @@ export const methods: Readonly<Record<string, MethodInfo>> = {
   'experimentalFeature/enablement/set': { served: true, stability: 'stable', params: 'object', experimentalFields: [] },
   'experimentalFeature/list': { served: true, stability: 'stable', params: 'object', experimentalFields: [] },
   'externalAgentConfig/detect': { served: true, stability: 'stable', params: 'object', experimentalFields: [] },
-  'externalAgentConfig/import': { served: false, stability: 'stable', params: 'object', experimentalFields: [] },
+  'externalAgentConfig/import': { served: true, stability: 'stable', params: 'object', experimentalFields: [] },
   'externalAgentConfig/import/readHistories': { served: true, stability: 'stable', params: 'none', experimentalFields: [] },
   'externalAgentConfig/import/recordHistory': { served: false, stability: 'stable', params: 'object', experimentalFields: [] },
   'feedback/save': { served: true, stability: 'stable', params: 'object', experimentalFields: [] },

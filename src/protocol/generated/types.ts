@@ -297,6 +297,8 @@ export type WriteStatus = 'ok' | 'okOverridden';
 export type ExperimentalFeatureStage = 'beta' | 'underDevelopment' | 'stable' | 'deprecated' | 'removed';
 export type RequestId = string | number;
 export type ServerDiagnosticsParams = Record<string, never>;
+export type ExternalAgentConfigMigrationItemType =
+  'AGENTS_MD' | 'CONFIG' | 'SKILLS' | 'PLUGINS' | 'MCP_SERVER_CONFIG' | 'SUBAGENTS' | 'HOOKS' | 'COMMANDS' | 'MEMORY' | 'SESSIONS';
 export type FsWriteFileResponse = Record<string, never>;
 export type FsCreateDirectoryResponse = Record<string, never>;
 export type FsRemoveResponse = Record<string, never>;
@@ -1656,22 +1658,6 @@ export interface EnvironmentStatusResponse {
   status: 'ready' | 'unknown';
   error: string | null;
 }
-export interface ExternalAgentConfigDetectParams {
-  cwds?: string[] | null;
-  includeHome?: boolean | null;
-  maxSessionAgeDays?: number | null;
-  maxSessions?: number | null;
-  migrationSource?: string | null;
-  source?: string | null;
-}
-export interface ExternalAgentConfigDetectResponse {
-  items: EmptyList;
-  connectors: EmptyList;
-}
-export interface ExternalAgentConfigImportHistoriesReadResponse {
-  data: EmptyList;
-  connectors: EmptyList;
-}
 export interface MemoryStatusParams {
   minConsolidatedThreads?: number | null;
 }
@@ -2602,6 +2588,227 @@ export interface DeprecationNoticeNotification {
 export interface ServerRequestResolvedNotification {
   threadId: string;
   requestId: RequestId;
+}
+export interface ExternalAgentConfigNamed {
+  name: string;
+}
+export interface ExternalAgentConfigDetails {
+  /**
+   * Always empty.
+   *
+   * @maxItems 0
+   */
+  plugins: [];
+  /**
+   * The skills that can be taken.
+   */
+  skills: ExternalAgentConfigNamed[];
+  /**
+   * Always empty.
+   *
+   * @maxItems 0
+   */
+  sessions: [];
+  /**
+   * The MCP servers that can be taken.
+   */
+  mcpServers: ExternalAgentConfigNamed[];
+  /**
+   * The events whose hooks can be taken.
+   */
+  hooks: ExternalAgentConfigNamed[];
+  /**
+   * Always empty.
+   *
+   * @maxItems 0
+   */
+  subagents: [];
+  /**
+   * Always empty.
+   *
+   * @maxItems 0
+   */
+  commands: [];
+}
+export interface ExternalAgentConfigMigrationItem {
+  itemType: ExternalAgentConfigMigrationItemType;
+  /**
+   * For people: what is taken from where to where.
+   */
+  description: string;
+  /**
+   * The root of the project. Null: the user's home folder.
+   */
+  cwd: string | null;
+  details: ExternalAgentConfigDetails | null;
+}
+export interface ExternalAgentConfigDetectParams {
+  cwds?: string[] | null;
+  includeHome?: boolean | null;
+  /**
+   * Has no effect: heddle does not import sessions.
+   */
+  maxSessionAgeDays?: number | null;
+  /**
+   * Has no effect: heddle does not import sessions.
+   */
+  maxSessions?: number | null;
+  /**
+   * The agent that the settings are of. heddle knows Claude Code (`claude`, `claude-code`); of another one, it finds nothing.
+   */
+  migrationSource?: string | null;
+  /**
+   * As `migrationSource`.
+   */
+  source?: string | null;
+}
+export interface ExternalAgentConfigDetectResponse {
+  items: ExternalAgentConfigMigrationItem[];
+  /**
+   * Always empty.
+   *
+   * @maxItems 0
+   */
+  connectors: [];
+}
+export interface ExternalAgentConfigSession {
+  path: string;
+  cwd: string;
+  title?: string | null;
+}
+export interface ExternalAgentConfigPlugins {
+  marketplaceName: string;
+  pluginNames: string[];
+}
+export interface ExternalAgentConfigWantedDetails {
+  /**
+   * The skills to take. Empty or absent: all.
+   */
+  skills?: ExternalAgentConfigNamed[] | null;
+  /**
+   * The MCP servers to take. Empty or absent: all.
+   */
+  mcpServers?: ExternalAgentConfigNamed[] | null;
+  /**
+   * The events whose hooks to take. Empty or absent: all.
+   */
+  hooks?: ExternalAgentConfigNamed[] | null;
+  /**
+   * Has no effect: heddle does not import these.
+   */
+  plugins?: ExternalAgentConfigPlugins[] | null;
+  /**
+   * Has no effect: heddle does not import these.
+   */
+  sessions?: ExternalAgentConfigSession[] | null;
+  /**
+   * Has no effect: heddle does not import these.
+   */
+  subagents?: ExternalAgentConfigNamed[] | null;
+  /**
+   * Has no effect: heddle does not import these.
+   */
+  commands?: ExternalAgentConfigNamed[] | null;
+  /**
+   * Has no effect: heddle does not import these.
+   */
+  memory?: string[] | null;
+}
+export interface ExternalAgentConfigWantedItem {
+  itemType: ExternalAgentConfigMigrationItemType;
+  /**
+   * Has no effect: it is for people.
+   */
+  description: string;
+  cwd?: string | null;
+  details?: ExternalAgentConfigWantedDetails | null;
+}
+export interface ExternalAgentConfigImportParams {
+  migrationItems: ExternalAgentConfigWantedItem[];
+  /**
+   * The agent that the settings are of. heddle knows Claude Code (`claude`, `claude-code`); of another one, it finds nothing.
+   */
+  migrationSource?: string | null;
+  /**
+   * As `migrationSource`.
+   */
+  source?: string | null;
+  /**
+   * `externalAgentConfig/import/readHistories` returns it.
+   */
+  providerId?: string | null;
+}
+export interface ExternalAgentConfigImportResponse {
+  importId: string;
+}
+export interface ExternalAgentConfigImportItemTypeSuccess {
+  itemType: ExternalAgentConfigMigrationItemType;
+  cwd: string | null;
+  source: string | null;
+  target: string | null;
+  /**
+   * What the user should know about it.
+   */
+  title: string | null;
+}
+export interface ExternalAgentConfigImportItemTypeFailure {
+  itemType: ExternalAgentConfigMigrationItemType;
+  cwd: string | null;
+  source: string | null;
+  /**
+   * Why it was not taken.
+   */
+  message: string;
+  /**
+   * `read`: the source cannot be used. `select`: heddle does not have it. `write`: it cannot be put where it belongs.
+   */
+  failureStage: 'read' | 'select' | 'write';
+  /**
+   * Always null.
+   */
+  errorType: null;
+  /**
+   * Always null.
+   */
+  subErrorType: null;
+}
+export interface ExternalAgentConfigImportTypeResult {
+  itemType: ExternalAgentConfigMigrationItemType;
+  successes: ExternalAgentConfigImportItemTypeSuccess[];
+  failures: ExternalAgentConfigImportItemTypeFailure[];
+}
+/**
+ * One item of the import is done.
+ */
+export interface ExternalAgentConfigImportProgressNotification {
+  importId: string;
+  itemTypeResults: ExternalAgentConfigImportTypeResult[];
+}
+/**
+ * The import is done. Has the results of all items, by their type.
+ */
+export interface ExternalAgentConfigImportCompletedNotification {
+  importId: string;
+  itemTypeResults: ExternalAgentConfigImportTypeResult[];
+}
+export interface ExternalAgentConfigImportHistory {
+  importId: string;
+  providerId: string | null;
+  completedAtMs: number;
+  successes: ExternalAgentConfigImportItemTypeSuccess[];
+  failures: ExternalAgentConfigImportItemTypeFailure[];
+}
+export interface ExternalAgentConfigImportHistoriesReadResponse {
+  /**
+   * The imports of this server, the latest first.
+   */
+  data: ExternalAgentConfigImportHistory[];
+  /**
+   * Always empty.
+   *
+   * @maxItems 0
+   */
+  connectors: [];
 }
 /**
  * Writes a report to a file, as JSON without secrets. Nothing is sent anywhere.
@@ -5401,6 +5608,7 @@ export interface ClientRequests {
   'experimentalFeature/enablement/set': { params: ExperimentalFeatureEnablementSetParams; result: ExperimentalFeatureEnablementSetResponse };
   'experimentalFeature/list': { params: ExperimentalFeatureListParams; result: ExperimentalFeatureListResponse };
   'externalAgentConfig/detect': { params: ExternalAgentConfigDetectParams; result: ExternalAgentConfigDetectResponse };
+  'externalAgentConfig/import': { params: ExternalAgentConfigImportParams; result: ExternalAgentConfigImportResponse };
   'externalAgentConfig/import/readHistories': { params: undefined; result: ExternalAgentConfigImportHistoriesReadResponse };
   'feedback/save': { params: FeedbackSaveParams; result: FeedbackSaveResponse };
   'feedback/upload': { params: FeedbackUploadParams; result: FeedbackUploadResponse };
@@ -5509,6 +5717,8 @@ export interface ServerNotifications {
   'configWarning': ConfigWarningNotification;
   'deprecationNotice': DeprecationNoticeNotification;
   'error': ErrorNotification;
+  'externalAgentConfig/import/completed': ExternalAgentConfigImportCompletedNotification;
+  'externalAgentConfig/import/progress': ExternalAgentConfigImportProgressNotification;
   'fs/changed': FsChangedNotification;
   'fuzzyFileSearch/sessionCompleted': FuzzyFileSearchSessionCompletedNotification;
   'fuzzyFileSearch/sessionUpdated': FuzzyFileSearchSessionUpdatedNotification;

@@ -2,10 +2,10 @@ import { dirname, join, resolve } from 'node:path';
 import { FileTooLargeError } from '../../base/files/open-regular-file.ts';
 import { readRegularFileSync } from '../../base/files/read-regular-file.ts';
 import { textOf } from '../../base/files/text-of.ts';
+import { gitConfigEntries, isInclude } from '../../base/git/git-config-entries.ts';
 import { resolveLinks } from '../../base/paths/follow-path.ts';
 import { isLink } from '../../base/paths/is-link.ts';
 import { statOf } from '../../base/paths/stat-of.ts';
-import { gitConfigEntries, isInclude } from '../../git/git-config-entries.ts';
 import { gitIndexSubmodulePaths } from '../../git/git-index-submodules.ts';
 import { ProcessStartError } from '../processes/processes.ts';
 

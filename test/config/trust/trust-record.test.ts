@@ -29,7 +29,7 @@ test('a later line replaces an earlier one; a first sight counts only as the fir
       if ('invalidLine' in record) throw new Error('a valid line is refused');
       expect([...record.keys()].sort()).toEqual([...new Set(lines.map(({ folder }) => folder))].sort());
       for (const folder of record.keys()) {
-        for (const path of ['x', 'y/z', '__proto__']) expect(record.get(folder)?.get(path)).toBe(trustedHash(lines, folder, path));
+        for (const path of ['x', 'y/z', '__proto__']) expect(record.get(folder)?.files.get(path)).toBe(trustedHash(lines, folder, path));
       }
     }),
     { seed: 7 },

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { Env } from '../../../base/env.ts';
+import { type GitFolder, gitFolder } from '../../../base/git/git-folder.ts';
 import { foldersAbove } from '../../../base/paths/folders-above.ts';
 import { resolveLinks } from '../../../base/paths/follow-path.ts';
-import { type GitFolder, gitFolder } from '../../../git/git-folder.ts';
 import { possiblePaths } from '../../../policy/outside/named-paths.ts';
 import { gitSettings, hooksPaths, userSettingsFiles } from './git-settings.ts';
 import { hooksIn } from './hooks-in.ts';

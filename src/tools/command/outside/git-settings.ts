@@ -1,6 +1,6 @@
 import { dirname, join, resolve } from 'node:path';
 import { readRegularFile } from '../../../base/files/read-regular-file.ts';
-import { type GitConfigEntry, gitConfigEntries, isInclude } from '../../../git/git-config-entries.ts';
+import { type GitConfigEntry, gitConfigEntries, isInclude } from '../../../base/git/git-config-entries.ts';
 
 /** To read the settings in a file of this size takes about 15 ms. */
 const SETTINGS_BYTES_MAX = 256 * 1024;

@@ -1,9 +1,9 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type GitConfigEntry, gitConfigEntries } from '../../../base/git/git-config-entries.ts';
+import { gitFolder, readGitFile } from '../../../base/git/git-folder.ts';
 import { foldersAbove } from '../../../base/paths/folders-above.ts';
 import { resolveLinks } from '../../../base/paths/follow-path.ts';
-import { type GitConfigEntry, gitConfigEntries } from '../../../git/git-config-entries.ts';
-import { gitFolder, readGitFile } from '../../../git/git-folder.ts';
 import { gitIndexSubmodules } from '../../../git/git-index-submodules.ts';
 import type { RepositoryFacts } from '../../../policy/outside/repository-facts.ts';
 import { hooksIn } from './hooks-in.ts';

@@ -1,8 +1,8 @@
 import { join, resolve } from 'node:path';
-import { readRegularFile } from '../base/files/read-regular-file.ts';
-import { isFolder } from '../base/paths/is-folder.ts';
-import { isBelow } from '../base/paths/is-within.ts';
-import { realPathOrSame } from '../base/paths/real-path.ts';
+import { readRegularFile } from '../files/read-regular-file.ts';
+import { isFolder } from '../paths/is-folder.ts';
+import { isBelow } from '../paths/is-within.ts';
+import { realPathOrSame } from '../paths/real-path.ts';
 import { gitConfigValue } from './git-config-value.ts';
 
 const SMALL_BYTES_MAX = 64 * 1024;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
-import { gitConfigEntries } from '../../src/git/git-config-entries.ts';
+import { gitConfigEntries } from '../../../src/base/git/git-config-entries.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'heddle-git-'));
 const file = join(folder, 'config');

@@ -1,0 +1,70 @@
+import { Once } from '../base/loading/once.ts';
+import type { ExternalAgentConfigImportHistory, ExternalAgentConfigImportTypeResult } from '../protocol/generated/types.ts';
+import { invalidParams } from '../protocol/rpc-error.ts';
+import type { ExternalAgentDeps } from './external-agent/external-agent.ts';
+import type { MethodTable } from './method.ts';
+import type { ThreadDeps } from './thread-deps.ts';
+
+/** The files of each folder are read, so a request names a limited number. */
+const CWDS_MAX = 100;
+const ITEMS_MAX = 100;
+/** The latest imports that are kept while the server runs. */
+const HISTORIES_MAX = 50;
+
+/** Without a name, the only agent that heddle knows is meant. */
+const KNOWN_AGENTS: readonly string[] = ['claude', 'claude-code', 'claude_code', 'claudeCode'];
+
+export function externalAgentConfigMethods(deps: ExternalAgentDeps & Pick<ThreadDeps, 'clients' | 'clock'>) {
+  const { clients, clock, ids } = deps;
+  const loaded = new Once(async () => {
+    const { ExternalAgent, byType } = await import('./external-agent/external-agent.ts');
+    return { agent: new ExternalAgent(deps), byType };
+  });
+  const histories: ExternalAgentConfigImportHistory[] = [];
+  return {
+    'externalAgentConfig/detect': {
+      queue: null,
+      async handle({ cwds, includeHome, source, migrationSource }) {
+        const named = cwds ?? [];
+        if (named.length > CWDS_MAX) throw invalidParams(`cwds: at most ${CWDS_MAX} folders can be looked at once, found ${named.length}`);
+        if (unknownAgent(source, migrationSource) !== null) return { items: [], connectors: [] };
+        const { agent } = await loaded.get();
+        return { items: await agent.detect({ includesHome: includeHome === true, cwds: named }), connectors: [] };
+      },
+    },
+    'externalAgentConfig/import': {
+      queue: () => 'externalAgentConfig/import',
+      first: true,
+      async handle({ migrationItems, source, migrationSource, providerId }, { caller, after }) {
+        if (migrationItems.length > ITEMS_MAX)
+          throw invalidParams(`migrationItems: at most ${ITEMS_MAX} can be imported at once, found ${migrationItems.length}`);
+        const unknown = unknownAgent(source, migrationSource);
+        if (unknown !== null) throw invalidParams(`heddle does not know the agent ${JSON.stringify(unknown)}: it imports from Claude Code`);
+        const { agent, byType } = await loaded.get();
+        const importId = ids.next();
+        const results: ExternalAgentConfigImportTypeResult[] = [];
+        for (const item of migrationItems) results.push(await agent.take(item));
+        const successes = results.flatMap((one) => one.successes);
+        const failures = results.flatMap((one) => one.failures);
+        histories.unshift({ importId, providerId: providerId ?? null, completedAtMs: clock.now(), successes, failures });
+        histories.length = Math.min(histories.length, HISTORIES_MAX);
+        after(() => {
+          const tell = (method: 'externalAgentConfig/import/progress' | 'externalAgentConfig/import/completed', told: typeof results) =>
+            clients.publish({ connection: caller.id }, method, { importId, itemTypeResults: told });
+          for (const one of results) tell('externalAgentConfig/import/progress', [one]);
+          tell('externalAgentConfig/import/completed', byType(results));
+        });
+        return { importId };
+      },
+    },
+    'externalAgentConfig/import/readHistories': {
+      queue: null,
+      handle: () => ({ data: [...histories], connectors: [] }),
+    },
+  } satisfies Partial<MethodTable>;
+}
+
+/** The agent that the params name and heddle does not know; null: none. */
+function unknownAgent(...named: readonly (string | null | undefined)[]): string | null {
+  return named.find((name) => typeof name === 'string' && !KNOWN_AGENTS.includes(name)) ?? null;
+}

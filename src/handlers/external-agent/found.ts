@@ -1,0 +1,49 @@
+import type {
+  ExternalAgentConfigImportItemTypeFailure,
+  ExternalAgentConfigImportItemTypeSuccess,
+  ExternalAgentConfigMigrationItemType,
+} from '../../protocol/generated/types.ts';
+import type { Scope } from './scope.ts';
+
+export type ItemType = ExternalAgentConfigMigrationItemType;
+
+/** Something of another agent that heddle has taken. */
+export type Taken = Pick<ExternalAgentConfigImportItemTypeSuccess, 'source' | 'target' | 'title'>;
+
+/** Something of another agent that heddle does not take, and why. */
+export type Refused = Pick<ExternalAgentConfigImportItemTypeFailure, 'source' | 'message' | 'failureStage'>;
+
+export interface Outcome {
+  taken: Taken[];
+  refused: Refused[];
+}
+
+/** What another agent has of one type. Looking for it only reads. What heddle has already in the same form is left out. */
+export interface Found {
+  /** For people: what is taken from where to where. */
+  description: string;
+  /** The names of what can be taken. */
+  names: string[];
+  refused: Refused[];
+  /** Takes what has these names. Never replaces anything of the user's. */
+  take(names: readonly string[]): Promise<Outcome>;
+}
+
+/** A type of settings that heddle can take from another agent. */
+export interface Importer {
+  itemType: ItemType;
+  /** The member of an item's details that has the names. Null: an item of this type is one thing. */
+  details: 'skills' | 'mcpServers' | 'hooks' | null;
+  /** Resolves with null if there is nothing. Rejects with a SourceError if the source cannot be read. */
+  look(scope: Scope): Promise<Found | null>;
+}
+
+/** A file of another agent cannot be used. The message names it. */
+export class SourceError extends Error {
+  override readonly name = 'SourceError';
+}
+
+/** The place of something is not free. */
+export class TakenError extends Error {
+  override readonly name = 'TakenError';
+}

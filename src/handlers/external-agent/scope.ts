@@ -1,0 +1,63 @@
+import { isAbsolute, join } from 'node:path';
+import type { Env } from '../../base/env.ts';
+import { isFolder } from '../../base/paths/is-folder.ts';
+import { realPathOrSame } from '../../base/paths/real-path.ts';
+import { projectFolders } from '../../config/layers/project-folders.ts';
+import { PROJECT_HOOKS } from '../../config/trust/project-files.ts';
+
+/** Where another agent has its settings, and where heddle has those. Absolute paths. */
+export interface Scope {
+  /** The root of the project. Null: the user's home folder. */
+  cwd: string | null;
+  /** The folder that all files of the other agent lie in: what is a link out of it is not read. */
+  root: string;
+  /** The user's home folder. Null: it is not known. */
+  userHome: string | null;
+  agentsMd: { source: string; target: string };
+  skills: { source: string; target: string };
+  hooks: { target: string };
+  /** The other agent's own folder. */
+  folder: string;
+}
+
+interface Homes {
+  /** heddle's home. */
+  home: string;
+  env: Env;
+}
+
+/** The scope of the user's home folder. Null: there is none. */
+export function homeScope({ home, env }: Homes): Scope | null {
+  const root = userHomeOf(env);
+  if (root === null) return null;
+  const folder = join(root, '.claude');
+  return {
+    cwd: null,
+    root,
+    userHome: root,
+    folder,
+    agentsMd: { source: join(folder, 'CLAUDE.md'), target: join(home, 'AGENTS.md') },
+    skills: { source: join(folder, 'skills'), target: join(home, 'skills') },
+    hooks: { target: join(home, 'hooks.json') },
+  };
+}
+
+/** The scope of the project that a folder is in. Null: there is no such folder. */
+export function projectScope(cwd: string, { env }: Homes): Scope | null {
+  if (!isAbsolute(cwd) || !isFolder(cwd)) return null;
+  const { root } = projectFolders(cwd);
+  const folder = join(root, '.claude');
+  return {
+    cwd: root,
+    root,
+    userHome: userHomeOf(env),
+    folder,
+    agentsMd: { source: join(root, 'CLAUDE.md'), target: join(root, 'AGENTS.md') },
+    skills: { source: join(folder, 'skills'), target: join(root, '.agents', 'skills') },
+    hooks: { target: join(root, PROJECT_HOOKS) },
+  };
+}
+
+function userHomeOf({ HOME: home }: Env): string | null {
+  return home !== undefined && isAbsolute(home) ? realPathOrSame(home) : null;
+}
