@@ -66,7 +66,9 @@ const FS_FOR_SOME: Record<string, { uses: string; because: string }> = {
   'src/sandbox/linux/network-namespaces.ts': { uses: 'openSync', because: "opens the server's own descriptors" },
   'src/sandbox/linux/prepare-namespace.ts': { uses: 'openSync', because: 'opens namespaces, which cannot be read' },
   'src/sandbox/places/guarded-places.ts': { uses: 'openSync', because: 'opens folders only' },
+  'src/sandbox/places/guard-list.ts': { uses: 'rmSync', because: 'removes its own list' },
   'src/sandbox/places/open-place.ts': { uses: 'openSync', because: 'opens handles, which cannot be read' },
+  'src/sandbox/places/sweep-guards.ts': { uses: 'openSync rmSync', because: 'opens folders only; removes lists, whose names are ours' },
   'src/sandbox/processes/pipes.ts': { uses: 'openSync', because: "opens the server's own pipes" },
   'src/sandbox/processes/spawn-child.ts': { uses: 'openSync', because: 'opens /dev/null' },
   'src/sandbox/processes/terminals.ts': { uses: 'openSync', because: "opens the server's own terminals" },
@@ -286,6 +288,14 @@ describe('the source', () => {
     // Skills set nothing. sandbox-bounds.ts has the name because commands cannot write there.
     const others = ['src/instructions/skills/skill-places.ts', 'src/policy/permissions/sandbox-bounds.ts'];
     expect(naming).toEqual(['src/config/trust/project-files.ts', ...others]);
+  });
+
+  test('asks is-empty-git-folder.ts wherever it looks for the repository of a folder: an empty `.git` is none', () => {
+    const searching = source.filter((path) => /\bjoin\((?:folder|above|one), '\.git'\)/.test(codeOf(path)));
+    // This one protects every `.git`.
+    const others = searching.filter((path) => path !== 'src/sandbox/places/find-nested-places.ts');
+    expect(others.filter((path) => !/\bisEmptyGitFolder\(|filter\(isEmptyGitFolder\)/.test(codeOf(path)))).toEqual([]);
+    expect(others).toHaveLength(4);
   });
 
   test('reads only such files in the home as no command can create or change: they decide what runs, or have keys', () => {

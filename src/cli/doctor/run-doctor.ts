@@ -5,6 +5,7 @@ import type { Log } from '../../base/log.ts';
 import { showText } from '../../base/text/show-text.ts';
 import { TrustedFiles } from '../../config/trust/trusted-files.ts';
 import { createSandbox } from '../../sandbox/create-sandbox.ts';
+import { guardListsFolder } from '../../sandbox/places/guard-list.ts';
 import type { Installation } from '../../sandbox/places/server-places.ts';
 import type { NodeVersions } from '../../store/sqlite/connect/native-build-problem.ts';
 import { checkConfig } from './check-config.ts';
@@ -35,8 +36,8 @@ export interface DoctorOptions {
 }
 
 /**
- * Looks at everything that a server would use, and prints what was found, with one thing to do for each problem. Changes nothing. Returns
- * whether there is no error; warnings do not count.
+ * Looks at everything that a server would use, and prints what was found, with one thing to do for each problem. Changes nothing, but
+ * removes the guards that killed servers have left. Returns whether there is no error; warnings do not count.
  */
 export async function runDoctor(options: DoctorOptions, print: (text: string) => void): Promise<boolean> {
   const checks = await allChecks(options);
@@ -51,13 +52,14 @@ async function allChecks({ home, homeSource, cwd, env, overrides, ...machine }: 
   // The doctor records nothing.
   const trustedFiles = new TrustedFiles({ home, writes: false });
   const { check, config } = await checkConfig({ home, cwd, env, overrides, trustedFiles, systemDir });
-  const deps = { platform, arch: arch(), home, storeDir: home, clock: systemClock, installation, userHome: env.HOME ?? null };
+  const guardLists = guardListsFolder(env);
+  const deps = { platform, arch: arch(), home, storeDir: home, clock: systemClock, installation, userHome: env.HOME ?? null, guardLists };
   const sandbox = createSandbox(deps);
   try {
     const [provider, store, bounds, git, mcpServers] = await Promise.all([
       checkProvider(config, { env, clock: systemClock, log: silent, userAgent: `heddle/${version}` }),
       checkStore(home, nodeVersions),
-      checkSandbox(sandbox),
+      checkSandbox(sandbox, guardLists),
       checkGit(cwd, env),
       checkMcpServers(config, cwd),
     ]);
