@@ -61,7 +61,7 @@ describe('no command outlives the server', () => {
     await nothingLives(sleep);
   });
 
-  test('that kills commands again and again', async () => {
+  test('that kills commands again and again', { tags: 'slow' }, async () => {
     const heddle = await startHeddle(place(CONFIG));
     for (let round = 0; round < 5; round++) {
       const sleep = await startTree(heddle);
