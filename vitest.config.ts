@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { useOwnTempFolder } from './test/support/run/own-temp-folder.ts';
-import { untaggedFiles } from './test/support/run/untagged-files.ts';
+import { mockingFiles, untaggedFiles } from './test/support/run/test-files.ts';
 
 /**
  * `npm test` has the mode `quick`: without the tests that have the tag `slow`, and with few runs of those that have the tag `seeded`.
@@ -23,13 +23,15 @@ export default defineConfig(({ mode }) => {
   const tagsFilter = FILTERS[mode];
   // Files without these tags are not even loaded.
   const leftOut = mode === 'rest' ? untaggedFiles() : [];
+  const mocking = mockingFiles();
   const common = {
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // Vitest leaves one core free. Most tests wait for processes and disks, so two files at a time suit two cores.
     maxWorkers: Math.max(2, availableParallelism() - 1),
-    // To load the sources again for each file would take longer than most files.
+    // To load the sources again for each file would take longer than most files. Those that replace modules need their own.
     isolate: false,
+    restoreMocks: true,
     env: { HEDDLE_TEST_RUNS: mode === 'quick' ? 'few' : 'all' },
     exclude: leftOut,
     tags: TAGS,
@@ -40,7 +42,8 @@ export default defineConfig(({ mode }) => {
   return {
     test: {
       projects: [
-        { test: { ...common, name: 'heddle', include: ['test/**/*.test.ts'], exclude: [...leftOut, 'test/process/**'] } },
+        { test: { ...common, name: 'heddle', include: ['test/**/*.test.ts'], exclude: [...leftOut, ...mocking, 'test/process/**'] } },
+        { test: { ...common, name: 'mocking', include: mocking, isolate: true } },
         { test: { ...built, name: 'process', include: ['test/process/**/*.test.ts'], exclude: [...leftOut, ...ALONE.map(folderOf)] } },
         ...ALONE.map((name, index) => ({
           test: { ...built, name, include: [`${folderOf(name)}/*.test.ts`], fileParallelism: false, sequence: { groupOrder: index + 1 } },

@@ -82,21 +82,17 @@ describe('the processes of an owner', () => {
     await expect(run(processes, 'true')).rejects.toThrow('the server is ending');
   });
 
-  test(
-    'are gone after 50 interrupts of a tree',
-    { tags: 'slow' },
-    async () => {
-      const processes = systemProcesses();
-      const sleep = uniqueSleep();
-      for (let round = 0; round < 50; round++) {
-        const running = await run(processes, `${sleep} & (setsid sh -c '${sleep} & env -i ${sleep}' &) ; ${sleep}`, {
-          owner: ['t', `${round}`],
-        });
-        await Promise.all([running.kill(), processes.killOwned(['t', `${round}`])]);
-        expect(livingWith(sleep)).toEqual([]);
-      }
-    },
-  );
+  test('are gone after 50 interrupts of a tree', { tags: 'slow' }, async () => {
+    const processes = systemProcesses();
+    const sleep = uniqueSleep();
+    for (let round = 0; round < 50; round++) {
+      const running = await run(processes, `${sleep} & (setsid sh -c '${sleep} & env -i ${sleep}' &) ; ${sleep}`, {
+        owner: ['t', `${round}`],
+      });
+      await Promise.all([running.kill(), processes.killOwned(['t', `${round}`])]);
+      expect(livingWith(sleep)).toEqual([]);
+    }
+  });
 });
 
 test('an error of the system during the preparation of a start is reported as a failed start', async () => {

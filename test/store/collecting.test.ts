@@ -376,27 +376,25 @@ function textOf(turnId: string): string {
   return number % 2 === 0 ? longText(number % 4) : turnId;
 }
 
-test(
-  'two processes fork, revert, delete and collect: every thread keeps its data, and no other data is kept',
-  { tags: 'seeded' },
-  async () => {
-    const property = fc.asyncProperty(fc.array(operation, { minLength: 1, maxLength: 60, size: 'max' }), async (operations) => {
-      const run = new Run();
-      try {
-        for (const each of operations) await run.apply(each);
-        await run.check();
-        for (const store of run.stores) await store.createThread(threadRecord(1_000_000 + run.stores.indexOf(store), { path: null }));
-        run.home.clock.advance(LONG_MS);
-        await run.check();
-        // The data that one process releases at its end is found by the next one.
-        for (const store of run.stores) await store.close();
-        await run.home.open().createThread(threadRecord(2_000_000, { path: null }));
-        run.home.clock.advance(LONG_MS);
-        expect(leftovers(run.home)).toEqual(NOTHING);
-      } finally {
-        await run.home.dispose();
-      }
-    });
-    await fc.assert(property, { numRuns: runs(30), interruptAfterTimeLimit: 30_000 });
-  },
-);
+test('two processes fork, revert, delete and collect: every thread keeps its data, and no other data is kept', {
+  tags: 'seeded',
+}, async () => {
+  const property = fc.asyncProperty(fc.array(operation, { minLength: 1, maxLength: 60, size: 'max' }), async (operations) => {
+    const run = new Run();
+    try {
+      for (const each of operations) await run.apply(each);
+      await run.check();
+      for (const store of run.stores) await store.createThread(threadRecord(1_000_000 + run.stores.indexOf(store), { path: null }));
+      run.home.clock.advance(LONG_MS);
+      await run.check();
+      // The data that one process releases at its end is found by the next one.
+      for (const store of run.stores) await store.close();
+      await run.home.open().createThread(threadRecord(2_000_000, { path: null }));
+      run.home.clock.advance(LONG_MS);
+      expect(leftovers(run.home)).toEqual(NOTHING);
+    } finally {
+      await run.home.dispose();
+    }
+  });
+  await fc.assert(property, { numRuns: runs(30), interruptAfterTimeLimit: 30_000 });
+});

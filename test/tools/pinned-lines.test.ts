@@ -305,6 +305,7 @@ test('whatever a line is like, a change of the script that it runs is noticed, o
   const base = tempFolder();
   // git looks no further up, where other programs work.
   mkdirSync(join(base, '.git', 'refs'), { recursive: true });
+  const numRuns = Number(process.env.HEDDLE_PINNED_LINES ?? runs(300));
   let count = 0;
   let compared = 0;
   await fc.assert(
@@ -322,7 +323,7 @@ test('whatever a line is like, a change of the script that it runs is noticed, o
         expect(isNoticed || !isCompared, script).toBe(true);
       },
     ),
-    { seed: 7, numRuns: Number(process.env.HEDDLE_PINNED_LINES ?? runs(300)) },
+    { seed: 7, numRuns },
   );
-  expect(compared).toBeGreaterThan(30);
+  expect(compared).toBeGreaterThan(numRuns / 10);
 });

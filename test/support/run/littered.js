@@ -61,7 +61,7 @@ function runTests(base) {
     user === null ? `as this user${process.getuid?.() === 0 ? ', root, since nobody cannot read the packages' : ''}` : 'as nobody';
   process.stdout.write(`a littered world, ${who}; HEDDLE_TESTS_SEED=${seed} repeats the order\n`);
   const order = ['--sequence.shuffle.files', '--sequence.shuffle.tests', `--sequence.seed=${seed}`];
-  const options = ['run', '--mode', 'quick', '--configLoader', 'runner', '--project', 'heddle', ...order];
+  const options = ['run', '--mode', 'quick', '--configLoader', 'runner', '--project', 'heddle', '--project', 'mocking', ...order];
   const [first, ...others] = process.argv.slice(2);
   // Files or folders that the caller names, else all.
   const files = first === undefined || first.startsWith('-') ? FOLDERS.map((name) => `test/${name}/`) : [];
