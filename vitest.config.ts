@@ -27,6 +27,8 @@ export default defineConfig(({ mode }) => {
   const common = {
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // A busy machine may need seconds for what takes milliseconds.
+    expect: { poll: { timeout: 30_000 } },
     // Vitest leaves one core free. Most tests wait for processes and disks, so two files at a time suit two cores.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     // To load the sources again for each file would take longer than most files. Those that replace modules need their own.

@@ -9,7 +9,7 @@ import { functionCall, isForSummary, message, response } from '../support/test-m
 import { startServer } from '../support/test-server.ts';
 
 /** With `HEDDLE_INTERRUPTS=1000`, so many. */
-const TURNS = Number(process.env.HEDDLE_INTERRUPTS ?? runs(30));
+const TURNS = Number(process.env.HEDDLE_INTERRUPTS ?? runs(30, 15));
 const HOOK = 'type = "command"\ncommand = "true"';
 const CONFIG = `model = "test-model"
 model_provider = "test"

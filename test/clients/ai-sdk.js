@@ -5,9 +5,9 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
-const require = createRequire(join(process.env.CLIENT_PACKAGES, 'package.json'));
-const { generateText, streamText } = require('ai');
-const { createCodexAppServer } = require('ai-sdk-provider-codex-app-server');
+const load = createRequire(join(process.env.CLIENT_PACKAGES, 'package.json'));
+const { generateText, streamText } = load('ai');
+const { createCodexAppServer } = load('ai-sdk-provider-codex-app-server');
 
 function open(settings) {
   const sessions = [];

@@ -5,8 +5,8 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
-const require = createRequire(join(process.env.CLIENT_PACKAGES, 'package.json'));
-const { createMessageConnection, StreamMessageReader, StreamMessageWriter } = require('vscode-jsonrpc/node');
+const load = createRequire(join(process.env.CLIENT_PACKAGES, 'package.json'));
+const { createMessageConnection, StreamMessageReader, StreamMessageWriter } = load('vscode-jsonrpc/node');
 const cwd = process.cwd();
 
 async function connect() {

@@ -21,7 +21,7 @@ describe('killing', () => {
     const sleep = uniqueSleep();
     const running = await run(systemProcesses(), `${script(sleep)}\n echo up; cat`, { input: true });
     await running.says('up');
-    await vi.waitFor(() => expect(livingWith(sleep)).toContain(sleep));
+    await vi.waitFor(() => expect(livingWith(sleep)).toContain(sleep), { timeout: 30_000 });
     await running.kill();
     expect(livingWith(sleep)).toEqual([]);
     expect(await running.ended).toEqual({ exitCode: 137, allRead: true });

@@ -14,7 +14,8 @@ export function useOwnTempFolder(): void {
   const above = tmpdir();
   for (const name of readdirSync(above)) if (hasEnded(NAME.exec(name)?.[1] ?? '')) remove(join(above, name));
   const folder = join(above, `heddle-tests-${processTag()}`);
-  mkdirSync(folder, { mode: 0o700 });
+  // Some tests run programs of other users in it.
+  mkdirSync(folder, { mode: 0o755 });
   Object.assign(process.env, { TMPDIR: folder, XDG_STATE_HOME: join(folder, 'state') });
   process.on('exit', () => remove(folder));
 }
