@@ -29,8 +29,8 @@ export default defineConfig(({ mode }) => {
     hookTimeout: 60_000,
     // A busy machine may need seconds for what takes milliseconds.
     expect: { poll: { timeout: 30_000 } },
-    // Vitest leaves one core free. Most tests wait for processes and disks, so two files at a time suit two cores.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // The slow tests mostly wait for processes, so twice as many files as cores suit them.
+    maxWorkers: mode === 'rest' ? 2 * availableParallelism() : Math.max(2, availableParallelism() - 1),
     // To load the sources again for each file would take longer than most files. Those that replace modules need their own.
     isolate: false,
     restoreMocks: true,

@@ -5,6 +5,8 @@ import { hasEnded, processTag, TAG_FORM } from '../../../src/base/process-tag.ts
 
 const NAME = new RegExp(`^heddle-tests-(${TAG_FORM})$`);
 
+const ENDING = { SIGHUP: 1, SIGTERM: 15 };
+
 /**
  * Gives this run of the tests, and everything that it starts, a folder of its own for temporary files, which is removed at the end of this
  * process. Also removes those of runs that were killed.
@@ -18,6 +20,8 @@ export function useOwnTempFolder(): void {
   mkdirSync(folder, { mode: 0o755 });
   Object.assign(process.env, { TMPDIR: folder, XDG_STATE_HOME: join(folder, 'state') });
   process.on('exit', () => remove(folder));
+  // Vitest ends with Ctrl-C by itself.
+  for (const [signal, number] of Object.entries(ENDING)) process.once(signal, () => process.exit(128 + number));
 }
 
 /** Processes that are just ending may still write. Another user's folder stays. */
