@@ -489,6 +489,22 @@ test('no file names a folder of the machine it was written on', () => {
   expect(naming).toEqual([]);
 });
 
+describe('the tests', () => {
+  const files = tests.filter((path) => path.endsWith('.test.ts'));
+
+  test('that measure time have the tag slow, so npm test leaves them out', () => {
+    const measuring = files.filter((path) => /^test\/process\/(?:timed|hostile|faults)\//.test(path));
+    expect(measuring.length).toBeGreaterThan(10);
+    expect(measuring.filter((path) => !textOf(path).startsWith('// @module-tag slow\n'))).toEqual([]);
+  });
+
+  test('that take the number of their inputs from support/runs.ts have the tag seeded, so test:rest runs them with all', () => {
+    const seeded = files.filter((path) => /\bruns\(/.test(textOf(path)) && textOf(path).includes('support/runs.ts'));
+    expect(seeded.length).toBeGreaterThan(10);
+    expect(seeded.filter((path) => !textOf(path).includes("tags: 'seeded'"))).toEqual([]);
+  });
+});
+
 describe('package-lock.json', () => {
   const lock = JSON.parse(textOf('package-lock.json')) as { packages: Record<string, LockedPackage> };
 

@@ -18,15 +18,18 @@ const GIT = [
   (path) => symlinkSync('empty', path),
 ];
 
-/** Makes folders inside each other, each with litter. Returns the innermost, in which the tests make their world. */
+/**
+ * Makes folders inside each other, each with litter. Returns the innermost, in which the tests make their world. Its path is short, since
+ * those of sockets must be.
+ */
 function litter(base) {
   let folder = base;
   for (const makeGit of GIT) {
-    for (const name of ['HEAD', '.codex', '.hg', 'empty', 'inner']) mkdirSync(join(folder, name));
+    for (const name of ['HEAD', '.codex', '.hg', 'empty', 'in']) mkdirSync(join(folder, name));
     makeGit(join(folder, '.git'));
     writeFileSync(join(folder, 'package.json'), '{ "name": "litter", "type": "commonjs" }\n');
     symlinkSync('/nonexistent', join(folder, 'link'));
-    folder = join(folder, 'inner');
+    folder = join(folder, 'in');
   }
   return folder;
 }
@@ -69,13 +72,15 @@ function runTests(base) {
   const { status } = spawnSync(process.execPath, [join(root, 'node_modules', 'vitest', 'vitest.mjs'), ...options, ...files, ...rest], {
     ...user,
     cwd: project,
-    env: { ...process.env, TMPDIR: temp, HOME: home },
+    env: { ...process.env, TMPDIR: temp, HOME: home, XDG_STATE_HOME: join(temp, 'state') },
     stdio: 'inherit',
   });
   return status ?? 1;
 }
 
-const base = mkdtempSync(join(tmpdir(), 'heddle-littered-'));
+// A signal that ends the tests must not end this process before it has removed the folder.
+for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM']) process.on(signal, () => {});
+const base = mkdtempSync(join(tmpdir(), 'heddle-'));
 try {
   process.exitCode = runTests(base);
 } finally {

@@ -12,8 +12,9 @@ const ENDING = { SIGHUP: 1, SIGTERM: 15 };
  * process. Also removes those of runs that were killed.
  */
 export function useOwnTempFolder(): void {
-  if (NAME.test(process.env.TMPDIR?.split('/').at(-1) ?? '')) return;
   const above = tmpdir();
+  // The caller has done so.
+  if (process.env.XDG_STATE_HOME?.startsWith(`${above}/`)) return;
   for (const name of readdirSync(above)) if (hasEnded(NAME.exec(name)?.[1] ?? '')) remove(join(above, name));
   const folder = join(above, `heddle-tests-${processTag()}`);
   // Some tests run programs of other users in it.
