@@ -25,8 +25,8 @@ export default defineConfig(({ mode }) => {
   const leftOut = mode === 'rest' ? untaggedFiles() : [];
   const mocking = mockingFiles();
   const common = {
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     // A busy machine may need seconds for what takes milliseconds.
     expect: { poll: { timeout: 30_000 } },
     // The slow tests mostly wait for processes, so twice as many files as cores suit them.

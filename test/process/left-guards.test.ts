@@ -120,6 +120,19 @@ test('lists of other starts of the system count only on the same machine, and da
   await last.finish();
 });
 
+test('no command changes a list, also where the home folder is the workspace', async () => {
+  const where = world();
+  const own = { XDG_STATE_HOME: '' };
+  const heddle = await startHeddle(where, { env: own });
+  const attempts =
+    'for f in .local/state/heddle/guards/*; do echo x >> $f; rm $f; done; mv .local elsewhere; ls -A .local/state/heddle/guards';
+  const { stdout } = await heddle.request('command/exec', { command: ['sh', '-c', `${attempts} 2>/dev/null`] });
+  expect(stdout.trim().split('\n')).toEqual([expect.stringMatching(/\.guards$/)]);
+  expect(readFileSync(join(where.work, '.local', 'state', 'heddle', 'guards', stdout.trim()), 'utf8')).not.toContain('x\n');
+  await heddle.finish();
+  expect(readdirSync(where.work)).toEqual(['.local']);
+});
+
 test.skipIf(process.getuid?.() === 0)('guards in a folder that cannot be written now are removed later', async () => {
   const where = world();
   await kill(await withCommand(where));

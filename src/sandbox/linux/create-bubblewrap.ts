@@ -83,11 +83,12 @@ export function createBubblewrap({ sharedFolders = SHARED_FOLDERS, ...deps }: Bu
   function viewDeps(): ViewDeps {
     if (looked !== null) return looked;
     const shared = sharedFolders.map(realPathOrSame);
+    const list = new GuardList(guardLists);
     looked = {
-      guardedPlaces: new GuardedPlaces({ clock, shared, list: new GuardList(guardLists) }),
+      guardedPlaces: new GuardedPlaces({ clock, shared, list }),
       nestedNames: new NestedNames(clock),
       runningViews: new RunningViews(),
-      serverPlaces: [...serverPlaces(installation), ...(storeDir === home ? [] : [storeDir]), ...(guardLists === null ? [] : [guardLists])],
+      serverPlaces: [...serverPlaces(installation), ...(storeDir === home ? [] : [storeDir]), ...list.places()],
       serverPrograms,
       sharedFolders: shared,
       userHome,

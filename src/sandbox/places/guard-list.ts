@@ -4,6 +4,7 @@ import type { Env } from '../../base/env.ts';
 import { openForAppendingSync } from '../../base/files/open-new-file.ts';
 import { textOf } from '../../base/files/text-of.ts';
 import { makeFolderSync } from '../../base/paths/make-folder.ts';
+import { realPath } from '../../base/paths/real-path.ts';
 import { processTag, TAG_FORM } from '../../base/process-tag.ts';
 
 const LIST_NAME = new RegExp(`^(${TAG_FORM})\\.guards$`);
@@ -58,6 +59,18 @@ export class GuardList {
   constructor(folder: string | null) {
     this.#folder = folder;
     this.#file = join(folder ?? '', `${processTag()}.guards`);
+  }
+
+  /** Makes the folder of the lists, and returns its real path, which commands must not change. Returns none if it cannot be made. */
+  places(): string[] {
+    if (this.#folder === null) return [];
+    try {
+      makeFolderSync(this.#folder, 0o700);
+    } catch {
+      return [];
+    }
+    const real = realPath(this.#folder);
+    return real === null ? [] : [real];
   }
 
   add(made: Omit<ListedGuard, 'machine'>): void {
