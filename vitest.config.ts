@@ -1,54 +1,56 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { useOwnTempFolder } from './test/support/run/own-temp-folder.ts';
+import { mockingFiles, untaggedFiles } from './test/support/run/test-files.ts';
 
-// Vitest leaves one core free. Most tests wait for processes and disks, so two files at a time suit two cores.
-const common = { testTimeout: 60_000, hookTimeout: 60_000, maxWorkers: Math.max(2, availableParallelism() - 1) };
+/**
+ * `npm test` has the mode `quick`: without the tests that have the tag `slow`, and with few runs of those that have the tag `seeded`.
+ * `npm run test:rest` has the mode `rest`: the tests with these tags, with all runs. Without a mode, everything runs, with all runs.
+ */
+const FILTERS: Record<string, string[]> = { quick: ['!slow'], rest: ['slow or seeded'] };
 
-export default defineConfig({
-  test: {
-    projects: [
-      { test: { ...common, name: 'heddle', include: ['test/**/*.test.ts'], exclude: ['test/process/**'] } },
-      // These start the built executable, which is built for them when the sources are newer.
-      {
-        test: {
-          ...common,
-          name: 'process',
-          include: ['test/process/**/*.test.ts'],
-          exclude: ['test/process/timed/**', 'test/process/hostile/**', 'test/process/faults/**'],
-          globalSetup: 'test/process/build.ts',
-        },
-      },
-      // The tests of these three measure time, so they run one after another, after all other tests.
-      {
-        test: {
-          ...common,
-          name: 'timed',
-          include: ['test/process/timed/**/*.test.ts'],
-          globalSetup: 'test/process/build.ts',
-          fileParallelism: false,
-          sequence: { groupOrder: 1 },
-        },
-      },
-      {
-        test: {
-          ...common,
-          name: 'hostile',
-          include: ['test/process/hostile/**/*.test.ts'],
-          globalSetup: 'test/process/build.ts',
-          fileParallelism: false,
-          sequence: { groupOrder: 2 },
-        },
-      },
-      {
-        test: {
-          ...common,
-          name: 'faults',
-          include: ['test/process/faults/**/*.test.ts'],
-          globalSetup: 'test/process/build.ts',
-          fileParallelism: false,
-          sequence: { groupOrder: 3 },
-        },
-      },
-    ],
-  },
+const TAGS = [
+  { name: 'slow', description: 'Takes seconds, or measures time. `npm test` leaves it out.' },
+  { name: 'seeded', description: 'Generates its input. `npm test` runs it with few inputs.' },
+];
+
+/** The tests of these folders measure time, so they run one after another, after all other tests. */
+const ALONE = ['timed', 'hostile', 'faults'];
+const folderOf = (name: string) => `test/process/${name}/**`;
+
+export default defineConfig(({ mode }) => {
+  useOwnTempFolder();
+  const tagsFilter = FILTERS[mode];
+  // Files without these tags are not even loaded.
+  const leftOut = mode === 'rest' ? untaggedFiles() : [];
+  const mocking = mockingFiles();
+  const common = {
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    // A busy machine may need seconds for what takes milliseconds.
+    expect: { poll: { timeout: 30_000 } },
+    // The slow tests mostly wait for processes, so twice as many files as cores suit them.
+    maxWorkers: mode === 'rest' ? 2 * availableParallelism() : Math.max(2, availableParallelism() - 1),
+    // To load the sources again for each file would take longer than most files. Those that replace modules need their own.
+    isolate: false,
+    restoreMocks: true,
+    env: { HEDDLE_TEST_RUNS: mode === 'quick' ? 'few' : 'all' },
+    exclude: leftOut,
+    tags: TAGS,
+    ...(tagsFilter === undefined ? {} : { tagsFilter }),
+  };
+  // These start the built executable, which is built for them when the sources are newer.
+  const built = { ...common, globalSetup: 'test/process/build.ts' };
+  return {
+    test: {
+      projects: [
+        { test: { ...common, name: 'heddle', include: ['test/**/*.test.ts'], exclude: [...leftOut, ...mocking, 'test/process/**'] } },
+        { test: { ...common, name: 'mocking', include: mocking, isolate: true } },
+        { test: { ...built, name: 'process', include: ['test/process/**/*.test.ts'], exclude: [...leftOut, ...ALONE.map(folderOf)] } },
+        ...ALONE.map((name, index) => ({
+          test: { ...built, name, include: [`${folderOf(name)}/*.test.ts`], fileParallelism: false, sequence: { groupOrder: index + 1 } },
+        })),
+      ],
+    },
+  };
 });

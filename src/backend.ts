@@ -42,10 +42,12 @@ import type { Dial } from './network/checked-dial.ts';
 import { policyReads } from './policy/permissions/policy-reads.ts';
 import type { RateLimitSnapshot } from './protocol/generated/types.ts';
 import { createSandbox } from './sandbox/create-sandbox.ts';
+import { guardListsFolder } from './sandbox/places/guard-list.ts';
 import type { Installation } from './sandbox/places/server-places.ts';
 import { createProcesses } from './sandbox/processes/create-processes.ts';
 import type { Processes } from './sandbox/processes/processes.ts';
 import { ServerPrograms } from './sandbox/server-programs/server-programs.ts';
+import { sweepAtStart } from './sandbox/sweep-at-start.ts';
 import { ClientServices } from './server/client-services.ts';
 import type { Clients } from './server/clients.ts';
 import { closeInOrder } from './server/close-in-order.ts';
@@ -217,12 +219,15 @@ function createBase(options: AppParts, { clock, log, pace }: Front) {
   const { home, cwd, env, storeDir = home } = options;
   const { proxies, listeners } = createProxies(options, clock);
   const serverPrograms = new ServerPrograms({ clock, env });
-  const sandbox = createSandbox({ ...options, arch: arch(), storeDir, clock, userHome: env.HOME ?? null, serverPrograms, listeners });
+  const guardLists = guardListsFolder(env);
+  const own = { storeDir, userHome: env.HOME ?? null, guardLists };
+  const sandbox = createSandbox({ ...options, ...own, arch: arch(), clock, serverPrograms, listeners });
+  const swept = options.pacing === undefined ? sweepAtStart(guardLists, log) : Promise.resolve();
   const processes = pace.processes(createProcesses({ ...options, log, sandbox }));
   const credentials = new CredentialStore(home, clock, (secrets) => options.tap?.hide?.(secrets));
   const programs = new ThreadPrograms({ sandbox, log, env, cwd });
   serverPrograms.listBy(() => programs.all());
-  return { sandbox, programs, processes, proxies, credentials };
+  return { sandbox, programs, processes, proxies, credentials, swept };
 }
 
 type Base = Front & ReturnType<typeof createBase>;
@@ -312,7 +317,7 @@ const editHere: EditToml = async (text, edits) => {
   return editToml(text, edits);
 };
 
-interface Parts extends Pick<Base, 'clients' | 'processes' | 'proxies' | 'store'> {
+interface Parts extends Pick<Base, 'clients' | 'processes' | 'proxies' | 'store' | 'swept'> {
   threads: Threads;
   notifier: TurnNotifier;
   services: ClientServices;
@@ -323,7 +328,7 @@ interface Parts extends Pick<Base, 'clients' | 'processes' | 'proxies' | 'store'
 }
 
 async function close(
-  { threads, notifier, clients, services, skillFolders, mcp, logins, processes, proxies, store, models }: Parts,
+  { threads, notifier, clients, services, skillFolders, mcp, logins, processes, proxies, store, models, swept }: Parts,
   reason: 'shutdown' | 'clientGone' = 'shutdown',
 ): Promise<string[]> {
   await closeInOrder(
@@ -331,7 +336,7 @@ async function close(
     [() => notifier.settled()],
     [() => logins.close()],
     [() => mcp.close()],
-    [() => processes.close()],
+    [() => processes.close(), () => swept],
     [() => proxies.close()],
     // At the same time: a client that does not read must not delay a process that wants its threads.
     [() => clients.close(), () => store.close()],

@@ -68,7 +68,9 @@ const FS_FOR_SOME: Record<string, { uses: string; because: string }> = {
   'src/sandbox/linux/network-namespaces.ts': { uses: 'openSync', because: "opens the server's own descriptors" },
   'src/sandbox/linux/prepare-namespace.ts': { uses: 'openSync', because: 'opens namespaces, which cannot be read' },
   'src/sandbox/places/guarded-places.ts': { uses: 'openSync', because: 'opens folders only' },
+  'src/sandbox/places/guard-list.ts': { uses: 'rmSync', because: 'removes its own list' },
   'src/sandbox/places/open-place.ts': { uses: 'openSync', because: 'opens handles, which cannot be read' },
+  'src/sandbox/places/sweep-guards.ts': { uses: 'openSync rmSync', because: 'opens folders only; removes lists, whose names are ours' },
   'src/sandbox/processes/pipes.ts': { uses: 'openSync', because: "opens the server's own pipes" },
   'src/sandbox/processes/spawn-child.ts': { uses: 'openSync', because: 'opens /dev/null' },
   'src/sandbox/processes/terminals.ts': { uses: 'openSync', because: "opens the server's own terminals" },
@@ -291,6 +293,14 @@ describe('the source', () => {
     expect(naming).toEqual(['src/cli/doctor/check-home.ts', 'src/config/trust/project-files.ts', ...others]);
   });
 
+  test('asks is-empty-git-folder.ts wherever it looks for the repository of a folder: an empty `.git` is none', () => {
+    const searching = source.filter((path) => /\bjoin\((?:folder|above|one), '\.git'\)/.test(codeOf(path)));
+    // This one protects every `.git`.
+    const others = searching.filter((path) => path !== 'src/sandbox/places/find-nested-places.ts');
+    expect(others.filter((path) => !/\bisEmptyGitFolder\(|filter\(isEmptyGitFolder\)/.test(codeOf(path)))).toEqual([]);
+    expect(others).toHaveLength(4);
+  });
+
   test('reads only such files in the home as no command can create or change: they decide what runs, or have keys', () => {
     const read = source.filter((path) => /^src\/(config|mcp|handlers\/config-writing)\//.test(path)).flatMap(homeFilesOf);
     expect(read.length).toBeGreaterThan(15);
@@ -480,6 +490,22 @@ test('no file names a folder of the machine it was written on', () => {
     folders.filter((folder) => folder.test(textOf(path))).map((folder) => `${path}: ${folder}`),
   );
   expect(naming).toEqual([]);
+});
+
+describe('the tests', () => {
+  const files = tests.filter((path) => path.endsWith('.test.ts'));
+
+  test('that measure time have the tag slow, so npm test leaves them out', () => {
+    const measuring = files.filter((path) => /^test\/process\/(?:timed|hostile|faults)\//.test(path));
+    expect(measuring.length).toBeGreaterThan(10);
+    expect(measuring.filter((path) => !textOf(path).startsWith('// @module-tag slow\n'))).toEqual([]);
+  });
+
+  test('that take the number of their inputs from support/runs.ts have the tag seeded, so test:rest runs them with all', () => {
+    const seeded = files.filter((path) => /\bruns\(/.test(textOf(path)) && textOf(path).includes('support/runs.ts'));
+    expect(seeded.length).toBeGreaterThan(10);
+    expect(seeded.filter((path) => !textOf(path).includes("tags: 'seeded'"))).toEqual([]);
+  });
 });
 
 describe('package-lock.json', () => {

@@ -27,6 +27,11 @@ export function hasEnded(tag: string): boolean {
   return startOf(`/proc/${pid}`) !== start;
 }
 
+/** Whether a tag is of another start of the system than this one, of this machine or another. */
+export function isOfOtherBoot(tag: string): boolean {
+  return isTag(tag) && tag !== UNKNOWN && bootId() !== '' && tag.split('-')[0] !== bootId();
+}
+
 function isTag(text: string): boolean {
   return new RegExp(`^${TAG_FORM}$`).test(text);
 }

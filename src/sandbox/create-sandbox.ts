@@ -18,6 +18,8 @@ export interface SandboxDeps {
   installation: Installation;
   /** The user's home folder. Null: unknown. */
   userHome: string | null;
+  /** The folder of the lists of guards: see `guardListsFolder`. Commands cannot change it. Default: guards are not listed. */
+  guardLists?: string | null;
   /** The programs that the server starts outside the sandbox. Commands cannot change what they run. Default: none. */
   serverPrograms?: ServerPrograms;
   /** Makes the listeners of commands' proxies, by default in this thread. */

@@ -7,7 +7,7 @@ import { startServer } from '../support/test-server.ts';
 /** The turns of the event loop after which a turn is interrupted, at most. */
 const ROUNDS_MAX = 40;
 
-test('an interrupt that comes at any moment of a turn is refused, or the turn ends interrupted', async () => {
+test('an interrupt that comes at any moment of a turn is refused, or the turn ends interrupted', { tags: 'slow' }, async () => {
   const plans = response(functionCall('update_plan', { plan: [{ step: 'Look', status: 'pending' }] }));
   // Of a turn that is interrupted, the next one gets what is left.
   const responses = Array.from({ length: ROUNDS_MAX }, () => [plans, plans, plans, response(message('Hello.'))]).flat();

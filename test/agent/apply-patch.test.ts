@@ -450,7 +450,7 @@ describe('while the model writes a patch', () => {
     expect(read(server, 'n')).toBe('one\ntwo\n');
   });
 
-  test('previews of a patch of a megabyte add up to a few times its size', async () => {
+  test('previews of a patch of a megabyte add up to a few times its size', { tags: 'slow' }, async () => {
     const patch = patchOf(
       '*** Add File: n',
       ...Array.from({ length: 20_000 }, (_, index) => `+line ${index} of a long file, so that it is long`),

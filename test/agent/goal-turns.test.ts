@@ -347,7 +347,7 @@ describe('it stops', () => {
     expect(story(server.client).slice(-4, -2)).toEqual(['goal blocked 44 by turn 2', 'warning']);
   });
 
-  test('after a hundred turns without input of a client', async () => {
+  test('after a hundred turns without input of a client', { tags: 'slow' }, async () => {
     const server = await threadOn(Array.from({ length: 200 }, (_, index) => response(index % 2 === 0 ? PLAN : message('on'))));
     await server.client.request('thread/goal/set', { threadId, objective: 'all green' });
     await ended(server, 100);

@@ -3,12 +3,13 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Model, ModelEvent } from '../../src/model/model.ts';
 import { gatedStore } from '../support/gated-store.ts';
+import { runs } from '../support/runs.ts';
 import { type TestClient, text } from '../support/test-client.ts';
 import { functionCall, isForSummary, message, response } from '../support/test-model.ts';
 import { startServer } from '../support/test-server.ts';
 
 /** With `HEDDLE_INTERRUPTS=1000`, so many. */
-const TURNS = Number(process.env.HEDDLE_INTERRUPTS ?? 30);
+const TURNS = Number(process.env.HEDDLE_INTERRUPTS ?? runs(30, 15));
 const HOOK = 'type = "command"\ncommand = "true"';
 const CONFIG = `model = "test-model"
 model_provider = "test"
@@ -72,7 +73,9 @@ const plans: fc.Arbitrary<Plan> = fc.record({
   ),
 });
 
-test(`of ${TURNS} turns of all kinds, each interrupted at random moments, no accepted interrupt ends otherwise than interrupted`, async () => {
+test(`of ${TURNS} turns of all kinds, each interrupted at random moments, no accepted interrupt ends otherwise than interrupted`, {
+  tags: 'seeded',
+}, async () => {
   const model = new PlanModel();
   let onWrite = async () => {};
   const server = await startServer({ config: CONFIG, otherModel: model, wrapStore: (store) => gatedStore(store, () => onWrite()) });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ModelEvent } from '../../src/model/model.ts';
+import { runs } from '../support/runs.ts';
 import type { TestClient } from '../support/test-client.ts';
 import { text } from '../support/test-client.ts';
 import { asked, conversation, functionCall, message, response, said } from '../support/test-model.ts';
@@ -25,7 +26,7 @@ const moves: fc.Arbitrary<Move[]> = fc.array(
 /** How many rounds of the event loop pass before each event of a response. */
 const paces = fc.array(fc.nat(3), { minLength: 4, maxLength: 4 });
 
-test('whenever items are injected, the model reads each once, in the stored order', async () => {
+test('whenever items are injected, the model reads each once, in the stored order', { tags: 'seeded' }, async () => {
   const server = await startServer();
   const { client, model } = server;
   const plan = functionCall('update_plan', { plan: [{ step: 'one', status: 'pending' }] });
@@ -48,7 +49,7 @@ test('whenever items are injected, the model reads each once, in the stored orde
       await client.turn(fork.thread.id, 'of the fork');
       expect(conversation(model.request(model.requests.length))).toEqual([...read, said('last'), asked('of the fork')]);
     }),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
 });
 

@@ -4,6 +4,7 @@ import type { ModelEvent } from '../../src/model/model.ts';
 import { idOf } from '../support/counting-ids.ts';
 import { ANY_ID, agentItem, userItem } from '../support/expected.ts';
 import { Gate } from '../support/gate.ts';
+import { runs } from '../support/runs.ts';
 import { text } from '../support/test-client.ts';
 import { conversation, message, response, said, TestModel } from '../support/test-model.ts';
 import { startServer, type TestServer } from '../support/test-server.ts';
@@ -46,7 +47,7 @@ describe('in plan mode', () => {
     expect(conversation(server.model.request(2))[1]).toEqual(said(PLAN));
   });
 
-  test('however the deltas are split, they add up to the completed texts', async () => {
+  test('however the deltas are split, they add up to the completed texts', { tags: 'seeded' }, async () => {
     const server = await startServer();
     const { id: threadId } = (await server.client.request('thread/start', {})).thread;
     await fc.assert(
@@ -63,7 +64,7 @@ describe('in plan mode', () => {
         expect(streamed('item/plan/delta')).toBe('# Plan\n- one\n');
         expect(streamed('item/agentMessage/delta')).toBe('First this.\nWhat do you think?');
       }),
-      { numRuns: 30 },
+      { numRuns: runs(30) },
     );
   });
 

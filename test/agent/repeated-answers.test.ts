@@ -4,6 +4,7 @@ import type { ModelEvent } from '../../src/model/model.ts';
 import type { ThreadItem } from '../../src/protocol/generated/types.ts';
 import { idOf } from '../support/counting-ids.ts';
 import { brief } from '../support/expected.ts';
+import { runs } from '../support/runs.ts';
 import { asked, conversation, message, response, retrying, said, TestModel, USAGE } from '../support/test-model.ts';
 import { startServer, type TestServer } from '../support/test-server.ts';
 
@@ -72,7 +73,7 @@ test('an answer that was complete when the stream broke is told to the model, wh
   expect(conversation(server.model.request(3))).toEqual([asked('hi'), said('Hello'), said('world'), asked('two')]);
 });
 
-test('whatever the attempts are, clients see each message once, whole, and as it is stored', async () => {
+test('whatever the attempts are, clients see each message once, whole, and as it is stored', { tags: 'seeded' }, async () => {
   const words = fc.array(fc.constantFrom('a', 'b', 'ab'), { minLength: 1, maxLength: 4 }).map((parts) => parts.join(''));
   const attempt = fc.record({ texts: fc.array(words, { maxLength: 2 }), cut: fc.nat(4), chars: fc.integer({ min: 1, max: 3 }) });
   await fc.assert(
@@ -95,6 +96,6 @@ test('whatever the attempts are, clients see each message once, whole, and as it
         expect(completed.some((item) => item.text.startsWith(text) || text.startsWith(item.text))).toBe(true);
       await server.close();
     }),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
 });

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { RequestError } from '../../src/client/request-error.ts';

@@ -6,6 +6,7 @@ import type { ResponseItem } from '../../src/protocol/generated/types.ts';
 import { answer, question } from '../support/asking.ts';
 import { brief } from '../support/expected.ts';
 import { Gate } from '../support/gate.ts';
+import { runs } from '../support/runs.ts';
 import { text } from '../support/test-client.ts';
 import {
   asked,
@@ -301,7 +302,9 @@ test('the calls of a review begin while its model still responds', async () => {
 /** A part of a response: a message, reasoning, a call, or a wait until the calls so far have run. */
 type Word = 'm' | 'r' | 'c' | 'g';
 
-test('however responses are cut and whenever calls end, each request extends the one before, and calls run once, with their outputs in order', async () => {
+test('however responses are cut and whenever calls end, each request extends the one before, and calls run once, with their outputs in order', {
+  tags: 'seeded',
+}, async () => {
   const word = fc.constantFrom<Word>('m', 'r', 'c', 'g');
   const attempts = fc.array(fc.array(word, { minLength: 1, maxLength: 6 }), { minLength: 1, maxLength: 3 });
   await fc.assert(
@@ -333,7 +336,7 @@ test('however responses are cut and whenever calls end, each request extends the
       expect(asksFor(server, asks + 1)).toEqual(words(expected.list()));
       await server.close();
     }),
-    { numRuns: 30 },
+    { numRuns: runs(30) },
   );
 });
 

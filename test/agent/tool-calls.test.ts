@@ -141,7 +141,7 @@ test('calls and their outputs are in the history after a restart', async () => {
   ]);
 });
 
-test('a model that never stops calling is stopped after 1000 requests, and the turn fails', async () => {
+test('a model that never stops calling is stopped after 1000 requests, and the turn fails', { tags: 'slow' }, async () => {
   const model = new TirelessModel();
   const server = await startServer({ model });
   await server.client.request('thread/start', {});

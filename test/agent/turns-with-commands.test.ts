@@ -59,7 +59,7 @@ describe('if the disk is full when a command ends', () => {
     await turn;
     server.disk.isFull = true;
     await writeFile(join(server.cwd, 'p'), 'it\n');
-    await vi.waitUntil(() => server.disk.refused > 0);
+    await vi.waitUntil(() => server.disk.refused > 0, { timeout: 30_000 });
     expect(completed(server)).toEqual([]);
     server.disk.isFull = false;
     server.model.push(done);
@@ -87,7 +87,7 @@ test('a background command that ends before the end of its failed turn is stored
   await gate.reached;
   await writeFile(join(server.cwd, 'p'), 'it\n');
   const running = () => server.client.request('thread/backgroundTerminals/list', { threadId: THREAD });
-  await vi.waitUntil(async () => (await running()).data.length === 0);
+  await vi.waitUntil(async () => (await running()).data.length === 0, { timeout: 30_000 });
   gate.open();
   expect((await turn).status).toBe('failed');
   expect(kinds).toEqual(['item']);

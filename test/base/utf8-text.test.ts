@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Utf8Text } from '../../src/base/text/utf8-text.ts';
+import { runs } from '../support/runs.ts';
 
 /** More than is decoded at once. */
 const LONG_BYTES = 300 * 1024;
@@ -16,13 +17,13 @@ function textOf(bytes: Buffer, cuts: readonly number[]): string | null {
 
 const cuts = fc.array(fc.nat(2 * LONG_BYTES), { maxLength: 20 });
 
-test('a text is the same in any parts, short and long', () => {
+test('a text is the same in any parts, short and long', { tags: 'seeded' }, () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', minLength: 1, maxLength: 30 }), fc.boolean(), cuts, (part, isLong, places) => {
       const text = part.repeat(isLong ? Math.ceil(LONG_BYTES / Buffer.byteLength(part)) : 1);
       expect(textOf(Buffer.from(text), places) === text).toBe(true);
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   );
 });
 

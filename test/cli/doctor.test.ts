@@ -206,7 +206,7 @@ describe('heddle doctor', () => {
     ['bwrap: No permissions to create new namespace', /create a user namespace \(.*\)\.$/, /^(Run: sudo sysctl|Start the container) /],
     ['bwrap: it is Tuesday', /does not start \(bwrap: it is Tuesday\)\.$/, /docs\/security\.md/],
   ])('the thing to do about a sandbox that does not work is what its problem says: %s', async (said, message, fix) => {
-    const { problems } = await checkSandbox({ available: async () => ({ problem: bubblewrapProblem(said) }) });
+    const { problems } = await checkSandbox({ available: async () => ({ problem: bubblewrapProblem(said) }) }, null);
     expect(problems).toMatchObject([{ message: expect.stringMatching(message) as string, fix: expect.stringMatching(fix) as string }]);
     expect(problems[0]?.fix).not.toContain('danger-full-access');
   });

@@ -21,7 +21,7 @@ async function rolesOf(files: Record<string, string>, sources: Partial<ConfigSou
 /** A project with these files that the user trusts, with this config.toml in the home. */
 function projectOf(files: Record<string, string>, user = ''): ConfigSources & { folder: string } {
   const folder = tempFolder(files);
-  mkdirSync(join(folder, '.git'));
+  mkdirSync(join(folder, '.git', 'refs'), { recursive: true });
   const home = tempFolder({ 'config.toml': `${user}\n[projects.${JSON.stringify(folder)}]\ntrust_level = "trusted"\n` });
   return { folder, ...sourcesIn(home, { cwd: folder, env }) };
 }

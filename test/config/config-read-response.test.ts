@@ -91,7 +91,7 @@ describe('a value that clients could not read is null', () => {
 
 test('layers, the strongest first, and the origin of each value', async () => {
   const folder = tempFolder({ '.codex/config.toml': 'service_tier = "flex"\n', 'x/.codex/config.toml': '' });
-  mkdirSync(join(folder, '.git'));
+  mkdirSync(join(folder, '.git', 'refs'), { recursive: true });
   const projects = `[projects.${JSON.stringify(folder)}]\ntrust_level = "trusted"\n[projects.${JSON.stringify(join(folder, 'x'))}]\ntrust_level = "no"\n`;
   const text = `model = "user"\nprofile = "p"\nlist = [1, 2]\nsandbox_workspace_write.network_access = true\n[profiles.p]\nmodel = "profile"\n${projects}`;
   const home = tempFolder({ 'config.toml': text });

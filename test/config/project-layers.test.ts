@@ -9,7 +9,7 @@ const trust = (path: string, level = 'trusted') => `[projects.${JSON.stringify(p
 
 function project(files: Record<string, string>): string {
   const folder = tempFolder(files);
-  mkdirSync(join(folder, '.git'), { recursive: true });
+  mkdirSync(join(folder, '.git', 'refs'), { recursive: true });
   mkdirSync(join(folder, 'a', 'b'), { recursive: true });
   return folder;
 }

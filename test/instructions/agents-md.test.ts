@@ -10,7 +10,7 @@ const read = (home: string, cwd: string, more: { projectBytesMax?: number; fallb
 
 function repository(files: Record<string, string | Buffer>): string {
   const folder = tempFolder(files);
-  mkdirSync(join(folder, '.git'), { recursive: true });
+  mkdirSync(join(folder, '.git', 'refs'), { recursive: true });
   mkdirSync(join(folder, 'a', 'b'), { recursive: true });
   return folder;
 }
@@ -63,6 +63,19 @@ test('a worktree, whose .git is a file, is a root too', () => {
   const folder = tempFolder({ 'AGENTS.md': 'OUTER', 'tree/.git': 'gitdir: elsewhere', 'tree/AGENTS.md': 'ROOT', 'tree/a/AGENTS.md': 'A' });
   const tree = join(folder, 'tree');
   expect(read(tempFolder(), join(tree, 'a')).sources).toEqual([join(tree, 'AGENTS.md'), join(tree, 'a', 'AGENTS.md')]);
+});
+
+test.each([
+  ['an empty folder', (path: string) => mkdirSync(path)],
+  ['a guard that a killed server has left', (path: string) => mkdirSync(join(path, 'held-for-sandbox-1-1-0a'), { recursive: true })],
+  ['a link to an empty folder', (path: string) => symlinkSync(tempFolder(), path)],
+])('a .git that is %s is no root', (_, make) => {
+  const folder = repository({ 'AGENTS.md': 'ROOT', 'a/AGENTS.md': 'A' });
+  make(join(folder, 'a', '.git'));
+  const paths = [join(folder, 'AGENTS.md'), join(folder, 'a', 'AGENTS.md')];
+  expect(read(tempFolder(), join(folder, 'a')).sources).toEqual(paths);
+  rmSync(join(folder, '.git'), { recursive: true });
+  expect(read(tempFolder(), join(folder, 'a')).sources).toEqual(paths.slice(1));
 });
 
 test('outside of a repository only the cwd counts', () => {

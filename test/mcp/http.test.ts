@@ -222,13 +222,16 @@ test('a flood of requests of a server is answered by 200 requests at a time', as
   const server = await mcpThread([], { config: web(url) });
   await reached(server, 'ready');
   expect(await call(server)).toEqual({ content: [] });
-  await vi.waitFor(() => expect(held).toHaveLength(200));
+  await vi.waitFor(() => expect(held).toHaveLength(200), { timeout: 30_000 });
   for (const response of held.splice(0)) response.writeHead(202).end();
   pings = 1;
-  await vi.waitFor(async () => {
-    await call(server);
-    expect(held.length).toBeGreaterThan(0);
-  });
+  await vi.waitFor(
+    async () => {
+      await call(server);
+      expect(held.length).toBeGreaterThan(0);
+    },
+    { timeout: 30_000 },
+  );
   expect(held.length).toBeLessThanOrEqual(200);
 });
 

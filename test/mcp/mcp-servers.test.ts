@@ -247,14 +247,14 @@ test('changed tools that cannot be listed are listed again a second later', asyn
   const names = () => server.tools.map(({ name }) => name);
   expect(names()).not.toContain('grown');
   clock.advance(1_000);
-  await vi.waitFor(() => expect(names()).toContain('grown'));
+  await vi.waitFor(() => expect(names()).toContain('grown'), { timeout: 30_000 });
 });
 
 test('tools that change while the server starts are listed again', async () => {
   const { servers, config, root } = setUp();
   const { server } = servers.use(config({ MCP_MODE: 'late' }), user(root));
   await server.settled(NEVER);
-  await vi.waitFor(() => expect(server.tools.map(({ name }) => name)).toContain('grown'));
+  await vi.waitFor(() => expect(server.tools.map(({ name }) => name)).toContain('grown'), { timeout: 30_000 });
 });
 
 test('a server that hangs while it starts does not hold up others', async () => {

@@ -211,7 +211,7 @@ describe('DNS', () => {
   test('that never answers holds up no other name for long, and nothing once the proxy closes', async () => {
     const { proxy, port, asked } = await startProxy({ decide: byPolicy(OPEN), resolve: () => new Promise(() => {}) });
     const waiting = Array.from({ length: 20 }, (_, index) => exchange(port, `CONNECT a${index}.example:443 HTTP/1.1\r\n\r\n`));
-    await vi.waitFor(() => expect(asked).toHaveLength(20), { interval: 2 });
+    await vi.waitFor(() => expect(asked).toHaveLength(20), { interval: 2, timeout: 30_000 });
     proxy.close();
     await Promise.all(waiting);
   });
@@ -339,7 +339,7 @@ test('the proxies of several clients share the files that the server can open, a
       onTestFinished(() => void client.destroy());
       client.on('error', () => {}).write(`CONNECT 127.0.0.1:${silent.port} HTTP/1.1\r\n\r\n`);
     }
-    await vi.waitFor(() => expect(sockets.size).toBeGreaterThan(5), { interval: 2 });
+    await vi.waitFor(() => expect(sockets.size).toBeGreaterThan(5), { interval: 2, timeout: 30_000 });
     await Promise.all(clients.map((client) => new Promise((resolve) => client.once('data', resolve).once('close', resolve))));
   }
   const counts = proxies.map(({ sockets }) => sockets.size);

@@ -89,7 +89,7 @@ describe('memory stays bounded', () => {
     ]) {
       (await start(port, head)).write(BODY);
     }
-    await vi.waitFor(() => expect(asked).toHaveLength(2), { interval: 2 });
+    await vi.waitFor(() => expect(asked).toHaveLength(2), { interval: 2, timeout: 30_000 });
     const read = () => [...sockets].reduce((sum, { bytesRead }) => sum + bytesRead, 0);
     let before = -1;
     await vi.waitFor(

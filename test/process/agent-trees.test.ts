@@ -1,3 +1,4 @@
+// @module-tag slow
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { isObject, type JsonObject } from '../../src/base/json-value.ts';
 import { calm, disturb, rest } from '../agent/sub-agents/disturb-tree.ts';

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { expect, test } from 'vitest';
 import { isObject } from '../../src/base/json-value.ts';
 import { completed, created, message, ProviderServer, refusing, streaming } from '../model/provider-server.ts';

@@ -1,3 +1,4 @@
+// @module-tag slow
 import type { ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import { completed, created, ProviderServer, type Reply, sse } from '../model/provider-server.ts';

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { spawnSync } from 'node:child_process';
 import { dirname } from 'node:path';
 import { describe, expect, test } from 'vitest';

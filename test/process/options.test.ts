@@ -143,7 +143,7 @@ describe('--deterministic', () => {
     { id: 6, method: 'thread/list', params: {} },
   );
 
-  test('the same bytes each time, however the input comes, with no time passing', async () => {
+  test('the same bytes each time, however the input comes, with no time passing', { tags: 'slow' }, async () => {
     const where = place();
     const first = run(['--deterministic'], script, { where });
     expect(first).toMatchObject({ status: 0, stderr: '' });

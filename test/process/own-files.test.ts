@@ -1,3 +1,4 @@
+// @module-tag slow
 import { spawnSync } from 'node:child_process';
 import {
   existsSync,
@@ -140,7 +141,7 @@ async function useAll(server: Running, use: Use, ends = ENDS): Promise<void> {
 describe("a file of the store is used by nobody, whatever it is called, and the server's locks stay:", () => {
   test.each(Object.keys(USES))('%s', { timeout: 60_000 }, async (name) => {
     const server = await running();
-    await vi.waitFor(() => expect(locksOf(server)).toEqual(expect.arrayContaining(LASTING)));
+    await vi.waitFor(() => expect(locksOf(server)).toEqual(expect.arrayContaining(LASTING)), { timeout: 30_000 });
     await useAll(server, USES[name] as Use);
     const { heddle, threadId, where } = server;
     expect(await heddle.turn(threadId, 'say last')).toMatchObject({ status: 'completed', items: [{ text: 'last' }] });

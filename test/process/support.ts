@@ -27,7 +27,7 @@ export function place(files: Record<string, string | Buffer> = {}): Place {
 
 /** All that a process of heddle is given of the environment. */
 export function environment({ home, work, temp }: Place): Record<string, string> {
-  return { PATH: process.env.PATH ?? '', HOME: work, TMPDIR: temp, HEDDLE_HOME: home };
+  return { PATH: process.env.PATH ?? '', HOME: work, TMPDIR: temp, HEDDLE_HOME: home, XDG_STATE_HOME: join(dirname(home), 'state') };
 }
 
 export interface ProcessOptions {

@@ -23,7 +23,7 @@ function trust(where: Place, args: string[] = []) {
 /** A project that the user trusts and that a server has seen, with a file that is new since. */
 async function changedProject(): Promise<Place> {
   const where = place();
-  mkdirSync(join(where.work, '.git'));
+  mkdirSync(join(where.work, '.git', 'refs'), { recursive: true });
   writeFiles(where.home, {
     'config.toml': `model_provider = "own"\n[model_providers.own]\nwire_api = "scripted"\n[projects.${JSON.stringify(where.work)}]\ntrust_level = "trusted"\n`,
   });

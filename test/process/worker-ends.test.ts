@@ -1,3 +1,4 @@
+// @module-tag slow
 import { cpSync, readdirSync, readFileSync, renameSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';

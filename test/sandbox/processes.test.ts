@@ -21,7 +21,7 @@ describe('killing', () => {
     const sleep = uniqueSleep();
     const running = await run(systemProcesses(), `${script(sleep)}\n echo up; cat`, { input: true });
     await running.says('up');
-    await vi.waitFor(() => expect(livingWith(sleep)).toContain(sleep));
+    await vi.waitFor(() => expect(livingWith(sleep)).toContain(sleep), { timeout: 30_000 });
     await running.kill();
     expect(livingWith(sleep)).toEqual([]);
     expect(await running.ended).toEqual({ exitCode: 137, allRead: true });
@@ -82,7 +82,7 @@ describe('the processes of an owner', () => {
     await expect(run(processes, 'true')).rejects.toThrow('the server is ending');
   });
 
-  test('are gone after 50 interrupts of a tree', async () => {
+  test('are gone after 50 interrupts of a tree', { tags: 'slow' }, async () => {
     const processes = systemProcesses();
     const sleep = uniqueSleep();
     for (let round = 0; round < 50; round++) {
@@ -92,7 +92,7 @@ describe('the processes of an owner', () => {
       await Promise.all([running.kill(), processes.killOwned(['t', `${round}`])]);
       expect(livingWith(sleep)).toEqual([]);
     }
-  }, 30_000);
+  });
 });
 
 test('an error of the system during the preparation of a start is reported as a failed start', async () => {

@@ -146,6 +146,24 @@ test('a guard left by a crash still protects, and is removed with the next comma
   expect(readdirSync(world.workspace)).toEqual(['.git']);
 });
 
+test('what lies in the folders above decides about no guard, unless it is a repository', async () => {
+  const guards = async () => {
+    const ran = await world.bash('ls -A');
+    return ran.stdout.trim().split('\n');
+  };
+  const names = ['.agents', '.codex', '.git', '.hg'];
+  expect(await guards()).toEqual([...names, 'HEAD']);
+  const dotGit = join(world.base, '.git');
+  mkdirSync(dotGit);
+  expect(await guards()).toEqual([...names, 'HEAD']);
+  mkdirSync(join(dotGit, 'held-for-sandbox-1-1-0a'));
+  expect(await guards()).toEqual([...names, 'HEAD']);
+  spawnSync('rm', ['-r', dotGit]);
+  spawnSync('git', ['init', '-q', world.base]);
+  // In a repository, a HEAD would make `git log HEAD` ambiguous.
+  expect(await guards()).toEqual([...names, 'commondir', 'refs']);
+});
+
 test('git outside the sandbox does not show guards as changes', async () => {
   const other = new ConfinedWorld();
   spawnSync('git', ['init', '-q', world.workspace]);

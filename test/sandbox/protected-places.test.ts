@@ -165,7 +165,7 @@ describe('a command cannot make git run its program, in a workspace', () => {
 });
 
 describe('much to protect', () => {
-  test('deep: commands still run, and the places are protected', async () => {
+  test('deep: commands still run, and the places are protected', { tags: 'slow' }, async () => {
     const deep: string[] = [];
     for (let index = 0; index < 100; index += 1) deep.push(join(`b${index}`, ...Array(30).fill('d'), '.agents'));
     for (let index = 0; index < 3; index += 1) deep.push(join(`c${index}`, ...Array(900).fill('e'), '.agents'));
@@ -181,7 +181,7 @@ describe('much to protect', () => {
     expect(existsSync(join(world.workspace, 'new'))).toBe(true);
   });
 
-  test('too much: commands are refused with the place, until the user leaves it out', async () => {
+  test('too much: commands are refused with the place, until the user leaves it out', { tags: 'slow' }, async () => {
     for (let index = 0; index < 1100; index += 1) world.folder('work', `a${index}`, '.agents');
     await expect(world.bash('true')).rejects.toThrow(/work\/a\d+ contains too many protected paths.*unprotected_folders/s);
     for (let index = 0; index < 1100; index += 1) world.folder('work', 'all', `a${index}`, '.agents');

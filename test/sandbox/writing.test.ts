@@ -78,7 +78,9 @@ test('roots inside each other are all writable, and the inner cannot be moved aw
   expect(readdirSync(inner)).toEqual(['file']);
 });
 
-test('the root of the file system can be a writable root: the kernel, the home and protected names stay protected', async () => {
+test('the root of the file system can be a writable root: the kernel, the home and protected names stay protected', {
+  tags: 'slow',
+}, async () => {
   mkdirSync(join(world.workspace, '.git'));
   // A protected link that leads into a folder of the kernel does not make that folder writable.
   mkdirSync(join(world.workspace, 'deep'));

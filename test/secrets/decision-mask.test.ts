@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decisionMask } from '../../src/secrets/decision-mask.ts';
 import { jsonRedactor } from '../../src/secrets/json-redactor.ts';
+import { runs } from '../support/runs.ts';
 
 const TOKEN = 'sk-live0123456789abcdefghij';
 const KEY_LINES = Array.from({ length: 50 }, (_, index) => `KEYLINE${String(index).padStart(2, '0')}${'A'.repeat(55)}`);
@@ -186,7 +187,7 @@ describe('whatever a command or a file says with a hidden value, what it does is
         .map((text) => ({ one, text })),
     );
 
-  test('shown as it is, or counted as deciding', () => {
+  test('shown as it is, or counted as deciding', { tags: 'seeded' }, () => {
     fc.assert(
       fc.property(deciding, ({ one, text }) => {
         const masked = known(text);
@@ -195,11 +196,11 @@ describe('whatever a command or a file says with a hidden value, what it does is
         expect(masked.hidden).toBeGreaterThanOrEqual(masked.deciding);
         if (PLACES.includes(one)) expect(masked).toEqual({ value: text, hidden: 0, deciding: 0 });
       }),
-      { numRuns: 3_000 },
+      { numRuns: runs(3000) },
     );
   });
 
-  test('everything beside hidden values is left as it is, and each is counted', () => {
+  test('everything beside hidden values is left as it is, and each is counted', { tags: 'seeded' }, () => {
     const filler = fc.stringMatching(/^[a-z0-9 =:;|&"'\n{}()$\\/.-]{0,12}$/);
     fc.assert(
       fc.property(fc.array(fc.oneof(value, filler), { maxLength: 12 }), (parts) => {
@@ -214,7 +215,7 @@ describe('whatever a command or a file says with a hidden value, what it does is
           at = found + piece.length;
         }
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2000) },
     );
   });
 

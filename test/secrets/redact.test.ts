@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { RedactedStream, redact, secretsOf } from '../../src/secrets/redact.ts';
+import { runs } from '../support/runs.ts';
 
 function streamed(pieces: readonly string[], secrets: readonly string[]): string[] {
   const stream = new RedactedStream(secrets);
@@ -32,7 +33,7 @@ describe('a text that arrives in pieces', () => {
     expect(shown).toEqual(['', '…', ' ', '… ', '…-one ', '…']);
   });
 
-  test('is shown as the whole text would be, and never holds back more than the beginning of a secret', () => {
+  test('is shown as the whole text would be, and never holds back more than the beginning of a secret', { tags: 'seeded' }, () => {
     const word = fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 2, maxLength: 5 });
     const text = fc.array(fc.string({ unit: fc.constantFrom('a', 'b', '.'), maxLength: 6 }), { maxLength: 12 });
     fc.assert(
@@ -47,11 +48,11 @@ describe('a text that arrives in pieces', () => {
         }
         expect(shown + stream.end()).toBe(redact(pieces.join(''), secrets));
       }),
-      { seed: 7, numRuns: 2_000 },
+      { seed: 7, numRuns: runs(2000) },
     );
   });
 
-  test.each(['s', 'secret', 'se', 'ss'])('a million times %j is shown in time', (part) => {
+  test.each(['s', 'secret', 'se', 'ss'])('a million times %j is shown in time', { tags: 'slow' }, (part) => {
     expect(streamed([part.repeat(500_000), part.repeat(500_000)], ['secret']).join('')).toBe(redact(part.repeat(1_000_000), ['secret']));
   });
 });

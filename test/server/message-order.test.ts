@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { idOf } from '../support/counting-ids.ts';
 import { Gate } from '../support/gate.ts';
+import { runs } from '../support/runs.ts';
 import { type Message, type TestClient, text } from '../support/test-client.ts';
 import { message, response, type Step } from '../support/test-model.ts';
 import { startServer, type TestServer } from '../support/test-server.ts';
@@ -161,7 +162,7 @@ describe('the messages of a client for a thread take effect in the order of its 
     expect(await write(await startServer(), lines, [])).toEqual(expected(lines));
   });
 
-  test('any sequence, in one write and in any parts', async () => {
+  test('any sequence, in one write and in any parts', { tags: 'seeded' }, async () => {
     const server = await startServer();
     const line = fc.constantFrom<Line>('interrupt', 'steer', 'start', 'inject', 'settings', 'read', 'accept', 'decline', 'cancel');
     const cuts = fc.oneof(fc.constant<number[]>([]), fc.array(fc.nat(4_000), { maxLength: 8 }));
@@ -169,7 +170,7 @@ describe('the messages of a client for a thread take effect in the order of its 
       fc.asyncProperty(fc.array(line, { minLength: 1, maxLength: 8 }), cuts, async (lines, parts) => {
         expect(await write(server, lines, parts)).toEqual(expected(lines));
       }),
-      { numRuns: 120 },
+      { numRuns: runs(120) },
     );
   });
 });

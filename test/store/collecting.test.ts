@@ -5,6 +5,7 @@ import { neverCollect } from '../../src/store/sqlite/connect/load-sqlite.ts';
 import { deleteThread } from '../../src/store/sqlite/threads/delete-thread.ts';
 import { StoreError } from '../../src/store/store-error.ts';
 import type { ThreadStore, ThreadWriter } from '../../src/store/thread-store.ts';
+import { runs } from '../support/runs.ts';
 import {
   agentMessage,
   idOf,
@@ -375,7 +376,9 @@ function textOf(turnId: string): string {
   return number % 2 === 0 ? longText(number % 4) : turnId;
 }
 
-test('two processes fork, revert, delete and collect: every thread keeps its data, and no other data is kept', async () => {
+test('two processes fork, revert, delete and collect: every thread keeps its data, and no other data is kept', {
+  tags: 'seeded',
+}, async () => {
   const property = fc.asyncProperty(fc.array(operation, { minLength: 1, maxLength: 60, size: 'max' }), async (operations) => {
     const run = new Run();
     try {
@@ -393,5 +396,5 @@ test('two processes fork, revert, delete and collect: every thread keeps its dat
       await run.home.dispose();
     }
   });
-  await fc.assert(property, { numRuns: 30, interruptAfterTimeLimit: 30_000 });
-}, 60_000);
+  await fc.assert(property, { numRuns: runs(30), interruptAfterTimeLimit: 30_000 });
+});

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { LogEntry, ThreadStore } from '../../src/store/thread-store.ts';

@@ -35,7 +35,9 @@ async function textsOf(store: ThreadStore, number: number): Promise<string[]> {
   return messageTexts((await itemsOf(store, idOf(number))).map(({ item }) => item));
 }
 
-test('long texts are read as they were written: items, unfinished ones, what the model reads, forks and imports, in any process', async () => {
+test('long texts are read as they were written: items, unfinished ones, what the model reads, forks and imports, in any process', {
+  tags: 'slow',
+}, async () => {
   const home = workerHome();
   const store = home.open();
   for (let seed = 1; seed <= SEEDS; seed++) {

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, onTestFinished, test } from 'vitest';

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { ThreadStore, ThreadWriter } from '../../src/store/thread-store.ts';

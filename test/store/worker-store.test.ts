@@ -1,3 +1,4 @@
+// @module-tag slow
 import { describeLateItems } from './late-items.contract.ts';
 import { describeThreadChanges } from './thread-changes.contract.ts';
 import { describeThreadLists } from './thread-lists.contract.ts';

@@ -8,6 +8,7 @@ import { parseCommand } from '../../src/policy/command/parse-command.ts';
 import { commandIdentity } from '../../src/tools/command/outside/command-identity.ts';
 import { CommandPin } from '../../src/tools/command/outside/command-pin.ts';
 import { tempFolder } from '../config/temp-folder.ts';
+import { runs } from '../support/runs.ts';
 
 const ENV = { PATH: '/usr/bin:/bin' };
 const FILES = ['run.sh', 'lib/x.py', 'Makefile', 'data'];
@@ -37,10 +38,10 @@ const CHANGES: Record<string, (path: string) => void> = {
   gone: (path) => rmSync(path),
 };
 
-test('a pin notices every change of what decides what a command does, and no other', async () => {
+test('a pin notices every change of what decides what a command does, and no other', { tags: 'seeded' }, async () => {
   const base = tempFolder();
   // git looks no further up, where other programs work.
-  mkdirSync(join(base, '.git'));
+  mkdirSync(join(base, '.git', 'refs'), { recursive: true });
   let count = 0;
   await fc.assert(
     fc.asyncProperty(
@@ -65,7 +66,7 @@ test('a pin notices every change of what decides what a command does, and no oth
         }
       },
     ),
-    { seed: 11, numRuns: 300 },
+    { seed: 11, numRuns: runs(300) },
   );
 });
 
@@ -146,7 +147,7 @@ test('a change through memory is noticed, although the time of change stays the 
   await once(writer, 'close');
 });
 
-test('files without a change stay the same, however many there are', async () => {
+test('files without a change stay the same, however many there are', { tags: 'slow' }, async () => {
   const cwd = tempFolder();
   const names = Array.from({ length: 100 }, (_, index) => `${String((index * 37) % 100).padStart(2, '0')}.sh`);
   for (const [index, name] of names.entries()) {

@@ -11,7 +11,7 @@ const config = (sandbox: string, policy: string) =>
 const isLeft = ({ server }: ApprovalSession, name = 'dir') => existsSync(join(server.cwd, name));
 
 describe.each(['free', 'confined'])('a forced removal, %s', (sandbox) => {
-  test('asks under on-request, and each other one again', async () => {
+  test('asks under on-request, and each other one again', { tags: 'slow' }, async () => {
     const session = await ApprovalSession.start({ config: config(sandbox, 'on-request'), files });
     const declined = await session.run('rm -rf dir', {}, { decision: 'decline' });
     expect(declined.asked).toMatchObject([{ reason: REASON }]);
@@ -70,7 +70,7 @@ const UNLIKELY = ['tmp=$(mktemp); rm "$tmp"', 'rm *', 'ls none | xargs rm'];
 const POSSIBLE = ['F=-rf; rm $F none', `python3 -c 'print("rm -rf x")'`];
 const PLAIN = ['rm none/*.o', 'rm *.o', 'rm ~/none', 'rm "$HOME/none"', 'rm none{a,b}'];
 
-test('a removal that may be by force asks where it may do harm, and is refused nowhere', async () => {
+test('a removal that may be by force asks where it may do harm, and is refused nowhere', { tags: 'slow' }, async () => {
   const all = [...PLAIN, ...UNLIKELY, ...POSSIBLE];
   const number = (commands: readonly string[]) => all.map((command) => [command, commands.includes(command) ? 1 : 0]);
   const start = (sandbox: string, policy: string) =>

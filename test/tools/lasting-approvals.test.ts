@@ -31,7 +31,7 @@ describe('"always"', () => {
     expect(await asked(server, ['touch x'], decline, other)).toHaveLength(1);
     expect(existsSync(join(server.folder, 'other', 'x'))).toBe(false);
     // The same thread, in a repository that it did not start in.
-    mkdirSync(join(server.cwd, 'nested', '.git'), { recursive: true });
+    mkdirSync(join(server.cwd, 'nested', '.git', 'refs'), { recursive: true });
     expect(await asked(server, [['touch x', { workdir: join(server.cwd, 'nested') }]], decline)).toHaveLength(1);
     expect(await asked(server, [['touch x', { workdir: server.cwd }]], decline)).toHaveLength(0);
   });
@@ -41,7 +41,7 @@ describe('"always"', () => {
     const sub = join(server.cwd, 'sub');
     mkdirSync(sub);
     await asked(server, [['touch x', { workdir: sub }]], (question) => {
-      mkdirSync(join(sub, '.git'));
+      mkdirSync(join(sub, '.git', 'refs'), { recursive: true });
       return always(question);
     });
     expect(readFileSync(rulesFile(server, 'heddle-accepted.jsonl'), 'utf8')).toContain(`"project":${JSON.stringify(server.cwd)}}`);
@@ -49,7 +49,7 @@ describe('"always"', () => {
 
   test('holds in a project whose path has links, and in its subfolders', async () => {
     const server = await commandServer([], { config: ASKING });
-    mkdirSync(join(server.cwd, '.git'));
+    mkdirSync(join(server.cwd, '.git', 'refs'), { recursive: true });
     mkdirSync(join(server.cwd, 'sub'));
     await asked(server, ['touch x'], always);
     const below = await threadIn(server, join(server.cwd, 'sub'));

@@ -102,7 +102,7 @@ test('64 commands of a thread can run in the background; a 65th is refused with 
   await expect.poll(() => completed(server).length).toBe(64);
 }, 30_000);
 
-test('50 interrupted turns with trees of processes leave no process', async () => {
+test('50 interrupted turns with trees of processes leave no process', { tags: 'slow' }, async () => {
   const sleep = uniqueSleep();
   const tree = `${sleep} & (setsid sh -c '${sleep} & env -i ${sleep}' &) ; echo up; ${sleep}`;
   const server = await commandServer(Array.from({ length: 50 }, (_, index) => runs(tree, { login: false }, `call_${index}`)));
@@ -114,4 +114,4 @@ test('50 interrupted turns with trees of processes leave no process', async () =
     await server.client.waitFor('turn/completed', ({ turn: { id } }) => id === turn.id);
     expect(livingWith(sleep)).toEqual([]);
   }
-}, 60_000);
+});

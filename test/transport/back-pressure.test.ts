@@ -1,3 +1,4 @@
+// @module-tag slow
 import { expect, test } from 'vitest';
 import type { ModelEvent } from '../../src/model/model.ts';
 import { idOf } from '../support/counting-ids.ts';

@@ -8,6 +8,7 @@ import { showText } from '../../base/text/show-text.ts';
 import type { ConfigSources } from '../../config/load-config.ts';
 import { TrustedFiles } from '../../config/trust/trusted-files.ts';
 import { createSandbox } from '../../sandbox/create-sandbox.ts';
+import { guardListsFolder } from '../../sandbox/places/guard-list.ts';
 import type { Installation } from '../../sandbox/places/server-places.ts';
 import type { NodeVersions } from '../../store/sqlite/connect/native-build-problem.ts';
 import { type CheckedConfig, checkConfig } from './check-config.ts';
@@ -42,9 +43,9 @@ export interface DoctorOptions {
 }
 
 /**
- * Looks at everything that a server would use, and prints what was found, with one thing to do for each problem. Changes nothing, and runs
- * nothing of the project. No check ends another one. Returns whether there is no error; warnings do not count. A check that
- * hangs may go on after that, so the caller ends the process.
+ * Looks at everything that a server would use, and prints what was found, with one thing to do for each problem. Changes nothing, but
+ * removes the guards that killed servers have left, and runs nothing of the project. No check ends another one. Returns whether there is
+ * no error; warnings do not count. A check that hangs may go on after that, so the caller ends the process.
  */
 export async function runDoctor(options: DoctorOptions, print: (text: string) => void): Promise<boolean> {
   const checks = await allChecks(options);
@@ -64,7 +65,9 @@ async function allChecks(options: DoctorOptions): Promise<DoctorCheck[]> {
   // The sandbox makes files in the home, which must not appear for that, and whose faults have their own line.
   const scratch = isWritableFolder(home) ? null : mkdtempSync(join(tmpdir(), 'heddle-doctor-'));
   const sandboxHome = scratch ?? home;
-  const deps = { platform, arch: arch(), home: sandboxHome, storeDir: sandboxHome, clock: systemClock, installation, userHome };
+  const guardLists = guardListsFolder(env);
+  const own = { home: sandboxHome, storeDir: sandboxHome, installation, userHome, guardLists };
+  const deps = { ...own, platform, arch: arch(), clock: systemClock };
   const sandbox = createSandbox(deps);
   const providerDeps = { env, clock: systemClock, log: silent, userAgent: `heddle/${version}` };
   const checks: [DoctorCheck['name'], () => DoctorCheck | Promise<DoctorCheck>][] = [
@@ -72,7 +75,7 @@ async function allChecks(options: DoctorOptions): Promise<DoctorCheck[]> {
     ['configuration', async () => (await reading).check],
     ['provider', async () => checkProvider(await configured(), providerDeps)],
     ['store', () => checkStore(home, options.nodeVersions)],
-    ['sandbox', () => checkSandbox(sandbox)],
+    ['sandbox', () => checkSandbox(sandbox, guardLists)],
     ['git', () => checkGit(cwd, env)],
     ['search', () => checkSearch()],
     ['mcpServers', async () => checkMcpServers(await configured(), cwd)],

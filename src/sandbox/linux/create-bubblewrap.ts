@@ -9,6 +9,7 @@ import { runToEnd } from '../../base/processes/spawn-program.ts';
 import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import type { Listeners } from '../listeners.ts';
 import { LocalListeners } from '../local-listeners.ts';
+import { GuardList } from '../places/guard-list.ts';
 import { GuardedPlaces } from '../places/guarded-places.ts';
 import { NestedNames } from '../places/nested-names.ts';
 import { PROTECTED, protectedAs } from '../places/protected-as.ts';
@@ -46,6 +47,8 @@ export interface BubblewrapDeps {
   installation: Installation;
   /** The user's home folder. Null: unknown. */
   userHome: string | null;
+  /** The folder of the lists of guards: see `guardListsFolder`. Commands cannot change it. Default: guards are not listed. */
+  guardLists?: string | null;
   /** The programs that the server starts outside the sandbox. Default: none. */
   serverPrograms?: ServerPrograms;
   /** The system's folders for everyone's temporary files. */
@@ -72,7 +75,7 @@ const OPTIONS_CHARS_MAX = 64 * 1024;
 /** Returns the sandbox of Linux: bubblewrap with a seccomp filter. It is checked at first use whether it works. */
 export function createBubblewrap({ sharedFolders = SHARED_FOLDERS, ...deps }: BubblewrapDeps): Sandbox {
   const { arch, home, storeDir, clock, installation, userHome, program, listeners = new LocalListeners(clock) } = deps;
-  const { serverPrograms = new ServerPrograms({ clock, env: {} }) } = deps;
+  const { serverPrograms = new ServerPrograms({ clock, env: {} }), guardLists = null } = deps;
   const filters = new Map<boolean, number>();
   let looked: ViewDeps | null = null;
   let inherited: readonly number[] | null = null;
@@ -80,11 +83,12 @@ export function createBubblewrap({ sharedFolders = SHARED_FOLDERS, ...deps }: Bu
   function viewDeps(): ViewDeps {
     if (looked !== null) return looked;
     const shared = sharedFolders.map(realPathOrSame);
+    const list = new GuardList(guardLists);
     looked = {
-      guardedPlaces: new GuardedPlaces({ clock, shared }),
+      guardedPlaces: new GuardedPlaces({ clock, shared, list }),
       nestedNames: new NestedNames(clock),
       runningViews: new RunningViews(),
-      serverPlaces: [...serverPlaces(installation), ...(storeDir === home ? [] : [storeDir])],
+      serverPlaces: [...serverPlaces(installation), ...(storeDir === home ? [] : [storeDir]), ...list.places()],
       serverPrograms,
       sharedFolders: shared,
       userHome,

@@ -1,4 +1,5 @@
 import { dirname, join, resolve } from 'node:path';
+import { isEmptyGitFolder } from '../../base/files/is-empty-git-folder.ts';
 import { FileTooLargeError } from '../../base/files/open-regular-file.ts';
 import { readRegularFileSync } from '../../base/files/read-regular-file.ts';
 import { textOf } from '../../base/files/text-of.ts';
@@ -76,15 +77,15 @@ export function missingForBare(folder: string, isGuard: (path: string) => boolea
   const [head = 'HEAD', ...folders] = BARE_LAYOUT;
   const missing = folders.findLast(isMissing);
   // In a folder of a repository, an entry with this name would make `git log HEAD` ambiguous.
-  if (isMissing(head) && (missing === undefined || !isInRepository(folder, isGuard))) return [head];
+  if (isMissing(head) && (missing === undefined || !isInRepository(folder))) return [head];
   // `commondir` could name a folder elsewhere that has the others.
   return missing === undefined ? [] : ['commondir', missing];
 }
 
-function isInRepository(folder: string, isGuard: (path: string) => boolean): boolean {
+function isInRepository(folder: string): boolean {
   for (let above = dirname(folder); above !== dirname(above); above = dirname(above)) {
     const dotGit = join(above, '.git');
-    if (statOf(dotGit) !== null && !isGuard(dotGit)) return true;
+    if (statOf(dotGit) !== null && !isEmptyGitFolder(dotGit)) return true;
   }
   return false;
 }

@@ -2,14 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, constants, existsSync, fstatSync, mkdirSync, openSync, rmdirSync, type Stats } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type { Clock, Timer } from '../../base/clock.ts';
+import { holderOf } from '../../base/files/is-empty-git-folder.ts';
 import { listFolderSync } from '../../base/files/list-folder.ts';
 import { readProcLink } from '../../base/files/read-proc.ts';
 import { statOf } from '../../base/paths/stat-of.ts';
 import { hasErrorCode } from '../../base/system-error-code.ts';
 import { ProcessStartError } from '../processes/processes.ts';
+import { type GuardList, guardIdentity } from './guard-list.ts';
 import { openPlace } from './open-place.ts';
 
-const HOLD_NAME = /^held-for-sandbox-(\d+)-(\d+)-[0-9a-f]+$/;
 const TRIES_MAX = 8;
 const SHARED_LINGER_MS = 10_000;
 /** How long a guard stays for a next command of the same turn. To make and remove a guard takes about half a millisecond. */
@@ -28,7 +29,7 @@ interface Guard {
   parent: number;
   /** The descriptor of the guard itself. */
   own: number;
-  /** The device and inode of the guard. */
+  /** See `guardIdentity`. */
   identity: string;
   /** Removes the guard if no further command needs it. Null: a command needs it now. */
   removal: Timer | null;
@@ -38,13 +39,14 @@ export interface GuardOptions {
   clock: Clock;
   /** Folders in which guards stay longer, because creating them for each command would take longer than the command. */
   shared: readonly string[];
+  list: GuardList;
 }
 
 /**
  * Creates guards: empty folders at paths that commands must not create, so that the sandbox can mount something there. A guard is
  * removed when no command needs it any more, or shortly afterwards. Each process that uses a guard holds it by an empty folder inside it. Only an
  * empty folder can be removed, so no process removes a guard that another still needs. git ignores empty folders, so it shows no
- * change. A crash can leave a guard behind, until the next command there ends.
+ * change. A crash can leave a guard behind, until the next command there ends, or `sweepGuards` removes it.
  *
  * Folders are created and removed through open folders, so replacing a folder by a link in the meantime has no effect.
  */
@@ -82,14 +84,14 @@ export class GuardedPlaces {
   isGuard(path: string): boolean {
     const names = namesIn(path);
     if (names === null) return false;
-    if (names.length > 0) return names.every((name) => HOLD_NAME.test(name));
+    if (names.length > 0) return names.every((name) => holderOf(name) !== null);
     const known = this.#guards.get(path);
     return known !== undefined && isAt(path, known);
   }
 
   /** Whether the folder at a path, of which these are the stats, is a guard that this process holds. It need not be empty. */
   holds(path: string, stat: Stats): boolean {
-    return this.#guards.get(path)?.identity === identityOf(stat);
+    return this.#guards.get(path)?.identity === guardIdentity(stat);
   }
 
   /** `moreFollow`: further commands may need the guard soon, so it stays for a moment. */
@@ -113,6 +115,7 @@ export class GuardedPlaces {
   /** Removes the guards that no command needs. */
   close(): void {
     this.#removeIf(() => true);
+    this.#options.list.close();
   }
 
   #removeIf(isMeant: (path: string) => boolean): void {
@@ -125,6 +128,8 @@ export class GuardedPlaces {
 
   #remove(path: string, guard: Guard): void {
     if (this.#guards.get(path) === guard) this.#guards.delete(path);
+    this.#options.list.delete(guard.identity);
+
     unlessInUse(() => {
       rmdirSync(within(guard.own, this.#hold));
       // Somebody may have put an empty folder of their own there.
@@ -143,8 +148,10 @@ export class GuardedPlaces {
       // A command has replaced a folder of the path.
       if (parent === null) continue;
       try {
-        const own = this.#makeIn(parent, basename(path));
-        return { holders: 0, parent, own, identity: identityOf(fstatSync(own)), removal: null };
+        const { own, isGuard } = this.#makeIn(parent, basename(path));
+        const identity = guardIdentity(fstatSync(own));
+        if (isGuard) this.#options.list.add({ path, identity, hold: this.#hold });
+        return { holders: 0, parent, own, identity, removal: null };
       } catch (error) {
         closeSync(parent);
         if (hasErrorCode(error, FORBIDDEN)) return null;
@@ -155,14 +162,18 @@ export class GuardedPlaces {
     throw new ProcessStartError(`${path} could not be protected: other processes keep removing or replacing it`);
   }
 
-  /** Makes a guard in an open folder, unless it exists, and holds it. Returns its descriptor. Throws the system's error. */
-  #makeIn(parent: number, name: string): number {
+  /**
+   * Makes a guard in an open folder, unless it exists, and holds it. Returns its descriptor, and whether it is certainly a guard: not a
+   * folder that somebody else has just made. Throws the system's error.
+   */
+  #makeIn(parent: number, name: string): { own: number; isGuard: boolean } {
     const isNew = makeGuardFolder(within(parent, name));
     let own: number | null = null;
     try {
       own = openSync(within(parent, name), constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+      const isGuard = isNew || (namesIn(within(own, '')) ?? []).some((entry) => holderOf(entry) !== null);
       mkdirSync(within(own, this.#hold), 0o700);
-      return own;
+      return { own, isGuard };
     } catch (error) {
       if (own !== null) closeSync(own);
       if (isNew) unlessInUse(() => rmdirSync(within(parent, name)));
@@ -173,20 +184,16 @@ export class GuardedPlaces {
   /** Removes the holds of ended processes, if they belong to the same process namespace. */
   #forgetTheDead({ own }: Guard): void {
     for (const { name } of listFolderSync(within(own, ''), HOLDS_MAX).entries) {
-      const [, namespace, pid] = HOLD_NAME.exec(name) ?? [];
-      if (namespace === this.#namespace && !existsSync(`/proc/${pid}`)) rmdirSync(within(own, name));
+      const holder = holderOf(name);
+      if (holder?.namespace === this.#namespace && !existsSync(`/proc/${holder.pid}`)) rmdirSync(within(own, name));
     }
   }
-}
-
-function identityOf({ dev, ino }: Stats): string {
-  return `${dev} ${ino}`;
 }
 
 /** Whether the path leads to the guard. */
 function isAt(path: string, { identity }: Guard): boolean {
   const stat = statOf(path);
-  return stat !== null && identityOf(stat) === identity;
+  return stat !== null && guardIdentity(stat) === identity;
 }
 
 /** The path of an entry of an open folder. */

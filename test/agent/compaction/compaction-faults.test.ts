@@ -1,3 +1,4 @@
+// @module-tag slow
 import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
 import { isObject } from '../../../src/base/json-value.ts';

@@ -126,7 +126,7 @@ describe('too many denials in all', () => {
     expect(server.client.notifications('guardianWarning').at(-1)?.message).toContain('denied 10 actions in this turn');
   });
 
-  test('from the thirtieth of a session on, each interrupts its turn', async () => {
+  test('from the thirtieth of a session on, each interrupts its turn', { tags: 'slow' }, async () => {
     const turns = [0, 1, 2, 3, 4].flatMap((n) => [...attempts(n < 3 ? 18 : n === 3 ? 5 : 1, 100 * n), ends]);
     const server = await guarded({ turns, reviews: byTurns });
     const statuses = [];

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { actionHash } from '../../../src/agent/guardian/action-hash.ts';

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { expect, test } from 'vitest';
 import type { TurnPartDeps } from '../../../src/agent/turn/turn-part.ts';
 import {

@@ -98,7 +98,7 @@ test('a visit that is complete before the user has answered counts', async () =>
   const server = await visiting(0);
   const turn = runTurn(server);
   const first = await question(server.client, ASK);
-  await vi.waitUntil(server.areComplete, { interval: 5 });
+  await vi.waitUntil(server.areComplete, { interval: 5, timeout: 30_000 });
   answer(server.client, first, { action: 'accept' });
   answer(server.client, await question(server.client, ASK, 2), { action: 'accept' });
   await turn;

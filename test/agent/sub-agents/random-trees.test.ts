@@ -1,3 +1,4 @@
+// @module-tag slow
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import type { Model, ModelEvent, ModelRequest } from '../../../src/model/model.ts';

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { gitConfigEntries } from '../../../src/base/git/git-config-entries.ts';
+import { runs } from '../../support/runs.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'heddle-git-'));
 const file = join(folder, 'config');
@@ -56,7 +57,7 @@ two
   });
 });
 
-test('any text is read as git reads it', () => {
+test('any text is read as git reads it', { tags: 'seeded' }, () => {
   const parts = [
     '[a]',
     '[b "c"]',
@@ -85,7 +86,7 @@ test('any text is read as git reads it', () => {
       expect(listedByHeddle(text)).toEqual(listedByGit(text));
     }),
     {
-      numRuns: 300,
+      numRuns: runs(300),
       examples: [['[a]\nk = v # c \\\n[include]\npath = x'], ['[a]\n# c \\\nk = v'], ['[a]k="x\\\ny"'], ['[a]k = a\\\n # b']],
     },
   );

@@ -1,3 +1,4 @@
+// @module-tag slow
 import type { ChildProcess, SpawnOptions } from 'node:child_process';
 import { EventEmitter } from 'node:events';
 import { expect, test, vi } from 'vitest';

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Ajv, type AnySchemaObject } from 'ajv';

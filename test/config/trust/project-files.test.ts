@@ -139,7 +139,7 @@ describe('trust stays with the content', () => {
     const world = new World();
     rmSync(join(world.project, '.git'), { recursive: true });
     expect(await world.look()).toEqual([]);
-    mkdirSync(join(world.base, '.git'));
+    mkdirSync(join(world.base, '.git', 'refs'), { recursive: true });
     world.write({ [FILE]: 'a = 1\n' });
     expect(await world.inForce()).toEqual([]);
   });

@@ -126,7 +126,8 @@ describe('what cannot be used is named', () => {
     const server = await withHooks(hooks);
     const path = join(server.home, 'hooks.json');
     expect(await listed(server)).toMatchObject({ hooks: [], errors: [{ path, message: expect.stringContaining(message) }] });
-    expect(server.client.notifications('configWarning')).toMatchObject([{ path, summary: expect.stringContaining(message) }]);
+    const told = [{ path, summary: expect.stringContaining(message) }];
+    await expect.poll(() => server.client.notifications('configWarning')).toMatchObject(told);
   });
 
   test.each([
@@ -147,7 +148,7 @@ describe('what cannot be used is named', () => {
     // The other hooks of the file stay in use.
     expect(used.map(({ eventName }) => eventName)).toEqual(['stop']);
     expect(warnings).toEqual([expect.stringContaining(message)]);
-    expect(server.client.notifications('configWarning').map(({ summary }) => summary)).toEqual(warnings);
+    await expect.poll(() => server.client.notifications('configWarning').map(({ summary }) => summary)).toEqual(warnings);
   });
 
   test('keys that are not known', async () => {

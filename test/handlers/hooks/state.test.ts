@@ -32,7 +32,7 @@ describe('a hook that has changed since the user trusted it', () => {
       `${join(server.home, 'hooks.json')}: the hook ${key} has changed since you trusted it, so it does not run. ` +
         `If you trust it as it is now, set hooks.state.${JSON.stringify(key)}.trusted_hash = "${hooks[0]?.currentHash}" in config.toml.`,
     ]);
-    expect(summaries(server)).toEqual(warnings);
+    await expect.poll(() => summaries(server)).toEqual(warnings);
   });
 
   test('is not named if it is switched off', async () => {
@@ -79,7 +79,7 @@ describe('a state without effect is named', () => {
     expect(hooks).toMatchObject([{ enabled: true }]);
     const key = JSON.stringify(hooks[0]?.key);
     expect(warnings).toEqual([`${join(server.home, 'config.toml')}: hooks.state.${key}: ${problem}`]);
-    expect(summaries(server)).toEqual(warnings);
+    await expect.poll(() => summaries(server)).toEqual(warnings);
   });
 
   test('a value that is no table', async () => {

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import type { ModelEvent } from '../../../src/model/model.ts';
 import type { ThreadItem } from '../../../src/protocol/generated/types.ts';
 import { idOf } from '../../support/counting-ids.ts';
+import { runs } from '../../support/runs.ts';
 import { type TestClient, text } from '../../support/test-client.ts';
 import { message, reasoning, response, TestModel } from '../../support/test-model.ts';
 import { startServer } from '../../support/test-server.ts';
@@ -85,6 +86,9 @@ async function expectExact(planned: Plan): Promise<void> {
   await server.close();
 }
 
-test('a client that resumes at any moment of a turn gets exactly what the answer does not have', { timeout: 120_000 }, async () => {
-  await fc.assert(fc.asyncProperty(plan, expectExact), { numRuns: 60 });
+test('a client that resumes at any moment of a turn gets exactly what the answer does not have', {
+  tags: 'seeded',
+  timeout: 120_000,
+}, async () => {
+  await fc.assert(fc.asyncProperty(plan, expectExact), { numRuns: runs(60) });
 });

@@ -106,7 +106,7 @@ test('the request of a client that goes away ends', async () => {
   await server.model.asked(2);
   const timers = server.clock.timers.length;
   const closed = other.close();
-  await vi.waitFor(() => expect(server.clock.timers.length).toBeGreaterThan(timers));
+  await vi.waitFor(() => expect(server.clock.timers.length).toBeGreaterThan(timers), { timeout: 30_000 });
   server.clock.advance(1_000);
   const refusal = await other.first('the refusal', ({ id }) => id === 'mine');
   expect(refusal.error).toMatchObject({ data: { code: 'sample_cancelled' } });

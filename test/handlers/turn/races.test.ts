@@ -8,6 +8,7 @@ import { idOf } from '../../support/counting-ids.ts';
 import { agentItem, brief } from '../../support/expected.ts';
 import { Gate } from '../../support/gate.ts';
 import { gatedStore } from '../../support/gated-store.ts';
+import { runs } from '../../support/runs.ts';
 import { taken } from '../../support/settled.ts';
 import { type Message, type TestClient, text } from '../../support/test-client.ts';
 import { asked, conversation, failed, message, response } from '../../support/test-model.ts';
@@ -237,7 +238,9 @@ const moves: fc.Arbitrary<Move[]> = fc.array(
 const paces = fc.array(fc.integer({ min: -1, max: 3 }), { minLength: 4, maxLength: 4 });
 
 describe('at any timing of requests', () => {
-  test('every accepted input is in the turn of its response and reaches the model, and every turn ends once', async () => {
+  test('every accepted input is in the turn of its response and reaches the model, and every turn ends once', {
+    tags: 'seeded',
+  }, async () => {
     const server = await startServer();
     await fc.assert(
       fc.asyncProperty(moves, paces, async (plan, pace) => {
@@ -259,7 +262,7 @@ describe('at any timing of requests', () => {
           expect([id, told('turn/started'), told('turn/completed')]).toEqual([id, 1, 1]);
         }
       }),
-      { numRuns: 80 },
+      { numRuns: runs(80) },
     );
   });
 });

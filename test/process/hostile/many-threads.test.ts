@@ -1,3 +1,4 @@
+// @module-tag slow
 import { expect, test } from 'vitest';
 import { HostileServer } from './hostile-server.ts';
 import { WORKED_MS_MAX } from './run-workspace.ts';

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { readdirSync, readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+// @module-tag slow
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';

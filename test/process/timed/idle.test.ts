@@ -1,3 +1,4 @@
+// @module-tag slow
 import { expect, test, vi } from 'vitest';
 import { answered, ProviderServer } from '../../model/provider-server.ts';
 import { type HeddleProcess, place, providerToml, startHeddle } from '../support.ts';

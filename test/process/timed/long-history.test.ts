@@ -1,3 +1,4 @@
+// @module-tag slow
 import { describe, expect, test } from 'vitest';
 import { idOf } from '../../store/samples.ts';
 import { HostileServer } from '../hostile/hostile-server.ts';

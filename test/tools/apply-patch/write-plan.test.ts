@@ -73,7 +73,7 @@ describe('operations', () => {
     await expect(apply(folder, patchOf(...update('null', 'a', 'b')))).rejects.toThrow(`${join(folder, 'null')} is not a regular file`);
   });
 
-  test('two thousand files', async () => {
+  test('two thousand files', { tags: 'slow' }, async () => {
     const names = Array.from({ length: 2_000 }, (_, index) => `d${index % 100}/f${index}.txt`);
     const folder = folderWith({});
     expect(await apply(folder, patchOf(...names.flatMap((name) => [`*** Add File: ${name}`, '+x'])))).toBeNull();

@@ -98,10 +98,10 @@ test('if the thread dies, its proxies and listeners have ended, and the next one
   });
   await listener.serve(waiting.serve, null);
   const answered = request(port, 'CONNECT a.example:443 HTTP/1.1\r\n\r\n');
-  await vi.waitFor(() => expect(signals).toHaveLength(1), { interval: 2 });
+  await vi.waitFor(() => expect(signals).toHaveLength(1), { interval: 2, timeout: 30_000 });
   proxy.close();
   expect(await answered).toEqual(Buffer.alloc(0));
-  await vi.waitFor(() => expect(signals[0]?.aborted).toBe(true), { interval: 2 });
+  await vi.waitFor(() => expect(signals[0]?.aborted).toBe(true), { interval: 2, timeout: 30_000 });
   expect(log.lines.map(({ text }) => text)).toEqual(['the thread of the proxies has died; the next command starts another']);
   await expect(listener.serve(waiting.serve, null)).rejects.toThrow('has ended');
   waiting.close();
@@ -133,7 +133,7 @@ test('a question is withdrawn when its proxy closes', async () => {
     },
   });
   const answered = request(port, 'CONNECT a.example:443 HTTP/1.1\r\n\r\n');
-  await vi.waitFor(() => expect(signals).toHaveLength(1), { interval: 2 });
+  await vi.waitFor(() => expect(signals).toHaveLength(1), { interval: 2, timeout: 30_000 });
   proxy.close();
   expect(signals[0]?.aborted).toBe(true);
   await answered;

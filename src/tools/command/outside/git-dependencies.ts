@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Env } from '../../../base/env.ts';
+import { isEmptyGitFolder } from '../../../base/files/is-empty-git-folder.ts';
 import { type GitFolder, gitFolder } from '../../../base/git/git-folder.ts';
 import { foldersAbove } from '../../../base/paths/folders-above.ts';
 import { resolveLinks } from '../../../base/paths/follow-path.ts';
@@ -28,7 +29,9 @@ export async function gitDependencies(folder: string, env: Env): Promise<string[
   if (settled === null) return null;
   const searched = root === null ? above : above.slice(0, above.indexOf(root) + 1);
   const bare = searched.flatMap((one) => REPOSITORY_FILES.map((name) => join(one, name)));
-  const places = [...bare, ...settled, ...(root === null || found === null ? [] : [join(root, '.git'), found.own, found.shared])];
+  // A command could make a repository of it.
+  const empty = searched.map((one) => join(one, '.git')).filter(isEmptyGitFolder);
+  const places = [...bare, ...empty, ...settled, ...(root === null || found === null ? [] : [join(root, '.git'), found.own, found.shared])];
   return places.length > PLACES_MAX ? null : places;
 }
 

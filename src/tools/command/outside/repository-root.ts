@@ -1,10 +1,14 @@
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isEmptyGitFolder } from '../../../base/files/is-empty-git-folder.ts';
 import { isAbsent } from '../../../base/system-error-code.ts';
 
-/** Returns the first of the folders that contains a `.git`. Returns null if none does. */
+/** Returns the first of the folders that contains a `.git` other than an empty folder. Returns null if none does. */
 export async function repositoryRoot(folders: readonly string[]): Promise<string | null> {
-  for (const folder of folders) if (await mayExist(join(folder, '.git'))) return folder;
+  for (const folder of folders) {
+    const dotGit = join(folder, '.git');
+    if ((await mayExist(dotGit)) && !isEmptyGitFolder(dotGit)) return folder;
+  }
   return null;
 }
 

@@ -1,0 +1,80 @@
+// codex-acp, which makes an app-server an agent of the Agent Client Protocol: turn, a command with an approval, load in another process.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+const agent = join(process.env.CLIENT_PACKAGES, 'node_modules', '@agentclientprotocol', 'codex-acp', 'dist', 'index.js');
+const cwd = process.cwd();
+// The adapter starts a program, not a script.
+const program = join(process.env.TMPDIR, 'codex');
+writeFileSync(program, `#!/bin/sh\nexec "${process.execPath}" "${process.env.HEDDLE}" "$@"\n`);
+chmodSync(program, 0o755);
+
+/** Starts the adapter. `request` resolves with the result; `updates` has what the agent has told. */
+async function connect() {
+  const child = spawn(process.execPath, [agent], { stdio: ['pipe', 'pipe', 'inherit'], env: { ...process.env, CODEX_PATH: program } });
+  const waiting = new Map();
+  const updates = [];
+  const asked = [];
+  const send = (message) => child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    const message = JSON.parse(line);
+    if (message.method === undefined) {
+      const { resolve, reject } = waiting.get(message.id);
+      if (message.error === undefined) resolve(message.result);
+      else reject(new Error(JSON.stringify(message.error)));
+    } else if (message.id === undefined) {
+      if (message.method === 'session/update') updates.push(message.params.update);
+    } else if (message.method === 'session/request_permission') {
+      asked.push(message.params);
+      const { optionId } = message.params.options.find(({ kind }) => kind === 'allow_once');
+      send({ id: message.id, result: { outcome: { outcome: 'selected', optionId } } });
+    } else send({ id: message.id, error: { code: -32_601, message: 'not supported' } });
+  });
+  let ids = 0;
+  const request = (method, params) =>
+    new Promise((resolve, reject) => {
+      ids += 1;
+      waiting.set(ids, { resolve, reject });
+      send({ id: ids, method, params });
+    });
+  await request('initialize', { protocolVersion: 1, clientCapabilities: {}, clientInfo: { name: 'test', version: '1' } });
+  const close = () => {
+    const exit = new Promise((resolve) => child.once('exit', resolve));
+    child.stdin.end();
+    return exit;
+  };
+  return { request, updates, asked, close };
+}
+
+const said = (updates) =>
+  updates.map(({ sessionUpdate, content }) => (sessionUpdate === 'agent_message_chunk' ? content.text : '')).join('');
+
+async function prompt({ request, updates }, sessionId, text) {
+  const start = updates.length;
+  const { stopReason } = await request('session/prompt', { sessionId, prompt: [{ type: 'text', text }] });
+  assert.equal(stopReason, 'end_turn');
+  return updates.slice(start);
+}
+
+const first = await connect();
+const { sessionId } = await first.request('session/new', { cwd, mcpServers: [] });
+// By default, it lets the guardian review.
+await first.request('session/set_mode', { sessionId, modeId: 'workspace-write' });
+assert.match(said(await prompt(first, sessionId, 'say Good morning.')), /Good morning\./);
+const call = { cmd: 'echo done > made.txt', sandbox_permissions: 'require_escalated', justification: 'May it?' };
+const tools = (await prompt(first, sessionId, `call exec_command ${JSON.stringify(call)}`)).filter(
+  ({ toolCallId }) => toolCallId !== undefined,
+);
+assert.equal(tools.at(-1)?.status, 'completed');
+assert.equal(first.asked.length, 1);
+assert.equal(readFileSync('made.txt', 'utf8'), 'done\n');
+await first.close();
+
+const second = await connect();
+await second.request('session/load', { sessionId, cwd, mcpServers: [] });
+assert.match(said(second.updates), /Good morning\./);
+assert.match(said(await prompt(second, sessionId, 'say Again.')), /Again\./);
+await second.close();
