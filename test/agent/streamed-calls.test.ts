@@ -265,6 +265,7 @@ test('a kill in mid-response: the calls that had ended have their outputs, at th
   ]);
   const turnId = await begin(server);
   await says(server, 'up');
+  await server.client.waitFor('item/completed', ({ item }) => item.type === 'commandExecution');
   const next = await afterDeathOf(server);
   await next.client.request('thread/resume', { threadId: THREAD });
   next.model.push(done, done);
