@@ -12,7 +12,7 @@ export interface DoctorProblem {
 
 /** One thing that was looked at. */
 export interface DoctorCheck {
-  name: 'home' | 'configuration' | 'provider' | 'store' | 'sandbox' | 'git' | 'search' | 'mcpServers' | 'proxies';
+  name: 'home' | 'configuration' | 'provider' | 'store' | 'sandbox' | 'shell' | 'git' | 'search' | 'mcpServers' | 'proxies';
   /** A line for people. */
   summary: string;
   /** The facts, for programs. */

@@ -6,6 +6,8 @@ import { showText } from '../../base/text/show-text.ts';
 import { TrustedFiles } from '../../config/trust/trusted-files.ts';
 import { createSandbox } from '../../sandbox/create-sandbox.ts';
 import type { Installation } from '../../sandbox/places/server-places.ts';
+import { createProcesses } from '../../sandbox/processes/create-processes.ts';
+import type { SendSignal } from '../../sandbox/processes/kill-processes.ts';
 import type { NodeVersions } from '../../store/sqlite/connect/native-build-problem.ts';
 import { checkConfig } from './check-config.ts';
 import { checkGit } from './check-git.ts';
@@ -15,6 +17,7 @@ import { checkProvider } from './check-provider.ts';
 import { checkProxies } from './check-proxies.ts';
 import { checkSandbox } from './check-sandbox.ts';
 import { checkSearch } from './check-search.ts';
+import { checkShell } from './check-shell.ts';
 import { checkStore } from './check-store.ts';
 import type { DoctorCheck, DoctorProblem } from './doctor-check.ts';
 
@@ -32,6 +35,8 @@ export interface DoctorOptions {
   nodeVersions: NodeVersions;
   installation: Installation;
   systemDir: string | null;
+  /** `process.kill`. */
+  sendSignal: SendSignal;
 }
 
 /**
@@ -47,23 +52,26 @@ export async function runDoctor(options: DoctorOptions, print: (text: string) =>
 }
 
 async function allChecks({ home, homeSource, cwd, env, overrides, ...machine }: DoctorOptions): Promise<DoctorCheck[]> {
-  const { platform, installation, version, nodeVersions, systemDir } = machine;
+  const { platform, installation, version, nodeVersions, systemDir, sendSignal } = machine;
   // The doctor records nothing.
   const trustedFiles = new TrustedFiles({ home, writes: false });
   const { check, config } = await checkConfig({ home, cwd, env, overrides, trustedFiles, systemDir });
   const deps = { platform, arch: arch(), home, storeDir: home, clock: systemClock, installation, userHome: env.HOME ?? null };
   const sandbox = createSandbox(deps);
+  const processes = createProcesses({ platform, env, sandbox, sendSignal, log: silent });
   try {
-    const [provider, store, bounds, git, mcpServers] = await Promise.all([
+    const [provider, store, bounds, shell, git, mcpServers] = await Promise.all([
       checkProvider(config, { env, clock: systemClock, log: silent, userAgent: `heddle/${version}` }),
       checkStore(home, nodeVersions),
       checkSandbox(sandbox),
+      checkShell(config, { processes, clock: systemClock, env }),
       checkGit(cwd, env),
       checkMcpServers(config, cwd),
     ]);
-    return [checkHome(home, homeSource), check, provider, store, bounds, git, checkSearch(), mcpServers, checkProxies(env)];
+    return [checkHome(home, homeSource), check, provider, store, bounds, shell, git, checkSearch(), mcpServers, checkProxies(env)];
   } finally {
-    await sandbox.close();
+    // Also closes the sandbox.
+    await processes.close();
   }
 }
 
@@ -75,6 +83,7 @@ const TITLES: Record<DoctorCheck['name'], string> = {
   provider: 'Model provider',
   store: 'Threads',
   sandbox: 'Sandbox',
+  shell: 'Shell',
   git: 'Git',
   search: 'Search of files',
   mcpServers: 'MCP servers',
