@@ -147,7 +147,11 @@ test('the shell ends with the server', async () => {
   expect(livingWith(sleep)).toEqual([]);
 });
 
-const CONFINED = FREE_CONFIG.replace('danger-full-access', 'workspace-write');
+/** Only the workspace can be written: what other programs have in /tmp does not matter. */
+const CONFINED = `${FREE_CONFIG.replace('danger-full-access', 'workspace-write')}[sandbox_workspace_write]
+exclude_slash_tmp = true
+exclude_tmpdir_env_var = true
+`;
 
 /** A server whose workspace is the home folder, and whose commands are confined to it. */
 async function atHome(files: Record<string, string>, commands: string[], features = '') {
