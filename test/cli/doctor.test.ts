@@ -68,7 +68,10 @@ describe('the shell', () => {
     const files = [...(existsSync('/etc/profile') ? ['/etc/profile'] : []), expect.stringMatching(/\.profile$/)];
     expect(check('shell')).toMatchObject({
       summary: expect.stringMatching(/^\/bin\/bash, \d+ variables in \d+ ms, from .*\.bashrc$/),
-      facts: { files: expect.arrayContaining([...files, expect.stringMatching(/\.bashrc$/)]), variables: expect.arrayContaining(['ONE', 'TWO']) },
+      facts: {
+        files: expect.arrayContaining([...files, expect.stringMatching(/\.bashrc$/)]),
+        variables: expect.arrayContaining(['ONE', 'TWO']),
+      },
       problems: [],
     });
   });

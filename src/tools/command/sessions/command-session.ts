@@ -2,7 +2,7 @@ import type { Clock } from '../../../base/clock.ts';
 import type { PausableTimers } from '../../../base/pausable-timers.ts';
 import { killed } from '../../../sandbox/processes/killed.ts';
 import type { RunningProcess } from '../../../sandbox/processes/processes.ts';
-import { endInterrupted, INTERRUPT } from './end-interrupted.ts';
+import { endInterrupted } from './end-interrupted.ts';
 import type { ShownCommand } from './shown-command.ts';
 
 /** How a command ended. */
