@@ -58,6 +58,8 @@ import type { NodeVersions } from './store/sqlite/connect/native-build-problem.t
 import type { ThreadStore } from './store/thread-store.ts';
 import { localProxies } from './tools/command/network/local-proxies.ts';
 import { ProxyThread } from './tools/command/network/thread/proxy-thread.ts';
+import { NO_PROFILE, PROFILE_EACH_TIME, type ShellExports } from './tools/command/snapshot/shell-exports.ts';
+import { ShellSnapshot } from './tools/command/snapshot/shell-snapshot.ts';
 import type { WireTap } from './transport/wire-tap.ts';
 
 export interface AppParts {
@@ -112,6 +114,8 @@ export interface AppParts {
   editToml?: EditToml;
   /** Scales a picture. By default in this thread. */
   scalePicture?: ScalePicture;
+  /** False: the start files of the user's shell are not read for its variables. Default: true. */
+  readsShellExports?: boolean;
   /** Orders what happens at the same time. By default everything happens at once. */
   pacing?: Pacing;
 }
@@ -227,7 +231,8 @@ function createBase(options: AppParts, { clock, log, pace }: Front) {
   const credentials = new CredentialStore(home, clock, (secrets) => options.tap?.hide?.(secrets));
   const programs = new ThreadPrograms({ sandbox, log, env, cwd });
   serverPrograms.listBy(() => programs.all());
-  return { sandbox, programs, processes, proxies, credentials, swept };
+  const shellExports = createShellExports(options, { processes, clock, log });
+  return { sandbox, programs, processes, proxies, credentials, shellExports, swept };
 }
 
 type Base = Front & ReturnType<typeof createBase>;
@@ -292,6 +297,15 @@ function diagnosticsDeps(options: AppParts, log: RecentLog, gauges: DiagnosticsD
   return { pid, node: nodeVersions?.node ?? '', residentMemoryBytes, gauges, logMessages: () => log.messages() };
 }
 
+/** With a pace of its own, a server must not depend on the files of the user's home. */
+function createShellExports(
+  { env, pacing, readsShellExports = true }: AppParts,
+  deps: { processes: Processes; clock: Clock; log: Log },
+): ShellExports & { close?(): void } {
+  if (pacing !== undefined) return NO_PROFILE;
+  return readsShellExports ? new ShellSnapshot({ ...deps, env }) : PROFILE_EACH_TIME;
+}
+
 /** The proxies of commands. The thread starts when a command first needs one. */
 function createProxies({ proxyScript, dial, log }: AppParts, clock: Clock) {
   if (proxyScript === undefined) return { proxies: localProxies({ clock, log, dial }) };
@@ -317,7 +331,7 @@ const editHere: EditToml = async (text, edits) => {
   return editToml(text, edits);
 };
 
-interface Parts extends Pick<Base, 'clients' | 'processes' | 'proxies' | 'store' | 'swept'> {
+interface Parts extends Pick<Base, 'clients' | 'processes' | 'proxies' | 'shellExports' | 'store' | 'swept'> {
   threads: Threads;
   notifier: TurnNotifier;
   services: ClientServices;
@@ -328,11 +342,11 @@ interface Parts extends Pick<Base, 'clients' | 'processes' | 'proxies' | 'store'
 }
 
 async function close(
-  { threads, notifier, clients, services, skillFolders, mcp, logins, processes, proxies, store, models, swept }: Parts,
+  { threads, notifier, clients, services, skillFolders, mcp, logins, processes, proxies, shellExports, store, models, swept }: Parts,
   reason: 'shutdown' | 'clientGone' = 'shutdown',
 ): Promise<string[]> {
   await closeInOrder(
-    [() => threads.close(reason), () => services.fileSearches.close(), () => skillFolders.close()],
+    [() => threads.close(reason), () => shellExports.close?.(), () => services.fileSearches.close(), () => skillFolders.close()],
     [() => notifier.settled()],
     [() => logins.close()],
     [() => mcp.close()],

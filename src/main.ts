@@ -286,6 +286,7 @@ async function doctor({ overrides, json }: Extract<Command, { run: 'doctor' }>):
       homeSource: homeSource(),
       cwd: process.cwd(),
       env: process.env,
+      sendSignal: (pid, signal) => process.kill(pid, signal),
       overrides,
       json,
       version: HEDDLE_VERSION,

@@ -15,6 +15,7 @@ import type { Processes } from '../sandbox/processes/processes.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { ThreadStore } from '../store/thread-store.ts';
 import type { CommandProxies } from '../tools/command/network/command-proxies.ts';
+import type { ShellExports } from '../tools/command/snapshot/shell-exports.ts';
 import type { ClientChannel } from './client-channel.ts';
 import type { ToolApprovals } from './mcp/tool-approvals.ts';
 import type { TurnNotifier } from './notify/turn-notifier.ts';
@@ -37,6 +38,8 @@ export interface AgentDeps extends SharedLimits {
   sandbox: Sandbox;
   /** Opens the proxies of commands. */
   proxies: CommandProxies;
+  /** What commands get from the user's shell. */
+  shellExports: ShellExports;
   /** The MCP servers that threads share. */
   mcp: McpServers;
   /** The programs that run outside the sandbox for loaded threads. */

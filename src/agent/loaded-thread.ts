@@ -63,6 +63,7 @@ export class LoadedThread {
     const grants = new Grants(pathIdentity);
     const raw = new RawEvents(record.id, agent);
     agent.programs.add(state);
+    if (configuration.commands.enabled && configuration.commands.shellSnapshot) agent.shellExports.begin();
     this.id = record.id;
     this.#state = state;
     this.#writer = writer;

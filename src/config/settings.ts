@@ -45,6 +45,7 @@ interface SettingTypes {
   'features.multi_agent': boolean;
   'features.guardian_approval': boolean;
   'features.hooks': boolean;
+  'features.shell_snapshot': boolean;
   'features.shell_tool': boolean;
   'features.smart_approvals': boolean;
   'features.exec_permission_approvals': boolean;
@@ -153,6 +154,7 @@ export const SETTINGS: { readonly [N in SettingName]: Setting<SettingTypes[N]> }
   'features.guardian_approval': flag(),
   'features.hooks': { ...flag(), absent: true },
   'features.multi_agent': { ...flag(), absent: true },
+  'features.shell_snapshot': { ...flag(), absent: true },
   'features.shell_tool': { ...flag(), absent: true },
   'features.smart_approvals': flag(),
   'features.request_permissions_tool': flag(),

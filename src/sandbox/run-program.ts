@@ -12,6 +12,8 @@ const WRITTEN_BYTES_MAX = 64 * 1024 * 1024;
 export interface Program {
   /** The program and its arguments. */
   argv: readonly string[];
+  /** The argv by which the files that it runs are known, if it is another one. */
+  startedAs?: readonly string[];
   /** Absolute. */
   cwd: string;
   env: Readonly<Record<string, string>>;
@@ -53,8 +55,8 @@ export async function runProgram(program: Program, deps: ProgramDeps, signal: Ab
     kept.take(bytes);
     if (kept.written > WRITTEN_BYTES_MAX) fail(`it was stopped, because it printed more than ${WRITTEN_BYTES_MAX / 1024 / 1024} MiB`);
   };
-  const { argv, cwd, env, owner, of, timeoutSec, input } = program;
-  const startedFor = { of, kind: 'configured' } as const;
+  const { argv, startedAs = argv, cwd, env, owner, of, timeoutSec, input } = program;
+  const startedFor = { of, kind: 'configured', argv: startedAs } as const;
   const onAbort = () => fail(STOPPED_EARLY);
   const timer = deps.clock.setTimer(() => fail(outOfTime(timeoutSec)), timeoutSec * 1000);
   signal.addEventListener('abort', onAbort);

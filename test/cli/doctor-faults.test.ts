@@ -308,6 +308,7 @@ async function look(...faults: Fault[]): Promise<{ told: Told[]; isWell: boolean
       env: { PATH: process.env.PATH, HOME: userHome },
       overrides: [],
       systemDir,
+      sendSignal: (pid, signal) => process.kill(pid, signal),
       json: true,
       version: '0.0.1',
       platform: process.platform,

@@ -1,4 +1,4 @@
-import { chmodSync, readdirSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -21,6 +21,7 @@ async function doctor(files: Record<string, string>, options: Partial<DoctorOpti
       homeSource: 'HEDDLE_HOME',
       cwd: home,
       env: { PATH: '/usr/bin:/bin' },
+      sendSignal: (pid, signal) => process.kill(pid, signal),
       overrides: [],
       systemDir: null,
       json: true,
@@ -54,6 +55,33 @@ async function answering(status: number): Promise<string> {
 
 const provider = (url: string) => ({
   'config.toml': `model = "m"\nmodel_provider = "p"\n[model_providers.p]\nbase_url = "${url}"\nenv_key = "P_KEY"\n`,
+});
+
+describe('the shell', () => {
+  const shell = (files: Record<string, string>, config = '') => {
+    const user = tempFolder(files);
+    return doctor({ 'config.toml': config }, { env: { PATH: '/usr/bin:/bin', HOME: user, SHELL: '/bin/bash' } });
+  };
+
+  test('is started like that of a server: its files, its time and its variables are told', async () => {
+    const { check } = await shell({ '.bashrc': 'export ONE=1 TWO=2\n', '.profile': '' });
+    const files = [...(existsSync('/etc/profile') ? ['/etc/profile'] : []), expect.stringMatching(/\.profile$/)];
+    expect(check('shell')).toMatchObject({
+      summary: expect.stringMatching(/^\/bin\/bash, \d+ variables in \d+ ms, from .*\.bashrc$/),
+      facts: {
+        files: expect.arrayContaining([...files, expect.stringMatching(/\.bashrc$/)]),
+        variables: expect.arrayContaining(['ONE', 'TWO']),
+      },
+      problems: [],
+    });
+  });
+
+  test('has a problem if a start file ends it, and none if it is not read', async () => {
+    const { check } = await shell({ '.bashrc': 'exit 3\n' });
+    expect(check('shell')?.problems).toMatchObject([{ severity: 'warning', message: expect.stringMatching(/exit code 3/) }]);
+    const off = await shell({ '.bashrc': 'exit 3\n' }, '[features]\nshell_snapshot = false\n');
+    expect(off.check('shell')).toMatchObject({ summary: '/bin/bash, not read: features.shell_snapshot is false', problems: [] });
+  });
 });
 
 describe('heddle doctor', () => {

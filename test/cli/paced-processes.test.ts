@@ -25,7 +25,8 @@ function pacedWorld() {
         ...{ pid: 4711, ended, endInput: nothing, resize: nothing, pause: nothing, resume: nothing, write: async () => {} },
         attend: () => nothing,
         waiting: async () => 'asleep',
-        signal: async () => {},
+        interrupt: async () => {},
+        terminate: async () => {},
         kill: async () => end({ exitCode: 137, allRead: true }),
       };
     },

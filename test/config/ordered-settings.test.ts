@@ -117,7 +117,7 @@ test('of all settings, the role of an agent can set these freely, and the others
     ordered: [
       ...['agents.enabled', 'agents.max_concurrent_threads_per_session', 'agents.max_depth', 'agents.max_threads'],
       ...['allow_login_shell', 'features.default_mode_request_user_input', 'features.exec_permission_approvals'],
-      ...['features.goals', 'features.hooks', 'features.multi_agent', 'features.shell_tool'],
+      ...['features.goals', 'features.hooks', 'features.multi_agent', 'features.shell_snapshot', 'features.shell_tool'],
       ...['features.request_permissions_tool', 'features.view_image', 'features.view_image_tool'],
       ...['features.web_search_request', 'sandbox_workspace_write.unix_sockets'],
       ...['sandbox_workspace_write.unprotected_folders', 'shell_environment_policy.exclude'],

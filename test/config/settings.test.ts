@@ -179,6 +179,7 @@ test('without settings, the defaults apply', async () => {
     'features.multi_agent': true,
     'features.guardian_approval': false,
     'features.hooks': true,
+    'features.shell_snapshot': true,
     'features.shell_tool': true,
     'features.smart_approvals': false,
     'features.view_image': true,

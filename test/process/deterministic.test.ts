@@ -112,9 +112,15 @@ function said(lines: string[]) {
   return [{ type: 'text', text: lines.join('\n') }];
 }
 
+const INITIALIZE = {
+  id: 1,
+  method: 'initialize',
+  params: { clientInfo: { name: 'script', version: '1' }, capabilities: { experimentalApi: true } },
+};
+
 function script(): string {
   const messages = [
-    { id: 1, method: 'initialize', params: { clientInfo: { name: 'script', version: '1' }, capabilities: { experimentalApi: true } } },
+    INITIALIZE,
     { id: 2, method: 'thread/start', params: { approvalPolicy: 'on-request', sandbox: 'workspace-write' } },
     ...TURNS.flatMap(({ say, messages: more = [] }, index) => [
       { id: 10 + index, method: 'turn/start', params: { threadId: FIRST_THREAD, input: said(say) } },
@@ -182,6 +188,24 @@ function difference(one: string, other: string): unknown {
 }
 
 describe('--deterministic with commands', () => {
+  test('commands do not read the profile of the user, whose output may be other each time', async () => {
+    const noise = 'echo $RANDOM; export NOISE=$RANDOM\n';
+    const user = tempFolder({ '.bash_profile': noise, '.bashrc': noise, '.profile': noise });
+    const start = { id: 2, method: 'thread/start', params: { approvalPolicy: 'never', sandbox: 'danger-full-access' } };
+    const turn = {
+      id: 3,
+      method: 'turn/start',
+      params: { threadId: FIRST_THREAD, input: said([exec('echo "[$NOISE]"', { login: true })]) },
+    };
+    const shell = { id: 4, method: 'thread/shellCommand', params: { threadId: FIRST_THREAD, command: 'echo "<$NOISE>"' } };
+    const input = [INITIALIZE, start, turn, shell].map((message) => `${JSON.stringify(message)}\n`).join('');
+    const { stdout } = await run(input, [], { HOME: user, SHELL: '/bin/bash' });
+    const outputs = messages(stdout).flatMap(({ method, params }) =>
+      method === 'item/completed' ? (params?.item?.aggregatedOutput ?? []) : [],
+    );
+    expect(outputs.sort()).toEqual(['<>\n', '[]\n']);
+  });
+
   test(
     'turns with commands, patches, approvals, agents and interrupts give the same bytes each time, on a busy machine too',
     async () => {

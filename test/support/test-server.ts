@@ -58,6 +58,8 @@ export interface TestServerOptions {
   handshake?: boolean;
   /** Gets the messages of clients, and what to hide in them. */
   tap?: WireTap;
+  /** Whether the start files of the user's shell are read for its variables. Default: no. */
+  readsShellExports?: boolean;
   /** Whether running turns end before the connection does, once the client has closed its side. */
   drain?: boolean;
 }
@@ -114,6 +116,7 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
     ids,
     ...(options.dial && { dial: options.dial }),
     ...(options.tap && { tap: options.tap }),
+    readsShellExports: options.readsShellExports ?? false,
     ...(options.proxyScript !== undefined && { proxyScript: options.proxyScript }),
     ...(options.system && { systemDir: tempFolder(options.system) }),
     ...(serverModel === null ? {} : { model: serverModel }),

@@ -5,6 +5,7 @@ import { type ProcessSpec, SandboxUnavailableError } from '../../src/sandbox/pro
 import type { ActionHost, OpenItem } from '../../src/tools/action.ts';
 import { prepareCommand } from '../../src/tools/command/prepare-command.ts';
 import { CommandSessions } from '../../src/tools/command/sessions/command-sessions.ts';
+import { PROFILE_EACH_TIME } from '../../src/tools/command/snapshot/shell-exports.ts';
 import type { CallContext } from '../../src/tools/tool.ts';
 import { tempFolder } from '../config/temp-folder.ts';
 import { settings } from '../store/samples.ts';
@@ -57,6 +58,7 @@ async function prepared() {
     home,
     env: { TMPDIR: '/var/tmp' },
     environment: () => ({ PATH: '/bin' }),
+    shell: PROFILE_EACH_TIME,
     limits: { loginShell: true, tokensMax: 100, pollMsMax: 1000, permissions: false },
     unprotected: [],
     profileFiles: [],

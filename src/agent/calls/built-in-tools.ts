@@ -20,6 +20,12 @@ import { viewImage } from '../../tools/view-image.ts';
 import type { StepAddition } from '../step.ts';
 import type { TurnContext, TurnPart, TurnPartDeps } from '../turn/turn-part.ts';
 
+interface KeptEnvironment {
+  policy: EnvironmentPolicy;
+  exported: Readonly<Record<string, string>>;
+  variables: Record<string, string>;
+}
+
 /** The tools that every thread has: commands, patches, plans, questions, permissions, images. */
 export class BuiltInTools implements TurnPart {
   /** The running commands of the thread. */
@@ -29,7 +35,7 @@ export class BuiltInTools implements TurnPart {
   readonly #deps: TurnPartDeps;
   readonly #applyPatch: ApplyPatch;
   readonly #requestPermissions: Tool;
-  #environment: { policy: EnvironmentPolicy; variables: Readonly<Record<string, string>> } | null = null;
+  #environment: KeptEnvironment | null = null;
 
   constructor(deps: TurnPartDeps) {
     const { clock, processes, sandbox, home, env } = deps;
@@ -88,9 +94,10 @@ export class BuiltInTools implements TurnPart {
 
   /** The collaborators and limits of the thread's commands, by its current configuration. */
   commandDeps(): CommandDeps {
-    const { clock, processes, home, env, proxies } = this.#deps;
+    const { clock, processes, home, env, proxies, shellExports } = this.#deps;
     const { commands, instructions } = this.#deps.configuration();
     const { environment, limits, unixSockets, network, unprotected, profileFiles } = commands;
+    const shell = commands.shellSnapshot ? shellExports : shellExports.switchedOff;
     return {
       clock,
       waits: this.waits,
@@ -98,7 +105,8 @@ export class BuiltInTools implements TurnPart {
       sessions: this.commands,
       home,
       env,
-      environment: () => this.#environmentOf(environment),
+      shell,
+      environment: () => this.#environmentOf(environment, shell.variables),
       limits,
       unixSockets,
       network,
@@ -110,10 +118,11 @@ export class BuiltInTools implements TurnPart {
     };
   }
 
-  /** The environment of the thread's commands, worked out once per policy: the server's own environment does not change. */
-  #environmentOf(policy: EnvironmentPolicy): Readonly<Record<string, string>> {
-    if (this.#environment?.policy !== policy) {
-      this.#environment = { policy, variables: commandEnvironment(this.#deps.env, policy, UNATTENDED).env };
+  /** The environment of the thread's commands, worked out once for a policy and what the user's shell exports. */
+  #environmentOf(policy: EnvironmentPolicy, exported: Readonly<Record<string, string>>): Record<string, string> {
+    if (this.#environment?.policy !== policy || this.#environment.exported !== exported) {
+      const { env } = commandEnvironment({ ...this.#deps.env, ...exported }, policy, UNATTENDED);
+      this.#environment = { policy, exported, variables: env };
     }
     return this.#environment.variables;
   }

@@ -17,6 +17,7 @@ import type { AuthoredItem } from '../../store/model-items.ts';
 import type { ThreadPatch, ThreadRecord, ThreadSettings } from '../../store/thread-store.ts';
 import type { Action, ActionOutcome, Ask, Verdict } from '../../tools/action.ts';
 import type { CommandProxies } from '../../tools/command/network/command-proxies.ts';
+import type { ShellExports } from '../../tools/command/snapshot/shell-exports.ts';
 import type { InterruptCause } from '../../tools/denial.ts';
 import type { Tool } from '../../tools/tool.ts';
 import type { LastPrograms } from '../last-programs.ts';
@@ -241,6 +242,8 @@ export interface TurnPartDeps {
   readonly sandbox: Sandbox;
   /** Opens the proxies of commands. */
   readonly proxies: CommandProxies;
+  /** What commands get from the user's shell. */
+  readonly shellExports: ShellExports;
   /** The MCP servers that threads share. */
   readonly mcp: McpServers;
   readonly toolApprovals: ToolApprovals;

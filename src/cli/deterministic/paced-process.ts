@@ -152,9 +152,14 @@ export class PacedProcess implements RunningProcess {
     return (await this.#inner?.waiting()) ?? null;
   }
 
-  async signal(signal: 'SIGINT' | 'SIGTERM'): Promise<void> {
+  async interrupt(): Promise<void> {
     this.stir();
-    if (this.#inner !== null) await this.#options.during(this.#inner.signal(signal));
+    if (this.#inner !== null) await this.#options.during(this.#inner.interrupt());
+  }
+
+  async terminate(): Promise<void> {
+    this.stir();
+    if (this.#inner !== null) await this.#options.during(this.#inner.terminate());
   }
 
   async kill(): Promise<void> {

@@ -21,6 +21,7 @@ export interface DoctorCheck {
     | 'provider'
     | 'store'
     | 'sandbox'
+    | 'shell'
     | 'git'
     | 'search'
     | 'mcpServers'

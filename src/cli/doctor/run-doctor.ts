@@ -10,6 +10,8 @@ import { TrustedFiles } from '../../config/trust/trusted-files.ts';
 import { createSandbox } from '../../sandbox/create-sandbox.ts';
 import { guardListsFolder } from '../../sandbox/places/guard-list.ts';
 import type { Installation } from '../../sandbox/places/server-places.ts';
+import { createProcesses } from '../../sandbox/processes/create-processes.ts';
+import type { SendSignal } from '../../sandbox/processes/kill-processes.ts';
 import type { NodeVersions } from '../../store/sqlite/connect/native-build-problem.ts';
 import { type CheckedConfig, checkConfig } from './check-config.ts';
 import { checkGit } from './check-git.ts';
@@ -21,6 +23,7 @@ import { checkProxies } from './check-proxies.ts';
 import { checkSandbox } from './check-sandbox.ts';
 import { checkSearch } from './check-search.ts';
 import { checkSkills } from './check-skills.ts';
+import { checkShell } from './check-shell.ts';
 import { checkStore } from './check-store.ts';
 import { checkTrust } from './check-trust.ts';
 import type { DoctorCheck, DoctorProblem } from './doctor-check.ts';
@@ -40,6 +43,8 @@ export interface DoctorOptions {
   nodeVersions: NodeVersions;
   installation: Installation;
   systemDir: string | null;
+  /** `process.kill`. */
+  sendSignal: SendSignal;
 }
 
 /**
@@ -56,7 +61,7 @@ export async function runDoctor(options: DoctorOptions, print: (text: string) =>
 }
 
 async function allChecks(options: DoctorOptions): Promise<DoctorCheck[]> {
-  const { home, cwd, env, overrides, platform, installation, version, systemDir } = options;
+  const { home, cwd, env, overrides, platform, installation, version, systemDir, sendSignal } = options;
   // The doctor records nothing.
   const trustedFiles = new TrustedFiles({ home, writes: false });
   const userHome = env.HOME || null;
@@ -70,12 +75,14 @@ async function allChecks(options: DoctorOptions): Promise<DoctorCheck[]> {
   const deps = { ...own, platform, arch: arch(), clock: systemClock };
   const sandbox = createSandbox(deps);
   const providerDeps = { env, clock: systemClock, log: silent, userAgent: `heddle/${version}` };
+  const processes = createProcesses({ platform, env, sandbox, sendSignal, log: silent });
   const checks: [DoctorCheck['name'], () => DoctorCheck | Promise<DoctorCheck>][] = [
     ['home', () => checkHome(home, { source: options.homeSource, userHome })],
     ['configuration', async () => (await reading).check],
     ['provider', async () => checkProvider(await configured(), providerDeps)],
     ['store', () => checkStore(home, options.nodeVersions)],
     ['sandbox', () => checkSandbox(sandbox, guardLists)],
+    ['shell', async () => checkShell(await configured(), { processes, clock: systemClock, env })],
     ['git', () => checkGit(cwd, env)],
     ['search', () => checkSearch()],
     ['mcpServers', async () => checkMcpServers(await configured(), cwd)],
@@ -87,7 +94,8 @@ async function allChecks(options: DoctorOptions): Promise<DoctorCheck[]> {
   try {
     return await Promise.all(checks.map(([name, check]) => runCheck(name, check, systemClock)));
   } finally {
-    await sandbox.close();
+    // Also closes the sandbox.
+    await processes.close();
     if (scratch !== null) rmSync(scratch, { recursive: true, force: true });
   }
 }
@@ -111,6 +119,7 @@ const TITLES: Record<DoctorCheck['name'], string> = {
   provider: 'Model provider',
   store: 'Threads',
   sandbox: 'Sandbox',
+  shell: 'Shell',
   git: 'Git',
   search: 'Search of files',
   mcpServers: 'MCP servers',

@@ -48,6 +48,7 @@ const RULES: { readonly [N in SettingName]: 'free' | 'confinedLater' | Allows<Se
   'features.guardian_approval': 'confinedLater',
   // Hooks can refuse what an agent does.
   'features.hooks': onlyOn,
+  'features.shell_snapshot': onlyOff,
   'features.shell_tool': onlyOff,
   'features.smart_approvals': 'free',
   'features.exec_permission_approvals': onlyOff,

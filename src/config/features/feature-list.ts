@@ -42,6 +42,7 @@ export const FEATURE_LIST: readonly Feature[] = [
     displayName: 'Requests for permissions',
     description: 'The model may ask for more than its sandbox allows, for a turn or a session.',
   }),
+  flag('shell_snapshot', 'stable'),
   flag('shell_tool', 'stable'),
   flag('smart_approvals', 'beta', {
     displayName: 'Automatic approvals',

@@ -33,10 +33,10 @@ const DEATH_POLL_MS = [1, 2, 5, 10, 20, 50];
 export async function killProcesses(targets: KillTargets, deps: KillDeps): Promise<void> {
   const known = new Map<string, ProcessEntry>();
   for (let pass = 0; pass < STOP_PASSES_MAX; pass++) {
-    const fresh = (await findTargets(targets, known, deps.table)).filter((entry) => !known.has(key(entry)));
+    const fresh = (await findTargets(targets, known, deps.table)).filter((entry) => !known.has(processKey(entry)));
     if (fresh.length === 0) break;
     for (const entry of fresh) {
-      known.set(key(entry), entry);
+      known.set(processKey(entry), entry);
       signalIfThere(entry, 'SIGSTOP', deps);
     }
   }
@@ -44,44 +44,15 @@ export async function killProcesses(targets: KillTargets, deps: KillDeps): Promi
   await untilDead({ ...targets, leaders: new Set() }, known, deps);
 }
 
-/**
- * Sends a signal to the processes of a command, like a terminal whose user presses Ctrl-C: to all groups of the command's session. Those
- * that confine the command do not get the signal, because their end would end it before it can handle the signal.
- */
-export async function signalCommand(
-  signal: 'SIGINT' | 'SIGTERM',
-  { isConfined, ...targets }: KillTargets & { isConfined: boolean },
-  deps: KillDeps,
-): Promise<void> {
-  const found = (await findTargets(targets, new Map(), deps.table)).filter((entry) => !isConfined || isInside(entry));
-  const pids = new Set(found.map(({ pid }) => pid));
-  // The first process of the command was started by a process that is none of the command's.
-  const first = found.filter(({ parent }) => !pids.has(parent)).sort(byStart)[0];
-  const groups = new Map<number, ProcessEntry>();
-  for (const entry of found) if (entry.session === first?.session) groups.set(entry.group, entry);
-  // A group gets the signal at once, with the processes that have started meanwhile.
-  for (const [group, entry] of groups) signalIfThere(entry, signal, deps, -group);
-}
-
-/** Whether a process runs in a sandbox and is none of those that make it. The first process of a process namespace makes it. */
-function isInside({ confinedPid }: ProcessEntry): boolean {
-  const pid = confinedPid();
-  return pid !== null && pid !== 1;
-}
-
-function byStart(a: ProcessEntry, b: ProcessEntry): number {
-  return Number(a.started) - Number(b.started) || a.pid - b.pid;
-}
-
 async function untilDead(targets: KillTargets, known: Map<string, ProcessEntry>, deps: KillDeps): Promise<void> {
   const untouchable = new Set<string>();
   const startedMs = monotonicMs();
   for (let pass = 0; ; pass++) {
-    const left = (await findTargets(targets, known, deps.table)).filter((entry) => !untouchable.has(key(entry)));
+    const left = (await findTargets(targets, known, deps.table)).filter((entry) => !untouchable.has(processKey(entry)));
     if (left.length === 0) return;
     for (const entry of left) {
-      known.set(key(entry), entry);
-      if (!signalIfThere(entry, 'SIGKILL', deps)) untouchable.add(key(entry));
+      known.set(processKey(entry), entry);
+      if (!signalIfThere(entry, 'SIGKILL', deps)) untouchable.add(processKey(entry));
     }
     if (monotonicMs() - startedMs > DEATH_MS_MAX) {
       deps.log.warn({ pids: left.map(({ pid }) => pid) }, 'processes are still alive after they were killed');
@@ -91,7 +62,8 @@ async function untilDead(targets: KillTargets, known: Map<string, ProcessEntry>,
   }
 }
 
-async function findTargets(
+/** Lists the targets, the processes that are known already, and all that these started. */
+export async function findTargets(
   { leaders, marks }: KillTargets,
   known: ReadonlyMap<string, ProcessEntry>,
   table: ProcessTable,
@@ -99,7 +71,7 @@ async function findTargets(
   const entries = await table.list();
   const found = new Map<number, ProcessEntry>();
   for (const entry of entries) {
-    const direct = known.has(key(entry)) || leaders.has(entry.pid) || leaders.has(entry.session) || leaders.has(entry.group);
+    const direct = known.has(processKey(entry)) || leaders.has(entry.pid) || leaders.has(entry.session) || leaders.has(entry.group);
     if (direct) found.set(entry.pid, entry);
     else {
       const mark = entry.mark();
@@ -113,8 +85,8 @@ async function findTargets(
   return [...found.values()];
 }
 
-/** Sends a signal to a process, or while it is there, to `pid`. Returns false if the system does not permit it. */
-function signalIfThere(entry: ProcessEntry, signal: NodeJS.Signals, { table, sendSignal }: KillDeps, pid = entry.pid): boolean {
+/** Sends a signal to a process, or while that is there, to `pid`. Returns false if the system does not permit it. */
+export function signalIfThere(entry: ProcessEntry, signal: NodeJS.Signals, { table, sendSignal }: KillDeps, pid = entry.pid): boolean {
   if (!table.isThere(entry)) return true;
   try {
     sendSignal(pid, signal);
@@ -126,6 +98,7 @@ function signalIfThere(entry: ProcessEntry, signal: NodeJS.Signals, { table, sen
   }
 }
 
-function key({ pid, started }: ProcessEntry): string {
+/** Distinguishes a process from all others, before and after it. */
+export function processKey({ pid, started }: ProcessEntry): string {
   return `${pid} ${started}`;
 }

@@ -4,17 +4,18 @@ import { closedFolders, RefusedWrites } from '../closed-folders.ts';
 import type { Confinement } from '../sandbox.ts';
 import { sandboxEnvironment } from '../sandbox-environment.ts';
 import { findProgram } from './find-program.ts';
-import { type KillTargets, killProcesses, signalCommand } from './kill-processes.ts';
+import { type KillTargets, killProcesses } from './kill-processes.ts';
 import { Pipes } from './pipes.ts';
 import { type ProcessMark, ProcessMarks } from './process-mark.ts';
 import { createProcessTable, type ProcessTable } from './process-table.ts';
 import type { OutputStream, Processes, ProcessSpec, RunningProcess } from './processes.ts';
 import { ChangedProgramError, ProcessStartError, SandboxUnavailableError, SERVER_ENDING } from './processes.ts';
 import type { ProcessesDeps } from './processes-deps.ts';
+import { pressKey, signalCommand } from './signal-command.ts';
 import { startError } from './spawn-child.ts';
 import { startPiped } from './start-piped.ts';
 import type { Launch, ProgramEnd, StartedProcess } from './started-process.ts';
-import { Terminals } from './terminals.ts';
+import { INTERRUPT_KEY, Terminals } from './terminals.ts';
 import { waitingProcesses } from './waiting-processes.ts';
 import { watchMemory } from './watch-memory.ts';
 import { Watchdog } from './watchdog.ts';
@@ -97,7 +98,8 @@ export class ProcessKeeper implements Processes {
         const note = end.exitCode !== 0 && refused.areSeen ? closedFolders(confinement?.closed ?? []) : null;
         if (note !== null) onOutput(spec.terminal === null && spec.joinsOutput !== true ? 'stderr' : 'stdout', Buffer.from(note));
       };
-      return this.#follow(start, started, { tell, release: () => this.#release(confinement, spec) });
+      const key = spec.terminal === null ? null : () => void started.write(INTERRUPT_KEY);
+      return this.#follow(start, started, { key, tell, release: () => this.#release(confinement, spec) });
     } catch (error) {
       this.#starts.delete(start);
       throw systemErrorCode(error) === null ? error : startError(error);
@@ -201,7 +203,7 @@ export class ProcessKeeper implements Processes {
   #follow(
     start: Start,
     started: StartedProcess,
-    { tell, release }: { tell: (end: ProgramEnd) => void; release: () => Promise<void> },
+    { key, tell, release }: { key: (() => void) | null; tell: (end: ProgramEnd) => void; release: () => Promise<void> },
   ): RunningProcess {
     const ended = started.exited.then(async (end) => {
       start.leader = null;
@@ -222,7 +224,8 @@ export class ProcessKeeper implements Processes {
       resume: () => started.output.resume(),
       attend: () => () => {},
       waiting: () => waitingProcesses(started.pid, this.#processTable()),
-      signal: (signal) => this.#signal(signal, start),
+      interrupt: () => this.#signal('SIGINT', start, key),
+      terminate: () => this.#signal('SIGTERM', start, null),
       kill: () => this.#kill([start]),
     };
   }
@@ -236,13 +239,17 @@ export class ProcessKeeper implements Processes {
     }
   }
 
-  async #signal(signal: 'SIGINT' | 'SIGTERM', start: Start): Promise<void> {
+  /** Sends a signal, by its key in the terminal if it has one. Never rejects. */
+  async #signal(signal: 'SIGINT' | 'SIGTERM', start: Start, key: (() => void) | null): Promise<void> {
     const { sendSignal, log } = this.#deps;
     const targets = { ...targetsOf([start]), isConfined: start.isConfined };
+    const sending = { targets, deps: { table: this.#processTable(), sendSignal, log } };
+    const unlisted = (error: unknown) => log.error({ err: error }, 'cannot list the processes to signal');
     try {
-      await signalCommand(signal, targets, { table: this.#processTable(), sendSignal, log });
+      const repeat = await (key === null || signal === 'SIGTERM' ? signalCommand(signal, sending) : pressKey(signal, key, sending));
+      void repeat(() => start.ended).catch(unlisted);
     } catch (error) {
-      log.error({ err: error }, 'cannot list the processes to signal');
+      unlisted(error);
     }
   }
 

@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import { namesInProc, type ProcPath, readProc } from '../../base/files/read-proc.ts';
 import { unlessUnseen } from '../../base/paths/stat-of.ts';
 import { runToEnd } from '../../base/processes/spawn-program.ts';
@@ -17,6 +18,12 @@ export interface ProcessEntry {
   confinedPid(): number | null;
   /** Whether it runs, is ready to run, or waits for a disk. */
   works(): boolean;
+  /** Changes when it executes another program. A process has that of its parent until it does so. Empty: unknown. */
+  image: string;
+  /** The group in the foreground of its terminal. Null: it has no terminal, or that is unknown. */
+  foregroundGroup: number | null;
+  /** Whether a signal ends it now: it neither handles, ignores nor blocks the signal. False if that is unknown. */
+  isEndedBy(signal: NodeJS.Signals): boolean;
 }
 
 /** The processes of this machine. */
@@ -25,6 +32,8 @@ export interface ProcessTable {
   list(): Promise<ProcessEntry[]>;
   /** Whether the process is still running. */
   isThere(entry: ProcessEntry): boolean;
+  /** Returns a function that says whether a process began before this call. Null: that is unknown on this system. */
+  untilNow(): ((entry: ProcessEntry) => boolean) | null;
 }
 
 /** The number of processes to read before yielding to other work. */
@@ -52,6 +61,7 @@ function shared(table: ProcessTable): ProcessTable {
       return next;
     },
     isThere: (entry) => table.isThere(entry),
+    untilNow: () => table.untilNow(),
   };
 }
 
@@ -61,7 +71,10 @@ interface LinuxStat {
   parent: number;
   group: number;
   session: number;
+  /** -1 without a terminal. */
+  foregroundGroup: number;
   startTicks: number;
+  image: string;
 }
 
 function linuxTable(marks: ProcessMarks): ProcessTable {
@@ -74,7 +87,8 @@ function linuxTable(marks: ProcessMarks): ProcessTable {
         if (index % AT_ONCE === AT_ONCE - 1) await new Promise((resolve) => setImmediate(resolve));
         const stat = readStat(pid);
         if (stat === null || isOver(stat) || stat.pid === self?.pid || stat.startTicks < (self?.startTicks ?? 0)) continue;
-        const { parent, group, session, startTicks } = stat;
+        const { parent, group, session, startTicks, image } = stat;
+        const foregroundGroup = stat.foregroundGroup === -1 ? null : stat.foregroundGroup;
         let mark: number | null | undefined;
         const markOnce = () => {
           if (mark === undefined) mark = linuxMark(marks, pid);
@@ -82,7 +96,9 @@ function linuxTable(marks: ProcessMarks): ProcessTable {
         };
         const works = () => anyThreadWorks(pid);
         const confinedPid = () => linuxConfinedPid(pid);
-        entries.push({ pid: stat.pid, parent, group, session, started: String(startTicks), mark: markOnce, confinedPid, works });
+        const isEndedBy = (signal: NodeJS.Signals) => linuxIsEndedBy(pid, signal);
+        const ids = { pid: stat.pid, parent, group, session, foregroundGroup, started: String(startTicks), image };
+        entries.push({ ...ids, mark: markOnce, confinedPid, works, isEndedBy });
       }
       return entries;
     },
@@ -90,8 +106,20 @@ function linuxTable(marks: ProcessMarks): ProcessTable {
       const stat = readStat(String(pid));
       return stat !== null && !isOver(stat) && String(stat.startTicks) === started;
     },
+    untilNow: linuxUntilNow,
   };
 }
+
+/** The kernel numbers processes one after the other. After the highest number it begins again, but start times tell these apart. */
+function linuxUntilNow(): ((entry: ProcessEntry) => boolean) | null {
+  const newest = Number(textIn('/proc/loadavg').trim().split(' ').at(-1));
+  const ticks = Math.floor(Number(textIn('/proc/uptime').split(' ')[0]) * TICKS_PER_SECOND);
+  if (!Number.isInteger(newest) || !Number.isInteger(ticks)) return null;
+  return ({ pid, started }) => Number(started) < ticks || (Number(started) === ticks && pid <= newest);
+}
+
+/** Of start times, on all architectures. */
+const TICKS_PER_SECOND = 100;
 
 /** Running, or waiting for a disk. */
 const WORKING = /^[RDU]/;
@@ -115,7 +143,17 @@ function readStat(pid: string): LinuxStat | null {
   const [state = '', ...numbers] = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const [parent, group, session] = numbers.map(Number);
   if (parent === undefined || group === undefined || session === undefined) return null;
-  return { pid: Number.parseInt(text, 10), state, parent, group, session, startTicks: Number(numbers[18]) };
+  // The addresses of its code and its stack, which differ in each program that is executed. They are 0 if they may not be read.
+  const image = numbers[24] === '0' ? '' : `${numbers[22]} ${numbers[24]}`;
+  const foregroundGroup = Number(numbers[4]);
+  return { pid: Number.parseInt(text, 10), state, parent, group, session, foregroundGroup, startTicks: Number(numbers[18]), image };
+}
+
+function linuxIsEndedBy(pid: string, signal: NodeJS.Signals): boolean {
+  const masks = textIn(`/proc/${pid}/status`).matchAll(/^Sig(?:Blk|Ign|Cgt):\s*([0-9a-f]+)$/gm);
+  const bit = 1n << BigInt(constants.signals[signal] - 1);
+  const found = [...masks].map(([, mask]) => BigInt(`0x${mask}`));
+  return found.length > 0 && found.every((mask) => (mask & bit) === 0n);
 }
 
 function linuxMark(marks: ProcessMarks, pid: string): number | null {
@@ -144,11 +182,13 @@ function portableTable(marks: ProcessMarks): ProcessTable {
           /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(\S+\s+\S+\s+\d+\s+[\d:]+\s+\d+)\s?(.*)$/.exec(line) ?? [];
         if (pid === undefined || state.startsWith('Z') || command.startsWith('ps -A -E')) return [];
         const ids = { pid: Number(pid), parent: Number(parent), group: Number(group), session: Number(group) };
-        return [{ ...ids, started, mark: () => marks.inEnvironment(command), confinedPid: () => null, works: () => WORKING.test(state) }];
+        const unknown = { confinedPid: () => null, image: '', foregroundGroup: null, isEndedBy: () => false };
+        return [{ ...ids, ...unknown, started, mark: () => marks.inEnvironment(command), works: () => WORKING.test(state) }];
       });
     },
     // The list is as old as the run of `ps`. No pid is reused in that time.
     isThere: () => true,
+    untilNow: () => null,
   };
 }
 

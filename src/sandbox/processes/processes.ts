@@ -81,9 +81,12 @@ export interface RunningProcess {
    */
   waiting(): Promise<string | null>;
   /**
-   * Sends a signal to the processes of its session, and not to those that confine it. Resolves when it is sent. Never rejects.
+   * Interrupts it as Ctrl-C does: in a terminal by that key, otherwise by SIGINT to the processes of its session, and not to those that
+   * confine it. Resolves when that is sent. Never rejects.
    */
-  signal(signal: 'SIGINT' | 'SIGTERM'): Promise<void>;
+  interrupt(): Promise<void>;
+  /** Sends SIGTERM to the same processes. Resolves when it is sent. Never rejects. */
+  terminate(): Promise<void>;
   /** Kills it and all that it started, even what left its group, session or parent. Resolves when nothing is left. Never rejects. */
   kill(): Promise<void>;
 }

@@ -8,6 +8,8 @@ import type { Launch, StartedProcess } from './started-process.ts';
 
 /** A session leader without a terminal gets the terminal that it opens. The shell opens it, and then runs the program. */
 export const TAKE_TERMINAL = 'exec 0<>"$0" 1>&0 2>&0; exec "$@"';
+/** A terminal reads this character as Ctrl-C, unless its program has changed that. */
+export const INTERRUPT_KEY = Buffer.of(0x03);
 /** At the start of a line, a terminal reads this as the end of its input. */
 const END_OF_INPUT = 0x04;
 const LINE_FEED = 0x0a;

@@ -30,7 +30,7 @@ const PYTHON = /^(?:python|pypy)[\d.]*$/;
  * modules.
  */
 export function programFiles({ cwd, env, kind }: ServerProgram, { shell, certain, possible, inputs, paths }: ProgramLine): ProgramFile[] {
-  const startFiles = shell === null ? [] : shellStartFiles({ shell: shell.path, env, login: shell.login });
+  const startFiles = shell === null ? [] : shellStartFiles({ ...shell, shell: shell.path, env });
   if (kind === 'approved') return startFiles;
   const project = shell === null ? null : cwd;
   const own = shell === null ? [] : foundProgram(shell.path, { path: env.PATH, folders: [cwd], project }, { isCertain: true });

@@ -8,8 +8,8 @@ import type { ServerProgram } from './server-program.ts';
 
 /** The commands that a program consists of: a line for a shell has several. */
 export interface ProgramLine {
-  /** The shell, and whether it is one that reads the profile of the user. Null: no shell runs the commands. */
-  shell: { path: string; login: boolean } | null;
+  /** The shell, and whether it reads the profile of the user, and the files of terminals. Null: no shell runs the commands. */
+  shell: { path: string; login: boolean; interactive: boolean } | null;
   /** Those that certainly run, in their order, with those that they run in turn. `\0` stands for text that only the shell knows. */
   certain: readonly SimpleCommand[];
   /** Parts that may run as commands. */
@@ -37,7 +37,7 @@ const DEPTH_MAX = 4;
 export async function programLine({ argv, cwd, env, kind }: ServerProgram): Promise<ProgramLine> {
   const [path = '', options = '', script] = argv;
   const isShell = SHELLS.has(programName(path)) && script !== undefined && SCRIPT_OPTION.test(options);
-  const shell = isShell ? { path, login: options.includes('l') } : null;
+  const shell = isShell ? { path, login: options.includes('l'), interactive: options.includes('i') } : null;
   if (kind === 'approved') return { shell, certain: [], possible: [], inputs: [], paths: [] };
   const line = isShell ? expandVariables(script, { ...env, PWD: cwd }) : '';
   const { certain, possible } = await commandsOf(isShell ? ['/bin/bash', '-c', line] : argv, 0);

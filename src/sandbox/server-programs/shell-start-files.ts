@@ -27,6 +27,8 @@ interface ShellStart {
   env: Env;
   /** Whether the shell reads the profile of the user. */
   login: boolean;
+  /** Whether it reads the files of terminals. A login shell of bash does not: then it is started once more without being one. */
+  interactive: boolean;
 }
 
 /** The places that a start file leads to: files that it reads, programs that it names by path, and folders of which it reads all files. */
@@ -36,11 +38,12 @@ interface Found {
 }
 
 /**
- * Returns the files that a shell without a terminal reads before its script, and those that they read in turn as far as their text
+ * Returns the files that a shell reads before its script, and those that they read in turn as far as their text
  * names them. They need not exist.
  */
-export function shellStartFiles({ shell, env, login }: ShellStart): ProgramFile[] {
-  const own = ownFiles(programName(shell), { env, login });
+export function shellStartFiles({ shell, ...start }: ShellStart): ProgramFile[] {
+  const { env } = start;
+  const own = ownFiles(programName(shell), start);
   const found = new Set(own);
   const others = new Set<string>();
   // The loop also reads the files that it adds.
@@ -55,11 +58,12 @@ export function shellStartFiles({ shell, env, login }: ShellStart): ProgramFile[
 
 /** The start files of all shells that commands can have. */
 export function allStartFiles(env: Env): ProgramFile[] {
-  const all = ['bash', 'zsh', 'ksh', 'sh'].flatMap((shell) => shellStartFiles({ shell, env, login: true }));
+  const all = ['bash', 'zsh', 'ksh', 'sh'].flatMap((shell) => shellStartFiles({ shell, env, login: true, interactive: true }));
   return [...new Map(all.map((file) => [file.path, file])).values()];
 }
 
-function ownFiles(shell: string, { env, login }: Omit<ShellStart, 'shell'>): string[] {
+/** The files that a shell of this name reads by itself. They need not exist. */
+export function ownFiles(shell: string, { env, login, interactive }: Omit<ShellStart, 'shell'>): string[] {
   const { HOME: home = '', BASH_ENV: bashEnv = '', ENV: ownEnv = '', ZDOTDIR: zdotdir = home } = env;
   const at = (folder: string, names: string) => (isAbsolute(folder) ? names.split(' ').map((name) => join(folder, name)) : []);
   const named = (path: string) => [expandVariables(path, env)].filter((one) => isAbsolute(one));
@@ -68,10 +72,11 @@ function ownFiles(shell: string, { env, login }: Omit<ShellStart, 'shell'>): str
       return [
         ...named(bashEnv),
         ...(login ? [...at('/etc', 'profile bash.bash_logout'), ...at(home, '.bash_profile .bash_login .profile .bash_logout')] : []),
+        ...(interactive ? [...at('/etc', 'bash.bashrc bashrc'), ...at(home, '.bashrc')] : []),
       ];
     case 'zsh': {
       const of = (names: string) => [...at(zdotdir, names), ...at('/etc/zsh', undotted(names)), ...at('/etc', undotted(names))];
-      const files = [...of('.zshenv'), ...(login ? of('.zprofile .zlogin .zlogout') : [])];
+      const files = [...of('.zshenv'), ...(login ? of('.zprofile .zlogin .zlogout') : []), ...(interactive ? of('.zshrc') : [])];
       // zsh reads a compiled file in place of an older one of the same name.
       return files.flatMap((file) => [file, `${file}.zwc`]);
     }

@@ -111,9 +111,9 @@ export class CommandAction implements Action {
 
   /** The command itself may have changed what it depends on. */
   async #pinAgain(): Promise<CommandRun> {
-    const { command, call, deps, pin } = this.#run;
+    const { command, call, start, pin } = this.#run;
     await pin?.close();
-    this.#run = { ...this.#run, pin: await CommandPin.take({ command, cwd: call.cwd, env: deps.environment() }, reachedRoots(this.#run)) };
+    this.#run = { ...this.#run, pin: await CommandPin.take({ command, cwd: call.cwd, env: start.env }, reachedRoots(this.#run)) };
     return this.#run;
   }
 

@@ -9,6 +9,7 @@ import type { CommandCall } from './call/command-call.ts';
 import type { CommandLimits } from './command-settings.ts';
 import type { CommandProxies } from './network/command-proxies.ts';
 import type { CommandSessions } from './sessions/command-sessions.ts';
+import type { ShellExports } from './snapshot/shell-exports.ts';
 
 /** The collaborators of a thread's commands. */
 export interface CommandDeps {
@@ -23,7 +24,9 @@ export interface CommandDeps {
   home: string;
   /** The server's own environment. */
   env: Env;
-  /** The environment of commands. */
+  /** What commands get from the user's shell. */
+  shell: ShellExports;
+  /** The environment of commands, by what is known of the user's shell now. */
   environment(): Record<string, string>;
   limits: CommandLimits;
   /** Whether commands in this sandbox may use unix sockets. */

@@ -5,12 +5,20 @@ import type { CommandCall } from './call/command-call.ts';
 import type { CommandDeps } from './command-deps.ts';
 import type { CommandPin } from './outside/command-pin.ts';
 
+/** What is started for a call. It is settled when the call is judged, because it decides what the names of programs mean. */
+export interface CommandStart {
+  /** As the call has it, but without the option that makes a shell read the profile, if what that exports is known. */
+  argv: readonly string[];
+  env: Readonly<Record<string, string>>;
+}
+
 /** A command with everything that judging and running it need. */
 export interface PreparedCommand {
   call: CommandCall;
   command: ParsedCommand;
   context: CallContext;
   deps: CommandDeps;
+  start: CommandStart;
   /** The root of the project that the command runs in, as a real path. */
   project: string;
   /** The permissions beyond its sandbox that apply to this run only, once it is allowed. Null: none. */

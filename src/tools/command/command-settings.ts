@@ -21,6 +21,8 @@ export interface CommandSettings {
   /** Whether the model can run commands. */
   enabled: boolean;
   environment: EnvironmentPolicy;
+  /** Whether commands get what the user's shell exports. */
+  shellSnapshot: boolean;
   limits: CommandLimits;
   /** Whether commands in this sandbox may use unix sockets. */
   unixSockets(sandbox: NamedSandbox): boolean;
@@ -37,6 +39,7 @@ export function commandSettings(config: Config): CommandSettings {
   return {
     enabled: config.get('features.shell_tool'),
     environment: environmentPolicy(config),
+    shellSnapshot: config.get('features.shell_snapshot'),
     limits: {
       loginShell: config.get('allow_login_shell'),
       tokensMax: config.get('tool_output_token_limit'),

@@ -15,6 +15,7 @@ import { CommandAction, NOT_BEGUN } from './command-action.ts';
 import { permissionsBeyond, reachedRoots } from './command-bounds.ts';
 import type { CommandDeps } from './command-deps.ts';
 import { commandProject } from './command-project.ts';
+import { commandStart } from './command-start.ts';
 import { CommandPin } from './outside/command-pin.ts';
 import { leavingFacts } from './outside/leaving-facts.ts';
 import type { CommandSlot } from './sessions/command-sessions.ts';
@@ -61,7 +62,9 @@ async function prepareInSlot(
   const permissions = permissionsBeyond({ context, deps }, call.permissions);
   const { cwd, escalates, justification, prefixRule } = call;
   const project = commandProject(cwd, context.settings.cwd);
-  const env = deps.environment();
+  await deps.shell.ready(context.signal);
+  const start = commandStart(call, deps);
+  const { env } = start;
   const rules = await commandRules(await readRuleFiles(deps.home));
   const mayLeave = (escalates || permissions !== null) && rules.rules.some(({ decision }) => decision === 'allow');
   const { commands } = command;
@@ -71,7 +74,7 @@ async function prepareInSlot(
   // Last: the action closes it.
   const pin = mayBeOutside || permissions !== null ? await CommandPin.take({ command, cwd, env }, roots) : null;
   return new CommandAction(
-    { call, command, context, deps, permissions, project, pin },
+    { call, command, context, deps, start, permissions, project, pin },
     {
       request: { command, cwd, identity: pin?.identity ?? null, escalates, permissions, justification, prefixRule },
       rules,

@@ -132,7 +132,7 @@ async function write(
     return `session ${number} has no terminal, so its stdin is empty. To write to a command, start it with \`tty\`: true.`;
   const params = { threadId: context.threadId, turnId, itemId: shown.itemId, processId: String(number), stdin: chars };
   await host.emit({ method: 'item/commandExecution/terminalInteraction', params });
-  if (session.hasInput) session.write(chars);
-  else await session.interrupt();
+  if (chars === INTERRUPT) await session.interrupt();
+  else session.write(chars);
   return null;
 }

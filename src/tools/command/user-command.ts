@@ -9,6 +9,7 @@ import type { CommandDeps } from './command-deps.ts';
 import { commandItem } from './command-item.ts';
 import { commandProject } from './command-project.ts';
 import { BYTES_PER_TOKEN, OUTPUT_TOKENS_DEFAULT } from './command-report.ts';
+import { commandStart } from './command-start.ts';
 import { EXIT_CODE } from './sessions/exit-code.ts';
 import { ShownCommand } from './sessions/shown-command.ts';
 import { startCommand } from './sessions/start-command.ts';
@@ -28,9 +29,11 @@ export async function prepareUserCommand({ text, timeoutMs }: UserCommand, conte
   const { threadId, turnId, itemId, settings } = context;
   const call = userCall(text, { cwd: settings.cwd, timeoutMs, shell: userShell(deps.env) });
   const command = await parseCommand(call.argv);
+  await deps.shell.ready(context.signal);
+  const start = commandStart(call, deps);
   const { number, owner, release } = deps.sessions.takeUserSlot();
   const project = commandProject(call.cwd, settings.cwd);
-  const run = { call, command, context, deps, project, permissions: null, pin: null, number, owner: owner(turnId) };
+  const run = { call, command, context, deps, start, project, permissions: null, pin: null, number, owner: owner(turnId) };
   const actions = commandActions(command, call.cwd);
   const item = commandItem({ id: itemId, argv: call.argv, cwd: call.cwd, processId: null, source: 'userShell', actions });
   return {

@@ -2,7 +2,7 @@ import type { Clock } from '../../../base/clock.ts';
 import type { PausableTimers } from '../../../base/pausable-timers.ts';
 import { killed } from '../../../sandbox/processes/killed.ts';
 import type { RunningProcess } from '../../../sandbox/processes/processes.ts';
-import { endInterrupted, INTERRUPT } from './end-interrupted.ts';
+import { endInterrupted } from './end-interrupted.ts';
 import type { ShownCommand } from './shown-command.ts';
 
 /** How a command ended. */
@@ -105,16 +105,14 @@ export class CommandSession {
   write(chars: string): void {
     this.#interrupted?.abort();
     void this.program.write(Buffer.from(chars));
-    if (chars === INTERRUPT) this.#endInterrupted();
   }
 
-  /**
-   * Interrupts a command without a terminal as Ctrl-C interrupts one in a terminal. Resolves when it has got the signal.
-   */
+  /** Interrupts the command as Ctrl-C does, and ends it if it does not end then. Resolves when it is interrupted. */
   async interrupt(): Promise<void> {
-    await this.program.signal('SIGINT');
-    // A further Ctrl-C does not give it more time.
-    if (this.#interrupted === null) this.#endInterrupted();
+    // What a program in a terminal prints after the last Ctrl-C counts. Without a terminal, a further one gives no more time.
+    if (this.hasInput) this.#interrupted?.abort();
+    await this.program.interrupt();
+    if (this.#interrupted?.signal.aborted !== false) this.#endInterrupted();
   }
 
   #endInterrupted(): void {

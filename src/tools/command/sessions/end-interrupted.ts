@@ -28,7 +28,7 @@ export async function endInterrupted(command: InterruptedCommand, clock: Clock, 
   const bytesBefore = shown.outputBytes;
   await sleep(clock, INTERRUPT_MS_MAX, over);
   if (over.aborted || (hasInput && shown.outputBytes > bytesBefore + ECHO_BYTES)) return;
-  await program.signal('SIGTERM');
+  await program.terminate();
   await sleep(clock, TERMINATE_MS_MAX, over);
   if (!over.aborted) await command.kill();
 }

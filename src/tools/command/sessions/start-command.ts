@@ -82,10 +82,9 @@ async function proxyOf(
 }
 
 async function startProcess(
-  { call, deps, owner, pin, permissions }: CommandRun,
+  { call, deps, start, owner, pin, permissions }: CommandRun,
   { shown, bounds, proxy, signal }: { shown: ShownCommand; bounds: SandboxBounds | null; proxy: OpenProxy | null; signal: AbortSignal },
 ): Promise<RunningProcess | { problem: string }> {
-  const env = deps.environment();
   const terminal = call.tty ? TERMINAL : null;
   const place = await startPlace(call.cwd, { pin: bounds === null || permissions !== null ? pin : null, sandboxed: bounds !== null });
   if ('problem' in place) return place;
@@ -93,7 +92,7 @@ async function startProcess(
     const serve = proxy === null ? {} : { serve: proxy.serve, signal };
     const startedFor = bounds === null ? { startedFor: { of: "this command's shell", kind: 'approved' as const } } : {};
     const how = { input: false, terminal, joinsOutput: true, moreFollow: true, ...serve, ...startedFor };
-    const spec = { argv: call.argv, ...place, env, bounds, owner, ...how };
+    const spec = { ...start, ...place, bounds, owner, ...how };
     return await deps.processes.start(spec, (stream, bytes) => shown.take(stream, bytes));
   } catch (error) {
     if (error instanceof ProcessStartError || error instanceof SandboxUnavailableError) return { problem: error.message };

@@ -1,0 +1,82 @@
+import { type Clock, sleep } from '../../../base/clock.ts';
+import type { Env } from '../../../base/env.ts';
+import type { Log } from '../../../base/log.ts';
+import type { Processes } from '../../../sandbox/processes/processes.ts';
+import { userShell } from '../call/user-shell.ts';
+import { PROFILE_EACH_TIME, type ShellExports } from './shell-exports.ts';
+import type { Snapshot } from './take-snapshot.ts';
+
+/** How long commands wait for the snapshot, from the first of them on. */
+const WAIT_MS_MAX = 3_000;
+const NONE: Readonly<Record<string, string>> = {};
+
+interface ShellSnapshotDeps {
+  processes: Processes;
+  clock: Clock;
+  log: Log;
+  env: Env;
+}
+
+/** The variables that the start files of the user's shell export, read once for the server. */
+export class ShellSnapshot implements ShellExports {
+  readonly switchedOff = PROFILE_EACH_TIME;
+  readonly #deps: ShellSnapshotDeps;
+  readonly #shell: string;
+  readonly #closing = new AbortController();
+  #taking: Promise<void> | null = null;
+  #waited: Promise<void> | null = null;
+  #snapshot: Snapshot | null = null;
+
+  constructor(deps: ShellSnapshotDeps) {
+    this.#deps = deps;
+    this.#shell = userShell(deps.env);
+  }
+
+  begin(): void {
+    this.#taking ??= this.#take();
+  }
+
+  async ready(signal: AbortSignal): Promise<void> {
+    this.begin();
+    this.#waited ??= this.#wait();
+    if (signal.aborted || this.#snapshot !== null) return;
+    await new Promise<void>((resolve) => {
+      signal.addEventListener('abort', () => resolve(), { once: true });
+      void this.#waited?.then(resolve);
+    });
+  }
+
+  get variables(): Readonly<Record<string, string>> {
+    return this.#snapshot !== null && 'variables' in this.#snapshot ? this.#snapshot.variables : NONE;
+  }
+
+  replacesProfile(shell: string): boolean {
+    return this.#snapshot !== null && 'variables' in this.#snapshot && shell === this.#shell;
+  }
+
+  /** Ends the shell if it runs. */
+  close(): void {
+    this.#closing.abort();
+  }
+
+  async #wait(): Promise<void> {
+    const over = new AbortController();
+    await Promise.race([this.#taking, sleep(this.#deps.clock, WAIT_MS_MAX, over.signal)]);
+    over.abort();
+  }
+
+  /** Never rejects. */
+  async #take(): Promise<void> {
+    const { log } = this.#deps;
+    try {
+      const { takeSnapshot } = await import('./take-snapshot.ts');
+      this.#snapshot = await takeSnapshot(this.#deps, this.#closing.signal);
+      if ('problem' in this.#snapshot && !this.#closing.signal.aborted) {
+        log.info({ problem: this.#snapshot.problem }, 'the variables of the user’s shell are not known');
+      }
+    } catch (error) {
+      this.#snapshot = { problem: 'it failed' };
+      log.error({ err: error }, 'the variables of the user’s shell cannot be read');
+    }
+  }
+}
