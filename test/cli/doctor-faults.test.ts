@@ -285,7 +285,9 @@ const URLS: Fault[] = [
 ];
 
 async function look(...faults: Fault[]): Promise<{ told: Told[]; isWell: boolean; world: World }> {
-  const folder = tempFolder({ 'home/config.toml': '', 'project/x': '', 'user/x': '', 'system/x': '' });
+  // The project is a repository, so that nothing above it counts.
+  const repository = { 'project/.git/HEAD': 'ref: refs/heads/main\n', 'project/.git/objects/x': '', 'project/.git/refs/x': '' };
+  const folder = tempFolder({ 'home/config.toml': '', 'user/x': '', 'system/x': '', ...repository });
   const [home, project, userHome, systemDir] = ['home', 'project', 'user', 'system'].map((name) => join(folder, name)) as [
     string,
     string,
