@@ -324,7 +324,7 @@ async function look(...faults: Fault[]): Promise<{ told: Told[]; isWell: boolean
   expect(contents(folder)).toEqual(before);
   const shown = text.replaceAll(folder, 'WORLD').replaceAll(url, 'URL');
   const { checks } = JSON.parse(shown) as { checks: DoctorCheck[] };
-  expect(checks).toHaveLength(12);
+  expect(checks).toHaveLength(13);
   const told = checks.flatMap(({ name, problems }) =>
     problems.map(({ severity, message, fix }): Told => [name, severity, message, fix ?? '']),
   );
@@ -376,7 +376,7 @@ describe('a home that', () => {
     const { stdout, status } = spawnSync(command[0] ?? '', command.slice(1), { cwd: ROOT, env, encoding: 'utf8' });
     expect(status).toBe(1);
     const { checks } = JSON.parse(stdout) as { checks: DoctorCheck[] };
-    expect(checks).toHaveLength(12);
+    expect(checks).toHaveLength(13);
     return checks
       .filter(({ name }) => name === 'home')
       .flatMap(({ name, problems }) => problems.map(({ severity, message, fix }): Told => [name, severity, message, fix ?? '']));

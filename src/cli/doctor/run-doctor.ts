@@ -71,8 +71,7 @@ async function allChecks(options: DoctorOptions): Promise<DoctorCheck[]> {
   const scratch = isWritableFolder(home) ? null : mkdtempSync(join(tmpdir(), 'heddle-doctor-'));
   const sandboxHome = scratch ?? home;
   const guardLists = guardListsFolder(env);
-  const own = { home: sandboxHome, storeDir: sandboxHome, installation, userHome, guardLists };
-  const deps = { ...own, platform, arch: arch(), clock: systemClock };
+  const deps = { platform, arch: arch(), home: sandboxHome, storeDir: sandboxHome, clock: systemClock, installation, userHome };
   const sandbox = createSandbox(deps);
   const providerDeps = { env, clock: systemClock, log: silent, userAgent: `heddle/${version}` };
   const processes = createProcesses({ platform, env, sandbox, sendSignal, log: silent });
