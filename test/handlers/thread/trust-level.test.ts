@@ -110,7 +110,8 @@ describe('what a trust level gives', () => {
 
   test('the trust in the folder of the server gives a command in another folder nothing', async () => {
     const folder = tempFolder({ 'other/x': '' });
-    const { client, cwd } = await startServer({ folder, env: process.env, config: `${BASE}${PROVIDER}${entry(join(folder, 'work'))}` });
+    const config = `${BASE}${PROVIDER}${entry(join(folder, 'work'))}[sandbox_workspace_write]\nexclude_slash_tmp = true\nexclude_tmpdir_env_var = true\n`;
+    const { client, cwd } = await startServer({ folder, env: process.env, config });
     const write = (at: string) => client.request('command/exec', { command: ['sh', '-c', 'echo x > y'], cwd: at });
     expect((await write(cwd)).exitCode).toBe(0);
     expect((await write(join(folder, 'other'))).exitCode).not.toBe(0);
