@@ -207,12 +207,14 @@ describe('a compaction', () => {
 
   test('leaves it out if it is too long, and the next turn tells it again', async () => {
     const { client, model } = await withThread(0);
-    model.push(ok, response(message('SUMMARY')), ok);
+    model.push(ok, response(message('SUMMARY')), ok, ok);
     const additionalContext = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`k${index}`, u('x'.repeat(4_000))]));
     await client.turn(threadId, 'one', { additionalContext });
     await compact(client);
-    await client.turn(threadId, 'two', { additionalContext });
-    expect(told(model.request(3))).toHaveLength(50);
+    await client.turn(threadId, 'two', { additionalContext: { k1: additionalContext.k1 ?? u('') } });
+    expect(told(model.request(3))).toHaveLength(1);
+    await client.turn(threadId, 'three', { additionalContext });
+    expect(told(model.request(4))).toHaveLength(50);
   });
 });
 
@@ -270,11 +272,11 @@ class Played {
 
 test('in any order of turns, restarts, forks, compactions and reverts, the model knows what was given last, and reads nothing twice', async () => {
   const entry = fc.record({ kind: fc.constantFrom('untrusted' as const, 'application' as const), value: fc.constantFrom('1', '2') });
-  const given = fc.option(fc.dictionary(fc.constantFrom('j', 'k', 'l'), entry, { maxKeys: 3 }), { nil: undefined });
+  const given = fc.option(fc.dictionary(fc.constantFrom('j', 'k'), entry), { nil: undefined });
   const turn = fc.record({ do: fc.constant('turn' as const), given });
   const other = fc.record({ do: fc.constantFrom('restart' as const, 'fork' as const, 'compact' as const) });
   const revert = fc.constant<Step>({ do: 'revert' });
-  const some = fc.array(fc.oneof<fc.Arbitrary<Step>[]>(turn, turn, turn, other), { minLength: 6, maxLength: 6 });
+  const some = fc.array(fc.oneof<fc.Arbitrary<Step>[]>(turn, turn, other), { minLength: 6, maxLength: 6 });
   const steps = fc.tuple(turn, some, fc.option(revert), turn, some).map((all) => all.flat().filter((each) => each !== null));
   await fc.assert(
     fc.asyncProperty(steps, async (all) => {

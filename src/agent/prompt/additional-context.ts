@@ -37,7 +37,12 @@ export function additionalContext(given: Given | null | undefined, told: JsonVal
 /** Of the part of a prompt that a compaction replaces: the context that clients have added last. Empty if it has more tokens than that. */
 export function additionalContextIn(body: readonly AuthoredItem[], told: JsonValue, tokensMax: number): AuthoredItem[] {
   const last = new Map<string, AuthoredItem>();
-  for (const each of addedByClients(body, told)) last.set(markOf(each.item), each);
+  for (const each of addedByClients(body, told)) {
+    const mark = markOf(each.item);
+    // One that was told again stands where it was told last.
+    last.delete(mark);
+    last.set(mark, each);
+  }
   const kept = [...last.values()];
   return kept.reduce((sum, { item }) => sum + itemSize(item).tokens, 0) > tokensMax ? [] : kept;
 }
