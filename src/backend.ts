@@ -58,8 +58,7 @@ import type { NodeVersions } from './store/sqlite/connect/native-build-problem.t
 import type { ThreadStore } from './store/thread-store.ts';
 import { localProxies } from './tools/command/network/local-proxies.ts';
 import { ProxyThread } from './tools/command/network/thread/proxy-thread.ts';
-import { NO_PROFILE, PROFILE_EACH_TIME, type ShellExports } from './tools/command/snapshot/shell-exports.ts';
-import { ShellSnapshot } from './tools/command/snapshot/shell-snapshot.ts';
+import { createShellExports } from './tools/command/snapshot/create-shell-exports.ts';
 import type { WireTap } from './transport/wire-tap.ts';
 
 export interface AppParts {
@@ -231,7 +230,10 @@ function createBase(options: AppParts, { clock, log, pace }: Front) {
   const credentials = new CredentialStore(home, clock, (secrets) => options.tap?.hide?.(secrets));
   const programs = new ThreadPrograms({ sandbox, log, env, cwd });
   serverPrograms.listBy(() => programs.all());
-  const shellExports = createShellExports(options, { processes, clock, log });
+  const shellExports = createShellExports(
+    { env, isSimulated: options.pacing !== undefined, isRead: options.readsShellExports ?? true },
+    { processes, clock, log },
+  );
   return { sandbox, programs, processes, proxies, credentials, shellExports, swept };
 }
 
@@ -295,15 +297,6 @@ function createMcp({ env, version, mcpScript }: AppParts, { processes, clock, id
 function diagnosticsDeps(options: AppParts, log: RecentLog, gauges: DiagnosticsDeps['gauges']): DiagnosticsDeps {
   const { pid, nodeVersions, residentMemoryBytes = () => null } = options;
   return { pid, node: nodeVersions?.node ?? '', residentMemoryBytes, gauges, logMessages: () => log.messages() };
-}
-
-/** With a pace of its own, a server must not depend on the files of the user's home. */
-function createShellExports(
-  { env, pacing, readsShellExports = true }: AppParts,
-  deps: { processes: Processes; clock: Clock; log: Log },
-): ShellExports & { close?(): void } {
-  if (pacing !== undefined) return NO_PROFILE;
-  return readsShellExports ? new ShellSnapshot({ ...deps, env }) : PROFILE_EACH_TIME;
 }
 
 /** The proxies of commands. The thread starts when a command first needs one. */

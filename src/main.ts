@@ -284,11 +284,8 @@ async function doctor({ overrides, json }: Extract<Command, { run: 'doctor' }>):
     {
       home: homeFolder(),
       homeSource: homeSource(),
-      cwd: process.cwd(),
-      env: process.env,
+      ...{ cwd: process.cwd(), env: process.env, overrides, json },
       sendSignal: (pid, signal) => process.kill(pid, signal),
-      overrides,
-      json,
       version: HEDDLE_VERSION,
       platform: process.platform,
       nodeVersions: process.versions,

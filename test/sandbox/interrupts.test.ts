@@ -37,8 +37,11 @@ describe.each([NO_TERMINAL, TERMINAL])('an interrupt (terminal: %j)', (terminal)
   });
 
   test('is not sent again to a program that has handled it once, and goes on', async () => {
-    const once = "process.once('SIGINT', () => setTimeout(() => { console.log('closed'); process.exit(7); }, 700)); console.log('up')";
-    expect(await interrupted(systemProcesses(), node(`${once}; setInterval(() => {}, 1000)`), terminal)).toEqual({
+    const close = "execFile('sleep', ['0.7'], () => { console.log('closed'); process.exit(7); })";
+    const once = `const { execFile } = require('child_process'); process.once('SIGINT', () => ${close})`;
+    expect(
+      await interrupted(systemProcesses(), node(`${once}; require('net').createServer().listen(0, () => console.log('up'))`), terminal),
+    ).toEqual({
       exitCode: 7,
       said: 'closed\n',
     });

@@ -11,7 +11,7 @@ import { createSandbox } from '../../sandbox/create-sandbox.ts';
 import { guardListsFolder } from '../../sandbox/places/guard-list.ts';
 import type { Installation } from '../../sandbox/places/server-places.ts';
 import { createProcesses } from '../../sandbox/processes/create-processes.ts';
-import type { SendSignal } from '../../sandbox/processes/kill-processes.ts';
+import type { SendSignal } from '../../sandbox/processes/ending/kill-processes.ts';
 import type { NodeVersions } from '../../store/sqlite/connect/native-build-problem.ts';
 import { type CheckedConfig, checkConfig } from './check-config.ts';
 import { checkGit } from './check-git.ts';

@@ -1,6 +1,6 @@
 import type { Log } from '../../base/log.ts';
 import type { Sandbox } from '../sandbox.ts';
-import type { SendSignal } from './kill-processes.ts';
+import type { SendSignal } from './ending/kill-processes.ts';
 
 export interface ProcessesDeps {
   /** Null: there is no sandbox. */

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import type { SendSignal } from './kill-processes.ts';
+import type { SendSignal } from './ending/kill-processes.ts';
 import { runPs } from './process-table.ts';
 import type { StartedProcess } from './started-process.ts';
 

@@ -1,5 +1,5 @@
+import type { ProcessEntry } from '../process-table.ts';
 import { findTargets, type KillDeps, type KillTargets, processKey, signalIfThere } from './kill-processes.ts';
-import type { ProcessEntry } from './process-table.ts';
 
 /** The processes of a command. */
 interface SignalTargets extends KillTargets {

@@ -1,7 +1,7 @@
-import { monotonicMs } from '../../base/clock.ts';
-import type { Log } from '../../base/log.ts';
-import { systemErrorCode } from '../../base/system-error-code.ts';
-import type { ProcessEntry, ProcessTable } from './process-table.ts';
+import { monotonicMs } from '../../../base/clock.ts';
+import type { Log } from '../../../base/log.ts';
+import { systemErrorCode } from '../../../base/system-error-code.ts';
+import type { ProcessEntry, ProcessTable } from '../process-table.ts';
 
 export type SendSignal = (pid: number, signal: NodeJS.Signals) => void;
 
