@@ -57,3 +57,15 @@ describe.each(possible)('as %s', (_name, uid) => {
     expect([readdirSync(world.outside), readdirSync(world.home)]).toEqual([[], ['auth.json']]);
   });
 });
+
+test.skipIf(CURRENT !== 0)(
+  "another user's closed folder with protected names among the temporary files does not stop the commands of root",
+  async () => {
+    const closed = world.folder('shared', 'closed');
+    world.folder('shared', 'closed', '.codex');
+    chmodSync(closed, 0o700);
+    chownSync(closed, NOBODY, NOBODY);
+    const bounds = { writableRoots: [world.workspace, world.shared] };
+    expect(await world.bash('echo ran', bounds)).toEqual({ exitCode: 0, stdout: 'ran\n', stderr: '' });
+  },
+);

@@ -1,4 +1,4 @@
-import type { Dirent } from 'node:fs';
+import type { Dirent, Stats } from 'node:fs';
 import { opendir, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
@@ -22,6 +22,7 @@ const LARGE_FOLDER_BYTES = 64 * 1024;
 const LARGE_FOLDER_BATCH = 256;
 /** The work of looking into a folder, in the units of `EventLoopYield`. */
 const LOOK_WORK = 20;
+const OPEN_TO_OTHERS = 0o005;
 
 /** The depth of the walk below a folder for everyone's temporary files: its folders are mostly unrelated. */
 const SHARED_DEPTH_MAX = 1;
@@ -103,6 +104,11 @@ async function lookInto(folder: string, { depth, userHome, loop }: LookOptions):
   };
 }
 
+/** Whether root reads a folder only by a capability that sandboxes do not have: nothing in it can be mounted. */
+function isClosedToSandbox({ uid, mode }: Stats): boolean {
+  return uid !== 0 && (mode & OPEN_TO_OTHERS) !== OPEN_TO_OTHERS && statOf('/proc/self')?.uid === 0;
+}
+
 function placesOf(path: string, name: string, userHome: string | null): string[] {
   return name === '.git' ? gitPlaces(path, userHome) : [path];
 }
@@ -113,15 +119,17 @@ interface Entries {
   folders: string[];
 }
 
-/** Returns null if this user may not read the folder. */
+/** Returns null if this user may not read the folder, or a sandbox of this user may not. */
 async function entriesOf(folder: string): Promise<Entries | null> {
   const entries: Entries = { names: new Set(), folders: [] };
   const take = (entry: Dirent) => {
     if (isProtectedName(entry.name) || isBareName(entry.name)) entries.names.add(entry.name);
     if (entry.isDirectory()) entries.folders.push(entry.name);
   };
+  const stat = statOf(folder);
+  if (stat !== null && isClosedToSandbox(stat)) return null;
   try {
-    if ((statOf(folder)?.size ?? 0) < LARGE_FOLDER_BYTES) for (const entry of await readdir(folder, { withFileTypes: true })) take(entry);
+    if ((stat?.size ?? 0) < LARGE_FOLDER_BYTES) for (const entry of await readdir(folder, { withFileTypes: true })) take(entry);
     else for await (const entry of await opendir(folder, { bufferSize: LARGE_FOLDER_BATCH })) take(entry);
   } catch (error) {
     if (hasErrorCode(error, ['EACCES', 'EPERM'])) return null;
