@@ -3,12 +3,13 @@ import { basename, dirname, join } from 'node:path';
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { listFolderSync } from '../../base/files/list-folder.ts';
 import { followPath } from '../../base/paths/follow-path.ts';
-import { isWithin } from '../../base/paths/is-within.ts';
+import { isBelow, isWithin } from '../../base/paths/is-within.ts';
 import { realPath } from '../../base/paths/real-path.ts';
 import { statOf } from '../../base/paths/stat-of.ts';
 import { isProtectedName } from '../../policy/permissions/sandbox-bounds.ts';
 import { type MountKind, nearestKind } from '../linux/bubblewrap-mounts.ts';
 import { ProcessStartError } from '../processes/processes.ts';
+import type { HiddenPlace } from './find-hidden.ts';
 import type { GuardedPlaces } from './guarded-places.ts';
 import { KERNEL_FOLDERS } from './kernel-folders.ts';
 
@@ -30,6 +31,8 @@ export class ViewPlaces {
   readonly guards: string[] = [];
   /** The folders below roots that are read-only as a whole, because they have a protected link and too many entries. */
   readonly closed: string[] = [];
+  /** What is hidden because of a pattern. */
+  readonly concealed: HiddenPlace[] = [];
   /** Paths that are writable roots themselves. */
   readonly #named = new Set<string>();
   readonly #guardedPlaces: GuardedPlaces;
@@ -104,6 +107,15 @@ export class ViewPlaces {
     if (stat === null || stat.isSymbolicLink()) this.protect(path);
     const real = realPath(path);
     if (real !== null && this.kinds.get(real) !== 'empty') this.set(real, statOf(real)?.isDirectory() === true ? 'empty' : 'nothing');
+  }
+
+  /** Hides a place, and all places in it. `everything`: whether what no place covers is visible. Call it when all other places are known. */
+  conceal(place: HiddenPlace, everything: boolean): void {
+    const { path, isFolder } = place;
+    this.concealed.push(place);
+    const kind = this.kindOf(path);
+    if (isFolder) for (const below of this.kinds.keys()) if (isBelow(below, path)) this.kinds.delete(below);
+    if (kind === undefined ? everything : kind === 'read' || kind === 'write') this.set(path, isFolder ? 'empty' : 'nothing');
   }
 
   /** Whether the folder at the path is a guard. */
