@@ -91,19 +91,19 @@ test('only a restricted view shows files outside, and patterns hide in it too', 
   const hidden = [...below('*.env'), { path: `${world.outside}/*`, depthMax: null }];
   world.file('outside/c', 'c');
   expect(await readBy(hiding(hidden, { readable: { ...readable, roots: [world.workspace, world.outside] } }), ['a.env', 'b', '../outside/c'])).toEqual(
-    [],
+    ['b'],
   );
 });
 
-test('a thousand matches are hidden, more than the limit are refused with what to do, and so is a search that takes too long', async () => {
-  for (let folder = 0; folder < 100; folder++) for (let file = 0; file < 10; file++) world.file(`work/d${folder}/${file}.env`, 'secret');
+test('hundreds of matches are hidden, more than the limit are refused with what to do, and so is a search that takes too long', async () => {
+  for (let folder = 0; folder < 30; folder++) for (let file = 0; file < 10; file++) world.file(`work/d${folder}/${file}.env`, 'secret');
   const patterns = below('**/*.env');
   expect((await world.bash('cat d*/*.env 2>/dev/null | wc -c', hiding(patterns))).stdout.trim()).toBe('0');
   const { hidden = [] } = hiding(patterns);
-  await expect(findHidden(hidden, { foundMax: 999 })).rejects.toThrow(/hides 1000 files and folders or more.*match the folders/);
+  await expect(findHidden(hidden, { foundMax: 299 })).rejects.toThrow(/hides 300 files and folders or more.*match the folders/);
   await expect(findHidden(hidden, { msMax: -1 })).rejects.toThrow(/did not end within.*glob_scan_max_depth/);
-  for (let folder = 0; folder < 100; folder++) for (let file = 10; file < 31; file++) world.file(`work/d${folder}/${file}.env`, 'secret');
-  await expect(world.bash('true', hiding(patterns))).rejects.toThrow(/hides 20\d\d files and folders or more, such as .*\.env/);
+  for (let folder = 0; folder < 30; folder++) for (let file = 10; file < 80; file++) world.file(`work/d${folder}/${file}.env`, 'secret');
+  await expect(world.bash('true', hiding(patterns))).rejects.toThrow(/hides 2\d\d\d files and folders or more, such as .*\.env/);
 });
 
 test('a depth limits the search', async () => {
@@ -149,25 +149,26 @@ function isHiddenBy(patterns: readonly string[], file: string): boolean {
 }
 
 test('in any tree and for any patterns, commands read exactly the files that do not match', async () => {
-  const trees = fc.sample(fc.record({ paths: fc.array(path, { minLength: 8, maxLength: 20 }), patterns: fc.array(pattern, { minLength: 1, maxLength: 3 }) }), {
-    numRuns: 25,
-    seed: 4711,
-  });
-  for (const [index, { paths, patterns }] of trees.entries()) {
-    const root = world.folder('work', `tree${index}`);
-    const files = new Set<string>();
+  const tree = fc.record({ paths: fc.array(path, { minLength: 6, maxLength: 14 }), patterns: fc.array(pattern, { minLength: 1, maxLength: 3 }) });
+  const files: string[] = [];
+  const readable: string[] = [];
+  const hidden: string[] = [];
+  for (const [index, { paths, patterns }] of fc.sample(tree, { numRuns: 60, seed: 4711 }).entries()) {
+    const own = new Set<string>();
     for (const file of paths) {
+      const at = join(world.workspace, `tree${index}`, file);
       try {
-        mkdirSync(dirname(join(root, file)), { recursive: true });
-        writeFileSync(join(root, file), 'x');
-        files.add(file);
+        mkdirSync(dirname(at), { recursive: true });
+        writeFileSync(at, 'x');
+        own.add(file);
       } catch {
         // A file of an earlier path is in the way.
       }
     }
-    const readable = [...files].filter((file) => !isHiddenBy(patterns, file));
-    const named = [...files].map((file) => `tree${index}/${file}`);
-    const read = await readBy(hiding(below(...patterns.map((each) => `tree${index}/${each}`))), named);
-    expect({ patterns, read }).toEqual({ patterns, read: readable.map((file) => `tree${index}/${file}`) });
+    hidden.push(...patterns.map((each) => `tree${index}/${each}`));
+    files.push(...[...own].map((file) => `tree${index}/${file}`));
+    readable.push(...[...own].filter((file) => !isHiddenBy(patterns, file)).map((file) => `tree${index}/${file}`));
   }
+  expect(readable.length).toBeGreaterThan(files.length / 4);
+  expect(await readBy(hiding(below(...hidden)), files)).toEqual(readable);
 });

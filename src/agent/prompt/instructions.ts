@@ -123,6 +123,7 @@ export class Instructions {
       sandboxPolicy,
       approvalPolicy,
       workspaceRoots,
+      ...(settings.hidden && { hidden: settings.hidden }),
       granted,
       managedNetwork: this.#managedNetwork(settings),
       asksForPermissions: this.#config.get('features.request_permissions_tool'),

@@ -23,6 +23,7 @@ export function hiddenPath(path: string): HiddenPattern {
 
 /** Returns why a pattern cannot be understood or enforced, as a part of a sentence. Null: it can be. */
 export function problemOfPattern({ path, depthMax }: HiddenPattern): string | null {
+  if (!path.startsWith(sep) && !path.startsWith(`${WORKSPACE}/`)) return `it is not below a folder or \`${WORKSPACE}\``;
   const parsed = parsePattern(relativeOf(path));
   if (typeof parsed === 'string') return parsed;
   if (path.startsWith(WORKSPACE) || depthMax !== null) return null;
