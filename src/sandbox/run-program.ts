@@ -2,7 +2,13 @@ import type { Clock } from '../base/clock.ts';
 import { orAborted } from '../base/or-aborted.ts';
 import type { SandboxBounds } from '../policy/permissions/sandbox-bounds.ts';
 import { killed } from './processes/killed.ts';
-import { ChangedProgramError, type Processes, ProcessStartError, type RunningProcess, SandboxUnavailableError } from './processes/processes.ts';
+import {
+  ChangedProgramError,
+  type Processes,
+  ProcessStartError,
+  type RunningProcess,
+  SandboxUnavailableError,
+} from './processes/processes.ts';
 
 /** The most of each output that is kept. */
 export const OUTPUT_BYTES_MAX = 1024 * 1024;

@@ -2,8 +2,9 @@ import { isWithin } from '../base/paths/is-within.ts';
 import { isHidden } from '../policy/permissions/hidden-files.ts';
 import { isReadable } from '../policy/permissions/is-writable.ts';
 import type { SandboxBounds } from '../policy/permissions/sandbox-bounds.ts';
-import { findHidden, type HiddenPlace } from '../sandbox/places/find-hidden.ts';
+import { findHidden } from '../sandbox/places/find-hidden.ts';
 import { realBounds } from '../sandbox/places/real-bounds.ts';
+import type { HiddenPlace } from '../sandbox/places/view-places.ts';
 import { ProcessStartError } from '../sandbox/processes/processes.ts';
 
 /** Whether a file may be read. `real` is a path without links. Throws a `ProcessStartError` if that cannot be found out. */

@@ -43,7 +43,13 @@ test('a thread with patterns starts; commands, images, patches and skills do not
     response(runs(READ, 'c1')),
     response(functionCall('view_image', { path: 'p.env' }, { callId: 'c2' })),
     response(functionCall('view_image', { path: 'target.png' }, { callId: 'c3' })),
-    response(functionCall('apply_patch', { input: '*** Begin Patch\n*** Update File: a.env\n@@\n-KEY=a\n+KEY=x\n*** End Patch' }, { callId: 'c4' })),
+    response(
+      functionCall(
+        'apply_patch',
+        { input: '*** Begin Patch\n*** Update File: a.env\n@@\n-KEY=a\n+KEY=x\n*** End Patch' },
+        { callId: 'c4' },
+      ),
+    ),
     response(functionCall('apply_patch', { input: '*** Begin Patch\n*** Add File: new.env\n+KEY=x\n*** End Patch' }, { callId: 'c5' })),
     response(functionCall('apply_patch', { input: '*** Begin Patch\n*** Delete File: keys/k\n*** End Patch' }, { callId: 'c6' })),
     response(runs('git diff --no-index /dev/null a.env | grep -c KEY; cp a.env b.txt; echo mine > own.env && cat own.env', 'c7')),
@@ -99,7 +105,8 @@ test('the patterns hold in a fork, after a restart, in a review and for command/
 });
 
 test('an agent does not see what is hidden from the thread that it works for, nor what its role hides', async () => {
-  const ofRole = '[permissions.q.filesystem]\n":root" = "read"\n[permissions.q.filesystem.":workspace_roots"]\n"." = "write"\n"plain*" = "deny"\n';
+  const ofRole =
+    '[permissions.q.filesystem]\n":root" = "read"\n[permissions.q.filesystem.":workspace_roots"]\n"." = "write"\n"plain*" = "deny"\n';
   const config = `${CONFIG}[agents.r]\ndescription = "x"\ndefault_permissions = "q"\n${ofRole}`;
   const server = await serverWith(
     [
@@ -117,9 +124,14 @@ test('an agent does not see what is hidden from the thread that it works for, no
 });
 
 test('a command whose hidden files cannot be found is refused with the reason', async () => {
-  const server = await serverWith([response(runs('true')), response(functionCall('view_image', { path: 'p.png' }, { callId: 'c2' })), done]);
+  const server = await serverWith([
+    response(runs('true')),
+    response(functionCall('view_image', { path: 'p.png' }, { callId: 'c2' })),
+    done,
+  ]);
   writeFileSync(Buffer.concat([Buffer.from(`${server.cwd}/`), Buffer.from([0xff]), Buffer.from('.env')]), '');
   writeFileSync(join(server.cwd, 'p.png'), '');
   await server.client.turn(THREAD, 'go');
-  for (const output of outputs(server)) expect(output).toMatch(/the pattern :workspace_roots\/\*\*\/\*\.env of your permission profile.*Rename it/);
+  for (const output of outputs(server))
+    expect(output).toMatch(/the pattern :workspace_roots\/\*\*\/\*\.env of your permission profile.*Rename it/);
 });

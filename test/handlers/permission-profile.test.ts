@@ -112,6 +112,8 @@ test.each<[string, string, object]>([
   ['":root" = "read"', '[permissions.p.network]\nenabled = true\nmode = "limited"', { type: 'readOnly', networkAccess: true }],
   ['":root" = "write"', '[permissions.p.network]\nenabled = true', { type: 'dangerFullAccess' }],
   ['":root" = "write"', '', writes(['/'])],
+  ['":root" = "write"\n"/opt/**" = "deny"', '[permissions.p.network]\nenabled = true', writes(['/'], { networkAccess: true })],
+  ['":root" = "read"\n"/opt/r/**" = "read"\n"~/.ssh" = "none"', '', { type: 'readOnly', networkAccess: false }],
   ['":root" = "write"', '[permissions.p.network]\nenabled = true\nenable_socks5 = false', writes(['/'], { networkAccess: true })],
   [
     '":minimal" = "read"\n"/opt/r" = "read"\n":workspace_roots" = {"." = "write"}\n":tmpdir" = "write"\n"/opt" = {"w" = "write"}',

@@ -31,13 +31,22 @@ async function readBy(bounds: Partial<SandboxBounds>, names: readonly string[]):
 }
 
 test('commands cannot read, write, move or remove what matches, and see everything else', async () => {
-  for (const name of ['a.env', 'sub/deep/b.env', 'plain.txt', 'A.ENV', 'sub/keys/k.txt', 'sub/keys/in/k.txt']) world.file(`work/${name}`, name);
+  for (const name of ['a.env', 'sub/deep/b.env', 'plain.txt', 'A.ENV', 'sub/keys/k.txt', 'sub/keys/in/k.txt'])
+    world.file(`work/${name}`, name);
   const bounds = hiding(below('**/*.env', '*/keys'));
   expect(await readBy(bounds, ['a.env', 'sub/deep/b.env', 'plain.txt', 'A.ENV', 'sub/keys/k.txt', 'sub/keys/in/k.txt'])).toEqual([
     'plain.txt',
     'A.ENV',
   ]);
-  for (const script of ['echo x > a.env', 'rm a.env', 'mv a.env b', 'mv sub other', 'rm -rf sub', 'echo x > sub/keys/new', 'ln a.env c && cat c'])
+  for (const script of [
+    'echo x > a.env',
+    'rm a.env',
+    'mv a.env b',
+    'mv sub other',
+    'rm -rf sub',
+    'echo x > sub/keys/new',
+    'ln a.env c && cat c',
+  ])
     expect((await world.bash(script, bounds)).exitCode, script).not.toBe(0);
   expect((await world.bash('cat a.env sub/deep/b.env sub/keys/k.txt')).stdout).toBe('a.envsub/deep/b.envsub/keys/k.txt');
 });
@@ -60,7 +69,17 @@ test('the target of a link that matches is hidden, wherever it is; another link 
   symlinkSync('nothing', join(world.workspace, 'four.env'));
   const real = world.file('work/five.env', 'five');
   linkSync(real, join(world.workspace, 'hard'));
-  const names = ['plain.txt', 'one.env', 'chain', 'two.env', 'three.env/in.txt', '../outside/far.txt', '../outside/folder/in.txt', 'hard', 'five.env'];
+  const names = [
+    'plain.txt',
+    'one.env',
+    'chain',
+    'two.env',
+    'three.env/in.txt',
+    '../outside/far.txt',
+    '../outside/folder/in.txt',
+    'hard',
+    'five.env',
+  ];
   expect(await readBy(hiding(below('*.env')), names)).toEqual(['hard']);
 });
 
@@ -78,7 +97,9 @@ test('a folder that cannot be read is hidden if something may match in it, becau
 
 test('a working directory that is hidden is refused, and so is a hidden name that the sandbox cannot write', async () => {
   world.file('work/sub/a');
-  await expect(world.bash('true', hiding(below('s*')), join(world.workspace, 'sub'))).rejects.toThrow(/cannot be used, because your permission profile hides .*sub by :workspace_roots/);
+  await expect(world.bash('true', hiding(below('s*')), join(world.workspace, 'sub'))).rejects.toThrow(
+    /cannot be used, because your permission profile hides .*sub by :workspace_roots/,
+  );
   writeFileSync(Buffer.concat([Buffer.from(`${world.workspace}/x`), Buffer.from([0xff]), Buffer.from('.env')]), '');
   await expect(world.bash('true', hiding(below('*.env')))).rejects.toThrow(/too long or not UTF-8.*Rename it/);
   expect((await world.bash('true', hiding(below('*.txt')))).exitCode).toBe(0);
@@ -90,9 +111,9 @@ test('only a restricted view shows files outside, and patterns hide in it too', 
   const readable = { roots: [world.workspace], platformDefaults: true };
   const hidden = [...below('*.env'), { path: `${world.outside}/*`, depthMax: null }];
   world.file('outside/c', 'c');
-  expect(await readBy(hiding(hidden, { readable: { ...readable, roots: [world.workspace, world.outside] } }), ['a.env', 'b', '../outside/c'])).toEqual(
-    ['b'],
-  );
+  expect(
+    await readBy(hiding(hidden, { readable: { ...readable, roots: [world.workspace, world.outside] } }), ['a.env', 'b', '../outside/c']),
+  ).toEqual(['b']);
 });
 
 test('hundreds of matches are hidden, more than the limit are refused with what to do, and so is a search that takes too long', async () => {
@@ -133,7 +154,8 @@ function matches(parts: readonly string[], names: readonly string[]): boolean {
 }
 
 function expression(text: string): RegExp {
-  const source = text.replace(/\\(.)|\{([^}]*)\}|\[!([^\]]*)\]|\[([^\]]*)\]|[*?.]/g, (whole, escaped, choices, not, set) => {
+  const source = text.replace(/\\(.)|\{([^}]*)\}|\[!([^\]]*)\]|\[([^\]]*)\]|[*?.]/g, (whole, ...groups) => {
+    const [escaped, choices, not, set] = groups as (string | undefined)[];
     if (escaped !== undefined) return `\\${escaped}`;
     if (choices !== undefined) return `(?:${choices.replaceAll(',', '|')})`;
     if (not !== undefined) return `[^${not}]`;
@@ -149,7 +171,10 @@ function isHiddenBy(patterns: readonly string[], file: string): boolean {
 }
 
 test('in any tree and for any patterns, commands read exactly the files that do not match', async () => {
-  const tree = fc.record({ paths: fc.array(path, { minLength: 6, maxLength: 14 }), patterns: fc.array(pattern, { minLength: 1, maxLength: 3 }) });
+  const tree = fc.record({
+    paths: fc.array(path, { minLength: 6, maxLength: 14 }),
+    patterns: fc.array(pattern, { minLength: 1, maxLength: 3 }),
+  });
   const files: string[] = [];
   const readable: string[] = [];
   const hidden: string[] = [];

@@ -148,7 +148,11 @@ export class Judge {
     });
   }
 
-  async #request({ history, planned, hidden, policy, tools }: Subject & { tools: ToolSpec[] }, { name, effort, serviceTier }: GuardianModel, charsMax: number) {
+  async #request(
+    { history, planned, hidden, policy, tools }: Subject & { tools: ToolSpec[] },
+    { name, effort, serviceTier }: GuardianModel,
+    charsMax: number,
+  ) {
     const shown = await transcript(history, { ...this.#transcriptOptions(), charsMax });
     const { threadId } = this.#deps;
     return reviewRequest({ threadId, name, effort, serviceTier, policy, transcript: shown, planned, hidden, tools });

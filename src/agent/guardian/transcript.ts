@@ -1,7 +1,7 @@
 import type { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { isObject, type JsonObject } from '../../base/json-value.ts';
-import { withoutMiddle } from '../../base/text/without-middle.ts';
 import { visibleJson } from '../../base/text/visible-json.ts';
+import { withoutMiddle } from '../../base/text/without-middle.ts';
 import { messageText, outputText } from '../../model/message-text.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
 import { authorOf } from '../../rollout/author-of.ts';

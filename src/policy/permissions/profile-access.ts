@@ -77,11 +77,13 @@ function readAccess(filesystem: ReadonlyMap<string, FileAccess>, workspaceRoots:
 
 /** Returns the first entry that no sandbox policy can express, as a reason. Returns null if there is none. */
 function unenforceable(filesystem: ReadonlyMap<string, FileAccess>, denied: readonly string[]): string | null {
+  const name = denied.find((key) => WITHOUT_PATH.test(key));
+  if (name !== undefined) return `it denies \`${name}\``;
   for (const [key, access] of filesystem) {
-    const above = access === 'deny' ? undefined : denied.find((folder) => key.startsWith(`${folder}${sep}`));
+    if (access === 'deny') continue;
+    const above = denied.find((folder) => key.startsWith(`${folder}${sep}`));
     if (above !== undefined) return `it denies \`${above}\` but not \`${key}\`, which is inside it`;
-    if (access === 'deny' && WITHOUT_PATH.test(key)) return `it denies \`${key}\``;
-    if (access !== 'deny' && key.startsWith(':') && key.includes(sep)) return `it sets the access to \`${key}\` separately`;
+    if (key.startsWith(':') && key.includes(sep)) return `it sets the access to \`${key}\` separately`;
     if (key === ':tmpdir' && access === 'read') return 'it allows commands to read but not to write the folder that $TMPDIR names';
     if (access === 'read' && isPath(key) && keysWith(filesystem, 'write').some((root) => isPath(root) && key.startsWith(`${root}${sep}`)))
       return `it allows commands to read but not to write \`${key}\`, which is inside a folder that they can write`;

@@ -175,8 +175,7 @@ function joinBelow(config: Config, key: string, at: readonly string[]): string {
 
 /** In a pattern, `..` would be resolved before its meaning is known. */
 function requirePlain(config: Config, path: string, at: readonly string[]): void {
-  if (path.split('/').some((part) => part === '.' || part === '..'))
-    throw config.error(at, 'expected a path without `.` and `..`');
+  if (path.split('/').some((part) => part === '.' || part === '..')) throw config.error(at, 'expected a path without `.` and `..`');
 }
 
 function readRoots(config: Config, path: readonly string[]): string[] {

@@ -1,5 +1,6 @@
 import { dirname } from 'node:path';
-import { type HiddenPlace, tooManyHidden } from '../places/find-hidden.ts';
+import { tooManyHidden } from '../places/find-hidden.ts';
+import type { HiddenPlace } from '../places/view-places.ts';
 import { ProcessStartError } from '../processes/processes.ts';
 import { type MountView, mountedPlaces } from './bubblewrap-mounts.ts';
 

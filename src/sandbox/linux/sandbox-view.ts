@@ -5,7 +5,7 @@ import { isWithin } from '../../base/paths/is-within.ts';
 import { realPath } from '../../base/paths/real-path.ts';
 import { statOf } from '../../base/paths/stat-of.ts';
 import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
-import { findHidden, type HiddenPlace } from '../places/find-hidden.ts';
+import { findHidden } from '../places/find-hidden.ts';
 import type { GuardedPlaces } from '../places/guarded-places.ts';
 import type { NestedPlace } from '../places/join-places.ts';
 import { KERNEL_FOLDERS } from '../places/kernel-folders.ts';
@@ -14,7 +14,7 @@ import { protectHome } from '../places/protect-home.ts';
 import { protectNames } from '../places/protect-names.ts';
 import { protectPrograms } from '../places/protect-programs.ts';
 import { realBounds } from '../places/real-bounds.ts';
-import { ViewPlaces } from '../places/view-places.ts';
+import { type HiddenPlace, ViewPlaces } from '../places/view-places.ts';
 import type { KnownFile, ServerPrograms } from '../server-programs/server-programs.ts';
 import { type MountKind, type MountView, mountedPlaces } from './bubblewrap-mounts.ts';
 import type { RunningViews } from './running-views.ts';
@@ -86,7 +86,7 @@ export async function sandboxView(named: SandboxBounds, deps: ViewDeps, { isRun 
     places.protectLinks(named.home);
     await applyProtections({ bounds, roots, nested, places, serverPlaces, userHome });
     if (isRun) await protectFiles(programFiles, { places, bounds, serverPrograms });
-    for (const place of await findHidden(bounds.hidden ?? [])) places.conceal(place, readable === 'everything');
+    await hideFiles(bounds, places);
   } catch (error) {
     release();
     await places.releaseGuards();
@@ -141,6 +141,11 @@ async function applyProtections({ bounds, roots, nested, places, serverPlaces, u
     if (isStillThere(reason)) places.protect(path);
   }
   await protectHome({ home, workspace, everything: readable === 'everything', profileFiles }, places, loop);
+}
+
+/** Hides what matches a pattern now, whatever else shows it. */
+async function hideFiles({ hidden = [], readable }: SandboxBounds, places: ViewPlaces): Promise<void> {
+  for (const place of await findHidden(hidden)) places.conceal(place, readable === 'everything');
 }
 
 async function protectFiles(

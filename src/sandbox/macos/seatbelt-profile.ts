@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import { isBelow } from '../../base/paths/is-within.ts';
 import { HOME_PROTECTED, HOME_READABLE, HOME_SECRETS, SECRET_FILES } from '../../policy/permissions/home-readable.ts';
 import { PROTECTED_NAMES, type SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
-import type { HiddenPlace } from '../places/find-hidden.ts';
+import type { HiddenPlace } from '../places/view-places.ts';
 
 const PLATFORM_READABLE = [
   ...['/System', '/usr', '/bin', '/sbin', '/Library', '/opt', '/private/etc', '/private/var/db/timezone', '/private/var/select', '/dev'],

@@ -11,7 +11,7 @@ import type { HiddenFiles } from '../../policy/permissions/hidden-files.ts';
 import { after, isEnd, literalName, type PathPattern, type Positions, startOf } from '../../policy/permissions/path-pattern.ts';
 import { ProcessStartError } from '../processes/processes.ts';
 import { KERNEL_FOLDERS } from './kernel-folders.ts';
-import { PATH_BYTES_MAX } from './view-places.ts';
+import { type HiddenPlace, PATH_BYTES_MAX } from './view-places.ts';
 
 const SEARCH_MS_MAX = 10_000;
 /** Each of them is a mount of its own. */
@@ -21,15 +21,6 @@ const READS_MAX = 8;
 /** The work of looking into a folder, and of comparing a name with a pattern, in the units of `EventLoopYield`. */
 const LOOK_WORK = 20;
 const NAME_WORK = 4;
-
-/** A file or folder that is hidden now. */
-export interface HiddenPlace {
-  /** Its real path. For a link that matches, the real path of its target. */
-  path: string;
-  isFolder: boolean;
-  /** The pattern that matches. */
-  text: string;
-}
 
 /** A folder in which something may match. */
 interface Folder {

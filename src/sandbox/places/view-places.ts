@@ -9,7 +9,6 @@ import { statOf } from '../../base/paths/stat-of.ts';
 import { isProtectedName } from '../../policy/permissions/sandbox-bounds.ts';
 import { type MountKind, nearestKind } from '../linux/bubblewrap-mounts.ts';
 import { ProcessStartError } from '../processes/processes.ts';
-import type { HiddenPlace } from './find-hidden.ts';
 import type { GuardedPlaces } from './guarded-places.ts';
 import { KERNEL_FOLDERS } from './kernel-folders.ts';
 
@@ -22,6 +21,15 @@ const NAME_BYTES_MAX = 255;
 const FROZEN_ENTRIES_MAX = 500;
 /** The same for all folders below roots together: half a second. */
 const FROZEN_ENTRIES_ALL = 1000;
+
+/** A file or folder that is hidden now. */
+export interface HiddenPlace {
+  /** Its real path. For a link that matches, the real path of its target. */
+  path: string;
+  isFolder: boolean;
+  /** The pattern that matches. */
+  text: string;
+}
 
 /** The places of a view while it is built, and the guards that it uses. Paths are real, unless a method says otherwise. */
 export class ViewPlaces {
