@@ -1,4 +1,4 @@
-import type { HiddenPattern } from '../config/hidden-pattern.ts';
+import type { HiddenPattern } from '../config/inherited-limits.ts';
 import { type ApprovalKind, mayAsk } from '../policy/permissions/may-ask.ts';
 import { type GrantedPermissions, PROTECTED_NAMES } from '../policy/permissions/sandbox-bounds.ts';
 import type { AskForApproval, ReadOnlyAccess, SandboxPolicy } from '../protocol/generated/types.ts';

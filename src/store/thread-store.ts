@@ -1,6 +1,5 @@
 import type { JsonValue } from '../base/json-value.ts';
-import type { HiddenPattern } from '../config/hidden-pattern.ts';
-import type { InheritedLimits } from '../config/inherited-limits.ts';
+import type { HiddenPattern, InheritedLimits } from '../config/inherited-limits.ts';
 import type {
   ActivePermissionProfile,
   ApprovalsReviewer,

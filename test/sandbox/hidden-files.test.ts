@@ -2,7 +2,7 @@ import { chmodSync, linkSync, mkdirSync, symlinkSync, writeFileSync } from 'node
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { HiddenPattern } from '../../src/config/hidden-pattern.ts';
+import type { HiddenPattern } from '../../src/config/inherited-limits.ts';
 import { hiddenFiles } from '../../src/policy/permissions/hidden-files.ts';
 import type { SandboxBounds } from '../../src/policy/permissions/sandbox-bounds.ts';
 import { findHidden } from '../../src/sandbox/places/find-hidden.ts';

@@ -1,6 +1,6 @@
 import { join, sep } from 'node:path';
 import { isWithin } from '../../base/paths/is-within.ts';
-import type { HiddenPattern } from '../../config/hidden-pattern.ts';
+import type { HiddenPattern } from '../../config/inherited-limits.ts';
 import { after, isEnd, literalName, literalPattern, type PathPattern, parsePattern, startOf } from './path-pattern.ts';
 
 /** The name of the folders of the workspace in a `HiddenPattern`. */

@@ -1,7 +1,6 @@
 import type { Config } from '../../config/config.ts';
 import { ConfigError } from '../../config/config-error.ts';
-import type { HiddenPattern } from '../../config/hidden-pattern.ts';
-import type { InheritedLimits } from '../../config/inherited-limits.ts';
+import type { HiddenPattern, InheritedLimits } from '../../config/inherited-limits.ts';
 import type { ActivePermissionProfile, PermissionProfileSummary, SandboxPolicy } from '../../protocol/generated/types.ts';
 import { unknownPermissionProfile } from '../../protocol/rpc-error.ts';
 import { limitedNetwork } from '../network/network-limits.ts';

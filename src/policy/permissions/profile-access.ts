@@ -1,5 +1,5 @@
 import { sep } from 'node:path';
-import type { HiddenPattern } from '../../config/hidden-pattern.ts';
+import type { HiddenPattern } from '../../config/inherited-limits.ts';
 import type { ReadOnlyAccess, SandboxPolicy } from '../../protocol/generated/types.ts';
 import { setsNetwork } from '../network/read-network-table.ts';
 import { hiddenPath, problemOfPattern } from './hidden-files.ts';

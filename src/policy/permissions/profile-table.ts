@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import type { JsonValue } from '../../base/json-value.ts';
 import type { Config } from '../../config/config.ts';
-import type { HiddenPattern } from '../../config/hidden-pattern.ts';
+import type { HiddenPattern } from '../../config/inherited-limits.ts';
 import { isTable } from '../../config/layers/config-table.ts';
 import { flag, name, nullable, type Setting, wholeNumber } from '../../config/settings.ts';
 import { extendedNetwork, type NetworkTable, NO_LIMITS, readNetworkTable } from '../network/read-network-table.ts';

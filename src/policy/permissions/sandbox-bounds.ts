@@ -1,4 +1,4 @@
-import type { HiddenPattern } from '../../config/hidden-pattern.ts';
+import type { HiddenPattern } from '../../config/inherited-limits.ts';
 import type { SandboxPolicy } from '../../protocol/generated/types.ts';
 import { type HiddenFiles, hiddenFiles } from './hidden-files.ts';
 

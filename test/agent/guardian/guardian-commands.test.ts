@@ -191,7 +191,7 @@ test.runIf(process.platform === 'linux')(
     const server = await guarded({ turns: acts(), reviews: [looks(waits('first')), looks(waits('second')), assesses(ALLOW)] });
     const turn = server.client.turn(THREAD, 'go');
     await vi.waitFor(() => expect(isRunning(mark('first'))).toBe(true), { timeout: 20_000 });
-    await server.clock.advance(10_000);
+    server.clock.advance(10_000);
     await vi.waitFor(() => expect(isRunning(mark('second'))).toBe(true), { timeout: 20_000 });
     expect(isRunning(mark('first'))).toBe(false);
     expect(texts(server)[0]).toMatch(/^This command has no result: it did not end within 10 s/);
