@@ -90,6 +90,8 @@ test('the patterns hold in a fork, after a restart, in a review and for command/
   expect(outputs(server)).toEqual(['plain']);
   const exec = await server.client.request('command/exec', { command: ['sh', '-c', READ] });
   expect(exec).toEqual({ exitCode: 0, stdout: 'plain', stderr: '' });
+  const inSub = { command: ['sh', '-c', 'cat ../a.env b.env ../plain.txt 2>/dev/null; true'], cwd: join(server.cwd, 'sub') };
+  expect(await server.client.request('command/exec', inSub)).toEqual(exec);
   const next = await server.restart();
   await next.client.request('thread/resume', { threadId: THREAD });
   next.model.push(response(runs(READ)), done);

@@ -3,7 +3,7 @@ import { isWithin } from '../../base/paths/is-within.ts';
 import type { InheritedLimits } from '../../config/inherited-limits.ts';
 import { AGENT_PLAN_MODE, isAgentPlanMode } from '../../instructions/collaboration-mode-text.ts';
 import { networkLimits } from '../../policy/network/network-limits.ts';
-import { joinedPatterns } from '../../policy/permissions/hidden-files.ts';
+import { joinedPatterns, patternsFrom } from '../../policy/permissions/hidden-files.ts';
 import { narrowerSandbox } from '../../policy/permissions/narrower-sandbox.ts';
 import { hasBounds, isProtectedName } from '../../policy/permissions/sandbox-bounds.ts';
 import { stricterApprovals } from '../../policy/permissions/stricter-approvals.ts';
@@ -64,9 +64,11 @@ export function inTurn({
   return { settings: turn?.settings ?? settings, configuration };
 }
 
-/** What is hidden from one of them is hidden from the agent. */
-function hiddenFrom({ hidden }: ThreadSettings, { hidden: above }: ThreadSettings): Pick<ThreadSettings, 'hidden'> {
-  return above ? { hidden: joinedPatterns(hidden ?? [], above) } : hidden === undefined ? {} : { hidden };
+/** What is hidden from one of them is hidden from the agent, also where it works in another folder. */
+function hiddenFrom({ hidden }: ThreadSettings, own: ThreadSettings): Pick<ThreadSettings, 'hidden'> {
+  const above = own.hidden ?? null;
+  if (above === null) return hidden === undefined ? {} : { hidden };
+  return { hidden: joinedPatterns(hidden ?? [], patternsFrom(above, own.cwd)) };
 }
 
 function noLimits({ limits }: ThreadSettings): Pick<ThreadSettings, 'limits'> {

@@ -46,6 +46,15 @@ export function isHidden(path: string, hidden: readonly HiddenFiles[]): boolean 
   return hidden.some(({ root, pattern }) => isWithin(path, root) && matchesWay(pattern, namesBelow(path, root)));
 }
 
+/** The patterns for another workspace: they hide the same below its folders, and still what they hide below this one. */
+export function patternsFrom(patterns: readonly HiddenPattern[], folder: string): HiddenPattern[] {
+  const here = literalPattern(folder === sep ? '' : folder);
+  return patterns.flatMap((each) => {
+    const { path, depthMax } = each;
+    return path.startsWith(WORKSPACE) ? [each, { path: `${here}${path.slice(WORKSPACE.length)}`, depthMax }] : [each];
+  });
+}
+
 /** All patterns of both lists. */
 export function joinedPatterns(one: readonly HiddenPattern[], other: readonly HiddenPattern[]): HiddenPattern[] {
   const isNew = ({ path, depthMax }: HiddenPattern) => !one.some((each) => each.path === path && each.depthMax === depthMax);
