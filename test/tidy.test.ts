@@ -41,7 +41,10 @@ const FS_FOR_ALL =
  */
 const FS_FOR_SOME: Record<string, { uses: string; because: string }> = {
   'src/base/files/draft-file.ts': { uses: 'openSync rmSync', because: "writes heddle's own list, with a name of its own" },
-  'src/base/files/list-folder.ts': { uses: 'opendir opendirSync', because: 'opens folders only' },
+  'src/base/files/list-folder.ts': {
+    uses: 'opendir opendirSync readdir',
+    because: 'opens folders only; small ones are listed faster at once',
+  },
   'src/base/files/open-new-file.ts': { uses: 'open openSync', because: 'creates files; compares an opened one with those of the store' },
   'src/base/files/open-pinned.ts': { uses: 'open openSync statSync', because: 'the opener: compares with the files of the store' },
   'src/base/files/open-regular-file.ts': { uses: 'statSync', because: 'a faster answer for nothing than an error' },
@@ -64,7 +67,6 @@ const FS_FOR_SOME: Record<string, { uses: string; because: string }> = {
   'src/main.ts': { uses: 'rmSync', because: 'removes a folder that it has created' },
   'src/sandbox/linux/create-bubblewrap.ts': { uses: 'openSync', because: "opens the server's own descriptors" },
   'src/sandbox/linux/make-unnamed-file.ts': { uses: 'openSync unlinkSync', because: 'creates a file in a new folder' },
-  'src/sandbox/places/find-nested-places.ts': { uses: 'opendir readdir', because: 'lists thousands of small folders, which is faster so' },
   'src/sandbox/linux/network-namespaces.ts': { uses: 'openSync', because: "opens the server's own descriptors" },
   'src/sandbox/linux/prepare-namespace.ts': { uses: 'openSync', because: 'opens namespaces, which cannot be read' },
   'src/sandbox/places/guarded-places.ts': { uses: 'openSync', because: 'opens folders only' },
@@ -157,6 +159,7 @@ const BLOCKING: Record<string, { use: RegExp; files: Record<string, string> }> =
       'src/store/sqlite/maintenance/fill-gaps.ts': 'in the thread of the store',
       'src/store/sqlite/maintenance/salvage-database.ts': 'in the thread of the store, or in a process of its own',
       'src/tools/apply-patch/diff/streamed-changes.ts': 'input within PREVIEW_CHARS_MAX',
+      'src/tools/look-command.ts': 'the arguments that a guardian or hook writes, which have a limit',
       'src/tools/read-file.ts': 'the arguments that a guardian or hook writes, which have a limit',
       'src/transport/json-reader.ts': 'messages within SHORT_JSON_CHARS',
       'src/transport/request-ids.ts': 'the id of a request',
@@ -350,6 +353,25 @@ describe('the source', () => {
   test('keeps what it loads or makes once with base/loading/once.ts, which does not keep a failure: its cause may pass', () => {
     const keeping = /\?\?=\s*(?:\(?async\b|import\()|\?\?=[^;]*?\bimport\(|let load\w*: Promise</;
     expect(source.filter((path) => keeping.test(codeOf(path)))).toEqual([]);
+  });
+
+  test('asks by one function whether a model may read a file, and gives each thread what its profile hides', () => {
+    const uses = (pattern: RegExp) => source.filter((path) => pattern.test(codeOf(path))).sort();
+    const outside = (paths: string[]) => paths.filter((path) => !path.startsWith('src/policy/permissions/'));
+    expect(outside(uses(/\bisReadable\b.*is-writable\.ts/))).toEqual([
+      'src/sandbox/places/real-bounds.ts',
+      'src/tools/command/command-bounds.ts',
+      'src/tools/may-read.ts',
+    ]);
+    // `execBounds` gets the folders of a request. Every other caller gets those of a thread.
+    const calls = outside(uses(/\bsandboxBounds\(/)).filter((path) => path !== 'src/handlers/client-processes/exec-bounds.ts');
+    expect(calls.filter((path) => !/\bsandboxBounds\([^;]*sandboxFolders\(/.test(codeOf(path)))).toEqual([]);
+    expect(uses(/\bfindHidden\(/)).toEqual([
+      'src/sandbox/linux/sandbox-view.ts',
+      'src/sandbox/macos/create-seatbelt.ts',
+      'src/sandbox/places/find-hidden.ts',
+      'src/tools/may-read.ts',
+    ]);
   });
 
   test.each(Object.entries(BLOCKING))('may %s only in the files that are listed with a reason', (_name, { use, files }) => {

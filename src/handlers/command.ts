@@ -132,7 +132,7 @@ async function rightsOf(params: CommandExecParams, cwd: string, deps: ClientProc
   const sandbox = sandboxOf(params, config);
   checkRequired(config, sandbox);
   const network = managedNetworkRule(config)(sandbox);
-  const folders = { cwd, serverCwd: deps.cwd, tempDir: tempDirOf(env), home: deps.home };
+  const folders = { cwd, serverCwd: deps.cwd, tempDir: tempDirOf(env), home: deps.home, hidden: sandbox.hidden };
   return {
     env: changedEnvironment(env, params.env ?? {}),
     bounds: execBounds(sandbox.sandboxPolicy, folders, {

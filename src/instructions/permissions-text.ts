@@ -1,3 +1,4 @@
+import type { HiddenPattern } from '../config/inherited-limits.ts';
 import { type ApprovalKind, mayAsk } from '../policy/permissions/may-ask.ts';
 import { type GrantedPermissions, PROTECTED_NAMES } from '../policy/permissions/sandbox-bounds.ts';
 import type { AskForApproval, ReadOnlyAccess, SandboxPolicy } from '../protocol/generated/types.ts';
@@ -8,6 +9,8 @@ export interface PermissionsInput {
   approvalPolicy: AskForApproval;
   /** Further directories of the workspace. */
   workspaceRoots?: readonly string[];
+  /** The files that are hidden. Null or absent: none. */
+  hidden?: readonly HiddenPattern[] | null;
   /** Permissions that the user has granted for the session. */
   granted?: readonly GrantedPermissions[];
   /** The hosts that commands reach through their proxy. Null: if they have the network, they have it directly. */
@@ -27,8 +30,8 @@ export interface ManagedNetwork {
   denied: readonly string[];
 }
 
-/** The most hosts of a list that the model is told of. */
-const HOSTS_MAX = 50;
+/** The most hosts, or patterns, of a list that the model is told of. */
+const LISTED_MAX = 50;
 
 /** Tells the model what commands can do, what needs approval, and how to ask for it. */
 export function permissionsText(input: PermissionsInput): string {
@@ -36,6 +39,7 @@ export function permissionsText(input: PermissionsInput): string {
   const isConfined = sandbox.type === 'readOnly' || sandbox.type === 'workspaceWrite';
   const parts = [
     sandboxText(input),
+    isConfined ? hiddenText(input.hidden ?? []) : null,
     isConfined ? grantedText(input.granted ?? []) : null,
     isConfined ? managedText(input) : null,
     approvalText(approval, isConfined),
@@ -95,17 +99,24 @@ function managedText({ sandboxPolicy, approvalPolicy, granted = [], managedNetwo
   return [
     `Commands in the sandbox reach the network only through the proxy in the environment ${limited ? 'variable HTTP_PROXY' : 'variables HTTP_PROXY, HTTPS_PROXY and ALL_PROXY'}; a program that ignores ${limited ? 'it' : 'them'} has no network.`,
     ...(limited ? ['The proxy only passes on GET, HEAD and OPTIONS requests over plain HTTP.'] : []),
-    allowed.length === 0 ? 'The configuration allows no host.' : `Allowed hosts: ${hostsText(allowed)}.`,
-    ...(denied.length === 0 ? [] : [`Denied hosts: ${hostsText(denied)}.`]),
+    allowed.length === 0 ? 'The configuration allows no host.' : `Allowed hosts: ${firstOf(allowed)}.`,
+    ...(denied.length === 0 ? [] : [`Denied hosts: ${firstOf(denied)}.`]),
     'Rules of the user may allow or deny more.',
     others,
     'If a host is refused, do not try to reach it in another way.',
   ].join(' ');
 }
 
-function hostsText(hosts: readonly string[]): string {
-  const more = hosts.length - HOSTS_MAX;
-  return `${hosts.slice(0, HOSTS_MAX).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+/** Returns null if nothing is hidden. */
+function hiddenText(hidden: readonly HiddenPattern[]): string | null {
+  if (hidden.length === 0) return null;
+  const shown = hidden.map(({ path }) => `\`${path.replace(/^:workspace_roots\//, '')}\``);
+  return `Files and folders that match these patterns are hidden from commands in the sandbox and from your tools, because the user keeps their content secret: ${firstOf(shown)}. Do not try to read or write them in another way. If a task needs one, say so.`;
+}
+
+function firstOf(texts: readonly string[]): string {
+  const more = texts.length - LISTED_MAX;
+  return `${texts.slice(0, LISTED_MAX).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 /** Returns null if nothing has been granted. */

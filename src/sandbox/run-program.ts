@@ -1,14 +1,21 @@
 import type { Clock } from '../base/clock.ts';
 import { orAborted } from '../base/or-aborted.ts';
+import type { SandboxBounds } from '../policy/permissions/sandbox-bounds.ts';
 import { killed } from './processes/killed.ts';
-import { ChangedProgramError, type Processes, ProcessStartError, type RunningProcess } from './processes/processes.ts';
+import {
+  ChangedProgramError,
+  type Processes,
+  ProcessStartError,
+  type RunningProcess,
+  SandboxUnavailableError,
+} from './processes/processes.ts';
 
 /** The most of each output that is kept. */
 export const OUTPUT_BYTES_MAX = 1024 * 1024;
 /** A program that writes more is killed. */
 const WRITTEN_BYTES_MAX = 64 * 1024 * 1024;
 
-/** A program of the user. */
+/** A program of the user, or a command in a sandbox. */
 export interface Program {
   /** The program and its arguments. */
   argv: readonly string[];
@@ -24,6 +31,8 @@ export interface Program {
   owner: readonly string[];
   /** Its purpose, such as `the safety check of MCP calls`. */
   of: string;
+  /** The sandbox that it runs in, and how much of its output is kept: both streams are one. Absent: it has none, and the rights of the server. */
+  confined?: { bounds: SandboxBounds; keptBytesMax: number };
 }
 
 /**
@@ -37,13 +46,14 @@ interface ProgramDeps {
 }
 
 /**
- * Runs a program of the user to its end, without a sandbox, and kills what it leaves behind holding its output. Ends at its time limit, and
+ * Runs a program to its end, and kills what it leaves behind holding its output. Ends at its time limit, and
  * when the signal aborts. Rejects only if the server itself fails.
  */
 export async function runProgram(program: Program, deps: ProgramDeps, signal: AbortSignal): Promise<ProgramResult> {
   if (signal.aborted) return { failure: STOPPED_EARLY, isRefused: false };
-  const stdout = new KeptOutput();
-  const stderr = new KeptOutput();
+  const { argv, startedAs = argv, cwd, env, owner, of, timeoutSec, input, confined } = program;
+  const stdout = new KeptOutput(confined?.keptBytesMax);
+  const stderr = new KeptOutput(confined?.keptBytesMax);
   const over = new AbortController();
   let failure: string | null = null;
   const fail = (why: string) => {
@@ -55,18 +65,20 @@ export async function runProgram(program: Program, deps: ProgramDeps, signal: Ab
     kept.take(bytes);
     if (kept.written > WRITTEN_BYTES_MAX) fail(`it was stopped, because it printed more than ${WRITTEN_BYTES_MAX / 1024 / 1024} MiB`);
   };
-  const { argv, startedAs = argv, cwd, env, owner, of, timeoutSec, input } = program;
-  const startedFor = { of, kind: 'configured', argv: startedAs } as const;
+  const how =
+    confined === undefined
+      ? { bounds: null, startedFor: { of, kind: 'configured', argv: startedAs } as const }
+      : { bounds: confined.bounds, joinsOutput: true, signal: over.signal };
   const onAbort = () => fail(STOPPED_EARLY);
   const timer = deps.clock.setTimer(() => fail(outOfTime(timeoutSec)), timeoutSec * 1000);
   signal.addEventListener('abort', onAbort);
   try {
-    const running = await deps.processes.start({ argv, cwd, env, bounds: null, startedFor, owner, input: true, terminal: null }, onOutput);
+    const running = await deps.processes.start({ argv, cwd, env, ...how, owner, input: true, terminal: null }, onOutput);
     const exitCode = await ended(running, { input, timeoutSec, over: over.signal, clock: deps.clock });
     if (failure !== null || exitCode === null) return { failure: failure ?? STOPPED_EARLY, isRefused: false };
     return { exitCode, stdout: stdout.text(), stderr: stderr.text(), isCut: stdout.isCut };
   } catch (error) {
-    if (error instanceof ProcessStartError) {
+    if (error instanceof ProcessStartError || error instanceof SandboxUnavailableError) {
       return { failure: `it could not be started: ${error.message}`, isRefused: error instanceof ChangedProgramError };
     }
     throw error;
@@ -109,12 +121,17 @@ async function ended(running: RunningProcess, { input, timeoutSec, over, clock }
 class KeptOutput {
   written = 0;
   readonly #pieces: Buffer[] = [];
+  readonly #bytesMax: number;
   #kept = 0;
+
+  constructor(bytesMax = OUTPUT_BYTES_MAX) {
+    this.#bytesMax = bytesMax;
+  }
 
   /** The bytes are valid only during the call. */
   take(bytes: Buffer): void {
     this.written += bytes.length;
-    const room = OUTPUT_BYTES_MAX - this.#kept;
+    const room = this.#bytesMax - this.#kept;
     if (room <= 0) return;
     const piece = Buffer.from(bytes.subarray(0, room));
     this.#kept += piece.length;
@@ -122,7 +139,7 @@ class KeptOutput {
   }
 
   get isCut(): boolean {
-    return this.written > OUTPUT_BYTES_MAX;
+    return this.written > this.#bytesMax;
   }
 
   text(): string {

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../base/json-value.ts';
-import type { InheritedLimits } from '../config/inherited-limits.ts';
+import type { HiddenPattern, InheritedLimits } from '../config/inherited-limits.ts';
 import type {
   ActivePermissionProfile,
   ApprovalsReviewer,
@@ -41,6 +41,8 @@ export interface ThreadSettings {
   permissionProfile?: ActivePermissionProfile | null;
   /** Limits of an agent's sandbox that the policy does not have. Absent or null: none. */
   limits?: InheritedLimits | null;
+  /** The files that its permission profile, or that of a thread that it works for, hides. Absent or null: none. */
+  hidden?: readonly HiddenPattern[] | null;
   /** The workspace's folders besides the working directory. Absolute. Absent in records of older versions. */
   workspaceRoots?: readonly string[];
   /** A client has chosen no environment: the model gets the instructions and skills of the home, and none of the project. */

@@ -63,11 +63,12 @@ export async function readFileText(args: string, { home, env, settings, cwd, cha
   const path = resolve(cwd, parsed.path);
   const roots = [settings.cwd, ...(settings.workspaceRoots ?? [])].map(realPathOrSame);
   const bounds = sandboxBounds(settings.sandboxPolicy, sandboxFolders(settings, { home, env }));
+  const isReadable = await mayRead(bounds);
   let realPath = path;
   try {
     const mayLieAt = (real: string) => {
       realPath = real;
-      return roots.some((root) => isWithin(real, root)) && mayRead(bounds, real);
+      return roots.some((root) => isWithin(real, root)) && isReadable(real);
     };
     const file = await readRegularFile(path, { bytesMax: FILE_BYTES_MAX, cut: true, mayLieAt });
     if (file === null) return { text: `${path} does not exist.`, deciding: 0 };

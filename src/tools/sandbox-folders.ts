@@ -4,6 +4,9 @@ import { tempDirOf } from '../policy/permissions/temp-dir-of.ts';
 import type { ThreadSettings } from '../store/thread-store.ts';
 
 /** The folders of a thread's sandbox. `home` and `env` are the server's. */
-export function sandboxFolders({ cwd, workspaceRoots = [] }: ThreadSettings, { home, env }: { home: string; env: Env }): SandboxFolders {
-  return { cwd, workspaceRoots, tempDir: tempDirOf(env), home };
+export function sandboxFolders(
+  { cwd, workspaceRoots = [], hidden }: ThreadSettings,
+  { home, env }: { home: string; env: Env },
+): SandboxFolders {
+  return { cwd, workspaceRoots, tempDir: tempDirOf(env), home, hidden };
 }

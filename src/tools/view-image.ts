@@ -45,9 +45,9 @@ export function viewImage(deps: ViewImageDeps): Tool {
 
 /** Returns the image as a data URL, or the reason for the model why it cannot be shown. */
 async function imageAt(path: string, deps: ViewImageDeps, context: CallContext): Promise<{ url: string } | string> {
-  const bounds = threadBounds(context, deps);
+  const mayLieAt = await mayRead(threadBounds(context, deps));
   try {
-    const file = await readRegularFile(path, { bytesMax: IMAGE_BYTES_MAX, mayLieAt: (real) => mayRead(bounds, real) });
+    const file = await readRegularFile(path, { bytesMax: IMAGE_BYTES_MAX, mayLieAt });
     if (file === null) return `unable to show ${path}: the file does not exist.`;
     const type = imageType(file.bytes);
     if (type === null) return `unable to show ${path}: it is not a PNG, JPEG, GIF, WebP or BMP image.`;

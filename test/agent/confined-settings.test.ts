@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type ConfiguredSettings, confined } from '../../src/agent/settings/confined-settings.ts';
+import { hiddenFiles, isHidden } from '../../src/policy/permissions/hidden-files.ts';
 import { permissionProfile } from '../../src/policy/permissions/permission-profile.ts';
 import type { SandboxPolicy } from '../../src/protocol/generated/types.ts';
 import type { ThreadSettings } from '../../src/store/thread-store.ts';
@@ -114,6 +115,22 @@ test.each(PROFILES_ALL.flatMap((agents) => PROFILES_ALL.map((owners) => [agents,
     }
   },
 );
+
+test('what is hidden from the thread is hidden from an agent, also where it works in another folder', async () => {
+  const [agent, owner] = await Promise.all([withProfile('offline'), withProfile('offline')]);
+  const hides = (path: string) => ({ path, depthMax: null });
+  const own = { ...owner, settings: { ...owner.settings, cwd: '/w[1]', hidden: [hides(':workspace_roots/*.env'), hides('/a/*.pem')] } };
+  const asked = { ...agent, settings: { ...agent.settings, cwd: '/w[1]/sub', hidden: [hides('/b/**')] } };
+  const settings = confined(asked, own);
+  const { hidden } = settings;
+  expect(hidden).toEqual([hides('/b/**'), hides(':workspace_roots/*.env'), hides('/w\\[1\\]/*.env'), hides('/a/*.pem')]);
+  const files = hiddenFiles(hidden ?? [], [settings.cwd]);
+  expect(['/w[1]/a.env', '/w[1]/sub/a.env', '/a/k.pem', '/b/c/d', '/w[1]/a', '/b'].map((path) => isHidden(path, files))).toEqual([
+    ...[true, true, true, true],
+    ...[false, false],
+  ]);
+  expect(confined({ ...agent, settings }, own)).toBe(settings);
+});
 
 test('for any two sandboxes and folders, an agent reads, writes and connects to nothing that its thread may not', async () => {
   const [agent, owner] = await Promise.all([withProfile('offline'), withProfile('offline')]);

@@ -52,7 +52,7 @@ test('permissionProfile/list returns the built-in profiles and those of the conf
 });
 
 test('a profile that cannot be enforced is listed as not allowed', async () => {
-  const { client } = await startServer({ config: withProfile('"/opt/x" = "deny"', '[permissions.q]\nextends = "nobody"\n') });
+  const { client } = await startServer({ config: withProfile('":workspace_roots" = "deny"', '[permissions.q]\nextends = "nobody"\n') });
   expect((await client.request('permissionProfile/list', { cwd: '/' })).data.slice(3)).toEqual([
     { id: 'p', description: null, allowed: false },
     { id: 'q', description: null, allowed: false },
@@ -112,6 +112,8 @@ test.each<[string, string, object]>([
   ['":root" = "read"', '[permissions.p.network]\nenabled = true\nmode = "limited"', { type: 'readOnly', networkAccess: true }],
   ['":root" = "write"', '[permissions.p.network]\nenabled = true', { type: 'dangerFullAccess' }],
   ['":root" = "write"', '', writes(['/'])],
+  ['":root" = "write"\n"/opt/**" = "deny"', '[permissions.p.network]\nenabled = true', writes(['/'], { networkAccess: true })],
+  ['":root" = "read"\n"/opt/r/**" = "read"\n"~/.ssh" = "none"', '', { type: 'readOnly', networkAccess: false }],
   ['":root" = "write"', '[permissions.p.network]\nenabled = true\nenable_socks5 = false', writes(['/'], { networkAccess: true })],
   [
     '":minimal" = "read"\n"/opt/r" = "read"\n":workspace_roots" = {"." = "write"}\n":tmpdir" = "write"\n"/opt" = {"w" = "write"}',
@@ -134,7 +136,9 @@ test.each<[string, string, object]>([
 });
 
 test.each([
-  ['"/opt/x" = "deny"', '', /cannot enforce this permission profile: it denies `\/opt\/x`/],
+  ['":slash_tmp" = "deny"', '', /cannot enforce this permission profile: it denies `:slash_tmp`/],
+  ['":root" = "read"\n"/opt/x" = "deny"\n"/opt/x/y" = "read"', '', /it denies `\/opt\/x` but not `\/opt\/x\/y`/],
+  ['":root" = "read"\n"/" = "deny"', '', /it denies `\/`/],
   [
     '":root" = "read"\n":workspace_roots" = {"." = "write", "docs" = "read"}',
     '',
@@ -142,7 +146,14 @@ test.each([
   ],
   ['":root" = "read"\n"/opt/x" = "write"', '', /it allows commands to write `\/opt\/x` but not the workspace/],
   ['":workspace_roots" = "write"\n"/a" = "write"\n"/a/b" = "read"', '', /read but not to write `\/a\/b`/],
-  ['"/opt/**/*.env" = "read"', '', /the path pattern/],
+  ['"/opt/**/*.env" = "read"', '', /a pattern can only be denied: use an exact path, or one that ends with/],
+  ['":root" = "read"\n":slash_tmp" = {"*.x" = "deny"}', '', /this pattern cannot be used: it is not below a folder/],
+  ['":workspace_roots" = {"." = "write", "../**/*.env" = "deny"}', '', /expected a path without `\.` and `\.\.`/],
+  ['":workspace_roots" = {"." = "write", "**/*.{env" = "deny"}', '', /this pattern cannot be used: a `\{` has no `\}`/],
+  ['":workspace_roots" = {"." = "write", "[z-a].env" = "deny"}', '', /the range `z-a` ends before it begins/],
+  ['":root" = "read"\n"/**/*.env" = "deny"', '', /it begins at the root of the file system.*`glob_scan_max_depth`/],
+  ['":root" = "read"\nglob_scan_max_depth = 0', '', /glob_scan_max_depth.*expected a whole number, 1 or more/],
+
   ['"/opt/x" = "read"', '', /does not allow commands to read the workspace/],
   ['"rel" = "read"', '', /permissions\.p\.filesystem\.rel.*expected an absolute path/],
   ['":nowhere" = "read"', '', /unknown name, expected one of :root/],

@@ -30,6 +30,16 @@ describe('a Seatbelt profile', () => {
     );
   });
 
+  test('hides what matches now, and keeps the folders above it from being renamed', () => {
+    const hidden = [
+      { path: '/job/sub/deep/a.env', isFolder: false, text: '**/*.env' },
+      { path: '/else/b', isFolder: true, text: '/else/*' },
+    ];
+    const profile = seatbeltProfile(BOUNDS, [], hidden).split('\n');
+    expect(profile).toContain('(deny file-read* file-write* (subpath "/job/sub/deep/a.env") (subpath "/else/b"))');
+    expect(profile).toContain('(deny file-write-unlink (literal "/job/sub/deep") (literal "/job/sub"))');
+  });
+
   test('protects the home after every rule that allows more', () => {
     const profile = rules({ writableRoots: ['/Users/one'] });
     const allowed = profile.findIndex((rule) => rule.startsWith('(allow file-write*'));

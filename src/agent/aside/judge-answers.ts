@@ -1,29 +1,25 @@
-import type { Env } from '../../base/env.ts';
 import type { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { orAborted } from '../../base/or-aborted.ts';
 import { contextMessage } from '../../instructions/context-message.ts';
-import type { Model, ModelRequest } from '../../model/model.ts';
+import type { Model, ModelRequest, ToolSpec } from '../../model/model.ts';
 import type { ResponseItem, TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
 import type { DecisionMask } from '../../secrets/decision-mask.ts';
-import { FILE_CHARS_MAX, READ_FILE, type ReadFile, readFileText } from '../../tools/read-file.ts';
+import { LOOK_COMMAND, type LookDeps, lookedUp } from '../../tools/look-command.ts';
+import { FILE_CHARS_MAX, type ReadFile, readFileText } from '../../tools/read-file.ts';
 import type { TurnContext } from '../turn/turn-part.ts';
 import { type AsideAnswer, askAside } from './ask-aside.ts';
 
 /** How often the model may read files before it must answer. */
 const READINGS_MAX = 4;
-/** The most files that it reads at once. */
+/** The most files that it reads, and commands that it runs, at once. */
 const FILES_MAX = 8;
 /** How often the model is asked until its answer can be read. */
 const ATTEMPTS_MAX = 2;
 const NO_ANSWER = { message: 'The model gave no answer.', codexErrorInfo: 'other', additionalDetails: null } as const;
 const UNREADABLE = { ...NO_ANSWER, message: 'The model gave no answer that can be read.' };
 
-interface JudgeAnswersDeps {
-  /** Absolute: heddle's home. */
-  home: string;
-  /** The server's own environment. */
-  env: Env;
-  /** Hides the secrets of files. */
+interface JudgeAnswersDeps extends LookDeps {
+  /** Hides the secrets of files and outputs. */
   mask(): DecisionMask;
   /** Takes the tokens that a request to the model of these settings has used. Rejects with the store's error. */
   onUsage(turn: TurnContext, usage: TokenUsageBreakdown): Promise<void>;
@@ -36,8 +32,10 @@ export interface Reading {
   signal: AbortSignal;
   /** The folder of relative paths. */
   cwd: string;
-  /** The most characters of all files that the model reads. */
+  /** The most characters of all files and outputs that the model reads. */
   filesChars: number;
+  /** How many commands it may still run in this review. */
+  looks: { left: number };
 }
 
 /** What the model is asked for, and how its answer is read. */
@@ -63,7 +61,7 @@ export interface Decided<T> {
 
 type FunctionCall = Extract<ResponseItem, { type: 'function_call' }>;
 
-/** Gets the answers of a model that judges something, and may read files before it answers. */
+/** Gets the answers of a model that judges something, and may read files and run commands that only look before it answers. */
 export class JudgeAnswers {
   readonly #deps: JudgeAnswersDeps;
   /** The models that refused a request with a schema and answered the same one without it. */
@@ -105,11 +103,12 @@ export class JudgeAnswers {
     let deciding = 0;
     for (let readings = 0; ; readings++) {
       const mayRead = readings < READINGS_MAX && request.tools.length > 0;
-      const answer = await this.#asked(model, { ...request, input, tools: mayRead ? request.tools : [] }, reading);
+      const isOffered = ({ name }: ToolSpec) => mayRead && (name !== LOOK_COMMAND.name || reading.looks.left > 0);
+      const answer = await this.#asked(model, { ...request, input, tools: request.tools.filter(isOffered) }, reading);
       await this.#count(answer, request.model, reading.turn);
       const calls = mayRead && 'items' in answer ? answer.items.filter((item) => item.type === 'function_call') : [];
       if (!('items' in answer) || calls.length === 0 || signal.aborted) return { answer, input, deciding };
-      const outputs = await orAborted(this.#outputs(calls, { ...reading, filesChars }), signal);
+      const outputs = await orAborted(this.#outputs(calls, request.tools, { ...reading, filesChars }), signal);
       if (outputs === null) return { answer: { error: null }, input, deciding };
       for (const { read } of outputs) {
         filesChars -= read.text.length;
@@ -134,12 +133,15 @@ export class JudgeAnswers {
     await this.#deps.onUsage({ ...turn, settings: { ...turn.settings, model } }, answer.usage);
   }
 
-  /** An output for each call: the files that the model wants to read, without secrets, or why it cannot. */
-  async #outputs(calls: readonly FunctionCall[], reading: Reading) {
+  /** An output for each call: the file or the output that the model wants to read, without secrets, or why it cannot. */
+  async #outputs(calls: readonly FunctionCall[], tools: readonly ToolSpec[], reading: Reading) {
     const charsMax = Math.min(FILE_CHARS_MAX, Math.floor(reading.filesChars / Math.min(calls.length, FILES_MAX)));
     const outputs = [];
     for (const [index, call] of calls.entries()) {
-      outputs.push({ callId: call.call_id, read: await this.#output(call, index, { ...reading, charsMax }) });
+      const read = tools.some(({ name }) => name === call.name)
+        ? await this.#output(call, index, { ...reading, charsMax })
+        : unread(`There is no tool ${call.name}. There is only ${tools.map(({ name }) => name).join(' and ')}.`);
+      outputs.push({ callId: call.call_id, read });
       await this.#deps.breaks.worked(1);
     }
     return outputs;
@@ -148,15 +150,21 @@ export class JudgeAnswers {
   async #output(
     { name, arguments: args }: FunctionCall,
     index: number,
-    { turn, cwd, charsMax }: Reading & { charsMax: number },
+    { turn, cwd, charsMax, looks, signal }: Reading & { charsMax: number },
   ): Promise<ReadFile> {
-    const unread = (text: string): ReadFile => ({ text, deciding: 0 });
-    if (name !== READ_FILE.name) return unread(`There is no tool ${name}. The only one is ${READ_FILE.name}.`);
-    if (index >= FILES_MAX) return unread(`This file was not read: at most ${FILES_MAX} files are read at once.`);
-    if (charsMax <= 0) return unread('This file was not read: there is no room for more files. Answer now.');
+    if (index >= FILES_MAX) return unread(`This was not done: at most ${FILES_MAX} files are read and commands run at once.`);
+    if (charsMax <= 0) return unread('This was not done: there is no room for more texts. Answer now.');
     const { home, env } = this.#deps;
-    return readFileText(args, { home, env, settings: turn.settings, cwd, charsMax, mask: this.#deps.mask() });
+    const options = { settings: turn.settings, cwd, charsMax, mask: this.#deps.mask() };
+    if (name !== LOOK_COMMAND.name) return readFileText(args, { home, env, ...options });
+    if (looks.left === 0) return unread('This command was not run: no more commands are possible in this review. Answer now.');
+    looks.left -= 1;
+    return lookedUp(args, this.#deps, { ...options, signal });
   }
+}
+
+function unread(text: string): ReadFile {
+  return { text, deciding: 0 };
 }
 
 function outputOf(callId: string, { text }: ReadFile) {

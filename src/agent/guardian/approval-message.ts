@@ -1,7 +1,8 @@
+import { visibleJson } from '../../base/text/visible-json.ts';
 import { contextMessage } from '../../instructions/context-message.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
 import type { LoggedReview } from './review-log.ts';
-import { APPROVAL_TAG, visibleJson } from './transcript.ts';
+import { APPROVAL_TAG } from './transcript.ts';
 
 /**
  * Tells the model, and later the guardian, that the user approves a denied action. Names the action by its hash and its call, because

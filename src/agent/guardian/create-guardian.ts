@@ -5,7 +5,7 @@ import { saidByUsers } from './said-in.ts';
 
 /** Creates the guardian of a loaded thread. */
 export function createGuardian(deps: TurnPartDeps): Guardian {
-  const { threadId, clock, ids, outbox, home, env, modelFor } = deps;
+  const { threadId, clock, ids, outbox, home, env, modelFor, processes, sandbox } = deps;
   const own = async () => {
     const state = await deps.history.state();
     return state === null ? null : [...state.read, ...state.deferred];
@@ -15,6 +15,8 @@ export function createGuardian(deps: TurnPartDeps): Guardian {
     clock,
     home,
     env,
+    processes,
+    sandbox,
     config: () => deps.configuration().config,
     ownModel: () => deps.configuration().model,
     modelFor,

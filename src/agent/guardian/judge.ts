@@ -1,26 +1,25 @@
-import type { Clock } from '../../base/clock.ts';
-import type { Env } from '../../base/env.ts';
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { jsonWeight } from '../../base/json-pieces.ts';
 import type { JsonObject } from '../../base/json-value.ts';
 import { orAborted } from '../../base/or-aborted.ts';
+import { visibleJson } from '../../base/text/visible-json.ts';
 import type { Config } from '../../config/config.ts';
 import type { ContextWindow } from '../../config/providers/context-window.ts';
 import type { ProviderConfig } from '../../config/providers/provider-config.ts';
 import { guardianInstructions } from '../../instructions/guardian-instructions.ts';
-import type { Model, ModelRequest } from '../../model/model.ts';
+import type { Model, ModelRequest, ToolSpec } from '../../model/model.ts';
 import type { TokenUsageBreakdown } from '../../protocol/generated/types.ts';
 import { type DecisionMask, decisionMask, type Masked } from '../../secrets/decision-mask.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
 import { StoreError } from '../../store/store-error.ts';
-import { READ_FILE } from '../../tools/read-file.ts';
+import { LOOKS_MAX, type LookDeps, lookTools } from '../../tools/look-command.ts';
 import { type Decided, JudgeAnswers, type Reading } from '../aside/judge-answers.ts';
 import type { TurnContext } from '../turn/turn-part.ts';
 import { ASSESSMENT_SCHEMA, type Assessment, mayPass, readAssessment } from './assessment.ts';
 import { type GuardianModel, guardianModel } from './guardian-model.ts';
 import type { Judged } from './judged.ts';
 import { reviewRequest } from './review-request.ts';
-import { type KnownLines, transcript, visibleJson } from './transcript.ts';
+import { type KnownLines, transcript } from './transcript.ts';
 
 /** The longest action that is put to the model, in characters of its JSON. */
 const PLANNED_CHARS_MAX = 100_000;
@@ -36,13 +35,8 @@ const FILES_SHARE = 0.35;
 /** The transcript and the files are halved so often, if the model refuses the request as too long. */
 const HALVINGS_MAX = 5;
 
-export interface JudgeDeps {
-  threadId: string;
-  clock: Clock;
-  /** Absolute: heddle's home. */
-  home: string;
-  /** The server's own environment. Its secrets are hidden from the model. */
-  env: Env;
+/** The secrets of `env` are hidden from the model. */
+export interface JudgeDeps extends LookDeps {
   config(): Config;
   /** The model of the thread's own provider. */
   ownModel(): Model;
@@ -139,23 +133,29 @@ export class Judge {
     if (room < fixed / 4) return failure(`The action is too long for the context window of ${chosen.name}.`);
     let transcriptChars = Math.floor(Math.min(TRANSCRIPT_CHARS_MAX, room * TRANSCRIPT_SHARE));
     let filesChars = Math.floor(Math.min(FILES_CHARS_MAX, room * FILES_SHARE));
-    let request = await this.#request(subject, chosen, transcriptChars);
+    const tools = await lookTools(this.#deps);
+    const looks = { left: LOOKS_MAX };
+    let request = await this.#request({ ...subject, tools }, chosen, transcriptChars);
     return this.#within(timeoutMs, turn, async (signal) => {
       for (let halvings = 0; halvings <= HALVINGS_MAX; halvings++) {
-        const judged = await this.#assessed(request, chosen, { turn, signal, cwd: cwdOf(planned, turn), filesChars });
+        const judged = await this.#assessed(request, chosen, { turn, signal, cwd: cwdOf(planned, turn), filesChars, looks });
         if (judged !== 'tooLong') return judged;
         transcriptChars = Math.floor(transcriptChars / 2);
         filesChars = Math.floor(filesChars / 2);
-        request = await this.#request(subject, chosen, transcriptChars);
+        request = await this.#request({ ...subject, tools }, chosen, transcriptChars);
       }
       return failure(`The conversation and the action are too long for the context window of ${chosen.name}.`);
     });
   }
 
-  async #request({ history, planned, hidden, policy }: Subject, { name, effort, serviceTier }: GuardianModel, charsMax: number) {
+  async #request(
+    { history, planned, hidden, policy, tools }: Subject & { tools: ToolSpec[] },
+    { name, effort, serviceTier }: GuardianModel,
+    charsMax: number,
+  ) {
     const shown = await transcript(history, { ...this.#transcriptOptions(), charsMax });
     const { threadId } = this.#deps;
-    return reviewRequest({ threadId, name, effort, serviceTier, policy, transcript: shown, planned, hidden, tools: [READ_FILE] });
+    return reviewRequest({ threadId, name, effort, serviceTier, policy, transcript: shown, planned, hidden, tools });
   }
 
   #transcriptOptions() {
@@ -215,7 +215,7 @@ function failure(why: string): Judged {
 function judgedBy({ verdict: assessment, deciding }: Decided<Assessment>): Judged {
   const { outcome, ...review } = assessment;
   if (outcome === 'allow' && deciding > 0) {
-    const person = whyPerson(deciding, 'in a file that it depends on');
+    const person = whyPerson(deciding, 'in a file or an output that it depends on');
     return { ...ABORTED, rationale: person, person };
   }
   if (outcome === 'deny' || mayPass(assessment))

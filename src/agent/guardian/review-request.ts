@@ -1,11 +1,11 @@
 import type { JsonObject } from '../../base/json-value.ts';
+import { visibleJson } from '../../base/text/visible-json.ts';
 import { contextMessage } from '../../instructions/context-message.ts';
 import { guardianInstructions } from '../../instructions/guardian-instructions.ts';
 import type { ModelRequest, ToolSpec } from '../../model/model.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
 import { HIDDEN } from '../../secrets/redact-likely-secrets.ts';
 import { ASSESSMENT_SCHEMA } from './assessment.ts';
-import { visibleJson } from './transcript.ts';
 
 export interface ReviewSubject {
   threadId: string;

@@ -1,6 +1,6 @@
 import type { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { isObject, type JsonObject } from '../../base/json-value.ts';
-import { latePattern } from '../../base/text/late-pattern.ts';
+import { visibleJson } from '../../base/text/visible-json.ts';
 import { withoutMiddle } from '../../base/text/without-middle.ts';
 import { messageText, outputText } from '../../model/message-text.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
@@ -142,15 +142,6 @@ class Room {
 function entryCharsMax(kind: Kind, charsMax: number): number {
   return Math.min(ENTRY_CHARS_MAX[kind], Math.floor(charsMax * SHARES[kind] * ENTRY_SHARE));
 }
-
-/** Makes characters visible that are not shown, or that change the order of others. */
-export function visibleJson(value: object): string {
-  return JSON.stringify(value).replace(hiddenCharacters(), (hidden) =>
-    [...Array(hidden.length).keys()].map((at) => `\\u${hidden.charCodeAt(at).toString(16).padStart(4, '0')}`).join(''),
-  );
-}
-
-const hiddenCharacters = latePattern(() => /[\p{Cf}\p{Cc}\p{Variation_Selector}\u2028\u2029]/gu);
 
 /** The line of an item. Makes it once: hiding secrets takes time, and each review has most of the lines of the one before. */
 function knownLine(item: ResponseItem, entry: Entry, { mask, charsMax: transcriptMax, known }: TranscriptOptions): string {

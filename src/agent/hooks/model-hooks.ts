@@ -7,7 +7,7 @@ import { notMet } from '../../hooks/read-output.ts';
 import { contextMessage } from '../../instructions/context-message.ts';
 import { HOOK_ANSWER_SCHEMA, HOOK_INSTRUCTIONS } from '../../instructions/hook-instructions.ts';
 import { decisionMask } from '../../secrets/decision-mask.ts';
-import { READ_FILE } from '../../tools/read-file.ts';
+import { LOOKS_MAX, lookTools } from '../../tools/look-command.ts';
 import { JudgeAnswers } from '../aside/judge-answers.ts';
 import { readVerdict } from '../aside/read-verdict.ts';
 import type { TurnContext, TurnPartDeps } from '../turn/turn-part.ts';
@@ -17,7 +17,7 @@ const PLACE = '$ARGUMENTS';
 /** The longest event that is put to a model, in bytes of its JSON. */
 const EVENT_BYTES_MAX = 100_000;
 const TOO_LONG = `It has more than ${EVENT_BYTES_MAX} bytes, which is too long for the model that has to check it.`;
-/** The most of all files that it reads, in characters. */
+/** The most of all files and outputs that it reads, in characters. */
 const FILES_CHARS_MAX = 256_000;
 
 type ModelHandler = Extract<HookHandler, { type: 'prompt' | 'agent' }>;
@@ -30,15 +30,19 @@ interface ModelHook {
   turn: TurnContext;
 }
 
-/** Asks a model aside whether the condition of a hook is met. An `agent` may read files before it answers. Whatever fails is a failed hook. */
+/** Asks a model aside whether the condition of a hook is met. An `agent` may read files and run commands that only look before it answers. Whatever fails is a failed hook. */
 export class ModelHooks {
   readonly #deps: TurnPartDeps;
   readonly #answers: JudgeAnswers;
 
   constructor(deps: TurnPartDeps, breaks: EventLoopYield) {
-    const { home, env, outbox } = deps;
+    const { threadId, clock, processes, sandbox, home, env, outbox } = deps;
     this.#deps = deps;
     this.#answers = new JudgeAnswers({
+      threadId,
+      clock,
+      processes,
+      sandbox,
       home,
       env,
       breaks,
@@ -57,7 +61,7 @@ export class ModelHooks {
       model: handler.model ?? settings.model,
       instructions: HOOK_INSTRUCTIONS,
       input: [contextMessage('user', [withEvent(handler.prompt, input.toString())])],
-      tools: handler.type === 'agent' ? [READ_FILE] : [],
+      tools: handler.type === 'agent' ? await lookTools(this.#deps) : [],
       effort: handler.model === null ? settings.effort : null,
       summary: null,
       outputSchema: HOOK_ANSWER_SCHEMA,
@@ -66,7 +70,7 @@ export class ModelHooks {
       verbosity,
       promptCacheKey: `${threadId}-hooks`,
     };
-    const reading = { turn, signal, cwd: settings.cwd, filesChars: FILES_CHARS_MAX };
+    const reading = { turn, signal, cwd: settings.cwd, filesChars: FILES_CHARS_MAX, looks: { left: LOOKS_MAX } };
     const answer = await this.#answers.verdict(model, request, CONDITION, reading);
     if ('error' in answer) return failedHook(answer.error.message);
     const { verdict, deciding } = answer;
@@ -90,7 +94,7 @@ const CONDITION = {
   read: (text: string) => readVerdict(text, HOOK_ANSWER_SCHEMA, ['ok']) as Condition | null,
 };
 
-const UNSEEN = 'A hook could not check this: a secret that may decide is hidden in a file that its model has read.';
+const UNSEEN = 'A hook could not check this: a secret that may decide is hidden in a file or an output that its model has read.';
 
 /** The model did not see what may decide: the user decides about a call, and everything else counts as not checked. */
 function unseen(event: HookEvent): HookResult {

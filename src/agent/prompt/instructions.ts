@@ -127,6 +127,7 @@ export class Instructions {
       sandboxPolicy,
       approvalPolicy,
       workspaceRoots,
+      ...(settings.hidden && { hidden: settings.hidden }),
       granted,
       managedNetwork: this.#managedNetwork(settings),
       asksForPermissions: this.#config.get('features.request_permissions_tool'),
@@ -165,16 +166,23 @@ export class Instructions {
 
   /**
    * The messages with the skills that the input names. If a skill cannot be read, its message gives the reason. The real path of one that
-   * is not known must satisfy `mayLieAt`.
+   * is not known must satisfy `mayLieAt`, and that of each the predicate that `mayBeSeen` resolves with.
    */
-  async skillsNamedIn(input: readonly UserInput[], place: Place, mayLieAt: (real: string) => boolean): Promise<ResponseItem[]> {
+  async skillsNamedIn(
+    input: readonly UserInput[],
+    place: Place,
+    { mayLieAt, mayBeSeen }: { mayLieAt: (real: string) => boolean; mayBeSeen: () => Promise<(real: string) => boolean> },
+  ): Promise<ResponseItem[]> {
     const { skills } = await this.#foundAt(place);
     const { root } = projectFolders(place.cwd);
     const scopeOf = (path: string) => skills.find((known) => known.path === path)?.scope ?? null;
     const isAllowed = { user: () => true, repo: (real: string) => isBelow(real, root), other: mayLieAt };
+    const used = skillsUsed(input, skills);
+    const isSeen = used.length === 0 ? () => false : await mayBeSeen();
     const messages: ResponseItem[] = [];
-    for (const skill of skillsUsed(input, skills)) {
-      const body = await skillBody(skill, isAllowed[scopeOf(skill.path) ?? 'other']);
+    for (const skill of used) {
+      const isIn = isAllowed[scopeOf(skill.path) ?? 'other'];
+      const body = await skillBody(skill, (real) => isIn(real) && isSeen(real));
       messages.push('message' in body ? body.message : contextMessage('user', [`<skill>\n${body.warning}\n</skill>`]));
     }
     return messages;

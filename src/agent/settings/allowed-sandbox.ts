@@ -19,7 +19,13 @@ export function allowedSandbox(config: Config, wanted: ThreadSandbox): ThreadSan
   const configured = config.get('sandbox_mode');
   const isAsStrict = isSandboxAsStrict(configured, mode);
   const policy = configuredSandboxPolicy(config, isAsStrict ? configured : allowedSandboxMode(mode, config.requirements));
-  const sandbox = { sandboxPolicy: within(policy, wanted.sandboxPolicy), permissionProfile: null, workspaceRoots: wanted.workspaceRoots };
+  const { workspaceRoots, hidden } = wanted;
+  const sandbox = {
+    sandboxPolicy: within(policy, wanted.sandboxPolicy),
+    permissionProfile: null,
+    workspaceRoots,
+    ...(hidden && { hidden }),
+  };
   // Nothing is limited where there is no sandbox.
   if (sandbox.sandboxPolicy.type === 'dangerFullAccess' || mode === 'danger-full-access') return sandbox;
   const [networkOf, unixSocketsOf] = [managedNetworkRule(config), unixSocketRule(config)];

@@ -3,6 +3,7 @@ import { isWithin } from '../../base/paths/is-within.ts';
 import type { InheritedLimits } from '../../config/inherited-limits.ts';
 import { AGENT_PLAN_MODE, isAgentPlanMode } from '../../instructions/collaboration-mode-text.ts';
 import { networkLimits } from '../../policy/network/network-limits.ts';
+import { joinedPatterns, patternsFrom } from '../../policy/permissions/hidden-files.ts';
 import { narrowerSandbox } from '../../policy/permissions/narrower-sandbox.ts';
 import { hasBounds, isProtectedName } from '../../policy/permissions/sandbox-bounds.ts';
 import { stricterApprovals } from '../../policy/permissions/stricter-approvals.ts';
@@ -12,7 +13,7 @@ import { furtherLimits, includesLimits } from './further-limits.ts';
 import type { ThreadConfiguration } from './thread-configuration.ts';
 
 type Confinement = Pick<ThreadSettings, 'sandboxPolicy' | 'approvalPolicy' | 'approvalsReviewer' | 'cwd' | 'collaborationMode'> &
-  Pick<ThreadSettings, 'permissionProfile' | 'workspaceRoots' | 'limits'>;
+  Pick<ThreadSettings, 'permissionProfile' | 'workspaceRoots' | 'limits' | 'hidden'>;
 
 /** The settings of a thread, and its configuration, which has the limits that the settings only name. */
 export interface ConfiguredSettings {
@@ -41,6 +42,7 @@ export function confinedSettings(agent: ConfiguredSettings, owner: ConfiguredSet
     ...sandbox,
     workspaceRoots,
     ...(limits === null ? noLimits(agent.settings) : { limits }),
+    ...hiddenFrom(agent.settings, own),
     approvalPolicy: stricterApprovals(agent.settings.approvalPolicy, own.approvalPolicy, hasBounds(sandboxPolicy)),
     approvalsReviewer: own.approvalsReviewer,
     collaborationMode: confinedMode(agent.settings.collaborationMode, own.collaborationMode),
@@ -60,6 +62,13 @@ export function inTurn({
   configuration,
 }: ConfiguredSettings & { turn: { settings: ThreadSettings } | null }): ConfiguredSettings {
   return { settings: turn?.settings ?? settings, configuration };
+}
+
+/** What is hidden from one of them is hidden from the agent, also where it works in another folder. */
+function hiddenFrom({ hidden }: ThreadSettings, own: ThreadSettings): Pick<ThreadSettings, 'hidden'> {
+  const above = own.hidden ?? null;
+  if (above === null) return hidden === undefined ? {} : { hidden };
+  return { hidden: joinedPatterns(hidden ?? [], patternsFrom(above, own.cwd)) };
 }
 
 function noLimits({ limits }: ThreadSettings): Pick<ThreadSettings, 'limits'> {

@@ -9,7 +9,7 @@ import type { ThreadSettings } from '../../store/thread-store.ts';
 
 /** The settings of a thread that are its sandbox. */
 export type ThreadSandbox = Required<Pick<ThreadSettings, 'sandboxPolicy' | 'permissionProfile' | 'workspaceRoots'>> &
-  Pick<ThreadSettings, 'limits'>;
+  Pick<ThreadSettings, 'limits' | 'hidden'>;
 
 /** The sandbox settings that a request can give. Null and absent are the same. */
 export interface SandboxOverrides {
@@ -33,14 +33,15 @@ export interface SandboxSources {
  */
 export function threadSandbox({ overrides, requested, last, config }: SandboxSources): ThreadSandbox {
   const workspaceRoots = overrides.runtimeWorkspaceRoots?.map((root) => resolve(root)) ?? last.workspaceRoots ?? [];
-  const withRoots = (sandbox: Pick<ThreadSandbox, 'sandboxPolicy' | 'permissionProfile'>) => ({ ...sandbox, workspaceRoots });
+  const withRoots = (sandbox: Pick<ThreadSandbox, 'sandboxPolicy' | 'permissionProfile' | 'hidden'>) => ({ ...sandbox, workspaceRoots });
   if (overrides.permissions) return withRoots(permissionProfile(config, overrides.permissions));
   if (overrides.sandbox) return withRoots({ sandboxPolicy: configuredSandboxPolicy(config, overrides.sandbox), permissionProfile: null });
   const isConfigured = Object.hasOwn(requested, 'sandbox_mode') || Object.hasOwn(requested, 'default_permissions');
   const kept = last.permissionProfile ?? null;
   if (!isConfigured) {
-    const { sandboxPolicy, limits = null } = last;
-    if (sandboxPolicy !== undefined) return { ...withRoots({ sandboxPolicy, permissionProfile: kept }), ...(limits && { limits }) };
+    const { sandboxPolicy, limits = null, hidden = null } = last;
+    if (sandboxPolicy !== undefined)
+      return { ...withRoots({ sandboxPolicy, permissionProfile: kept }), ...(limits && { limits }), ...(hidden && { hidden }) };
     if (kept !== null && permissionProfileIds(config).includes(kept.id)) return withRoots(permissionProfile(config, kept.id));
   }
   return withRoots(defaultPermissionProfile(config) ?? { sandboxPolicy: configuredSandboxPolicy(config), permissionProfile: null });
@@ -53,7 +54,7 @@ export function turnSandbox(
   config: Config,
 ): Partial<ThreadSandbox> {
   const roots = params.runtimeWorkspaceRoots ? { workspaceRoots: params.runtimeWorkspaceRoots.map((root) => resolve(root)) } : {};
-  const limits = settings.limits ? { limits: null } : {};
+  const limits = { ...(settings.limits && { limits: null }), ...(settings.hidden && { hidden: null }) };
   if (params.permissions) return { ...roots, ...limits, ...permissionProfile(config, params.permissions) };
   if (!params.sandboxPolicy) return roots;
   const policy = completeSandboxPolicy(params.sandboxPolicy);

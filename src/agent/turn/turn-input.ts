@@ -4,7 +4,7 @@ import { sandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import type { ResponseItem, TurnStartParams, TurnSteerParams } from '../../protocol/generated/types.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
 import type { Author, LogEntry, StoredItem, ThreadSettings } from '../../store/thread-store.ts';
-import { mayRead } from '../../tools/may-read.ts';
+import { mayBeSeen, mayRead } from '../../tools/may-read.ts';
 import { sandboxFolders } from '../../tools/sandbox-folders.ts';
 import type { Instructions } from '../prompt/instructions.ts';
 import { toolOutputItems } from '../prompt/tool-output-items.ts';
@@ -41,13 +41,13 @@ export async function turnInput(
     return { item, model: authored(null, model), atMs };
   }
   // Files that a model names must be ones that the commands of this thread could read.
-  const bounds = author === 'parent' ? sandboxBounds(settings.sandboxPolicy, sandboxFolders(settings, { home, env })) : null;
-  const mayLieAt = (real: string) => mayRead(bounds, real);
+  const bounds = sandboxBounds(settings.sandboxPolicy, sandboxFolders(settings, { home, env }));
+  const mayLieAt = await mayRead(author === 'parent' ? bounds : null);
   const { message, notes } = await userMessage(params.input, mayLieAt);
   const model = [
     ...authored(author, message === null ? [] : [message]),
     ...authored('server', notes),
-    ...authored('server', await instructions.skillsNamedIn(params.input, settings, mayLieAt)),
+    ...authored('server', await instructions.skillsNamedIn(params.input, settings, { mayLieAt, mayBeSeen: () => mayBeSeen(bounds) })),
   ];
   if (params.input.length === 0 && model.length === 0) return null;
   return { item: userMessageItem(ids.next(), params.input, params.clientUserMessageId ?? null), model, atMs };

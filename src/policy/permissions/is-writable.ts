@@ -1,5 +1,6 @@
 import { relative, sep } from 'node:path';
 import { isWithin } from '../../base/paths/is-within.ts';
+import { type HiddenFiles, isHidden } from './hidden-files.ts';
 import { HOME_PROTECTED, isHomeSecret, isOfHome } from './home-readable.ts';
 import { PROTECTED_NAMES, type SandboxBounds } from './sandbox-bounds.ts';
 
@@ -11,9 +12,9 @@ const PROTECTED: ReadonlySet<string> = new Set(PROTECTED_NAMES);
  */
 export function isWritable(
   path: string,
-  { writableRoots, home, linkedSecrets = [] }: Pick<SandboxBounds, 'writableRoots' | 'home' | 'linkedSecrets'>,
+  { writableRoots, home, linkedSecrets, hidden }: Pick<SandboxBounds, 'writableRoots' | 'home' | 'linkedSecrets' | 'hidden'>,
 ): boolean {
-  if (isSecret(path, home, linkedSecrets)) return false;
+  if (isSecret(path, { home, linkedSecrets, hidden })) return false;
   return rootsFor(path, writableRoots, home).some(
     (root) => !hasProtectedName(path, root) && !(root === home && isOfHome(path, home, HOME_PROTECTED)),
   );
@@ -22,15 +23,21 @@ export function isWritable(
 type FolderBounds = Omit<SandboxBounds, 'network' | 'unixSockets' | 'unprotected'>;
 
 /** Whether the bounds allow a file to be read. Writable files are readable. In the home, only files below a root in it are. */
-export function isReadable(path: string, { readable, writableRoots, workspace, home, linkedSecrets = [] }: FolderBounds): boolean {
-  if (isSecret(path, home, linkedSecrets)) return false;
+export function isReadable(path: string, { readable, writableRoots, workspace, home, linkedSecrets, hidden }: FolderBounds): boolean {
+  if (isSecret(path, { home, linkedSecrets, hidden })) return false;
   if (readable === 'everything' && !isWithin(path, home)) return true;
   const roots = readable === 'everything' ? [] : readable.roots;
   return rootsFor(path, [...roots, ...workspace, ...writableRoots], home).length > 0;
 }
 
-function isSecret(path: string, home: string, linkedSecrets: readonly string[]): boolean {
-  return isHomeSecret(path, home) || linkedSecrets.some((secret) => isWithin(path, secret));
+interface Secrets {
+  home: string;
+  linkedSecrets: readonly string[] | undefined;
+  hidden: readonly HiddenFiles[] | undefined;
+}
+
+function isSecret(path: string, { home, linkedSecrets = [], hidden = [] }: Secrets): boolean {
+  return isHomeSecret(path, home) || linkedSecrets.some((secret) => isWithin(path, secret)) || isHidden(path, hidden);
 }
 
 function rootsFor(path: string, roots: readonly string[], home: string): string[] {

@@ -24,8 +24,8 @@ export interface TouchedFile {
 
 /** The roots and the home of a sandbox, as they are named and with all links resolved. */
 export interface PatchBounds {
-  named: Pick<SandboxBounds, 'writableRoots' | 'home'>;
-  real: Pick<SandboxBounds, 'writableRoots' | 'home'>;
+  named: Pick<SandboxBounds, 'writableRoots' | 'home' | 'hidden'>;
+  real: Pick<SandboxBounds, 'writableRoots' | 'home' | 'hidden'>;
   /** How the sandbox protects a real path in the roots from commands, and so from patches too: a predicate. Null: it does not. */
   protectedAs(real: string): string | null;
 }

@@ -1,18 +1,20 @@
 import type { Config } from '../../config/config.ts';
 import { ConfigError } from '../../config/config-error.ts';
-import type { InheritedLimits } from '../../config/inherited-limits.ts';
+import type { HiddenPattern, InheritedLimits } from '../../config/inherited-limits.ts';
 import type { ActivePermissionProfile, PermissionProfileSummary, SandboxPolicy } from '../../protocol/generated/types.ts';
 import { unknownPermissionProfile } from '../../protocol/rpc-error.ts';
 import { limitedNetwork } from '../network/network-limits.ts';
 import type { NetworkPolicy } from '../network/network-policy.ts';
 import { networkPolicyRule } from '../network/network-policy-rule.ts';
-import { profilePolicy } from './profile-policy.ts';
+import { profileAccess } from './profile-access.ts';
 import { BUILT_IN_PROFILES, type ProfileTable, readProfileTable } from './profile-table.ts';
 
 /** The permission profile of a thread, and the sandbox policy that it results in. */
 export interface ProfileSandbox {
   sandboxPolicy: SandboxPolicy;
   permissionProfile: ActivePermissionProfile;
+  /** The files that it hides. Absent: none. */
+  hidden?: readonly HiddenPattern[];
 }
 
 /** A sandbox policy, and the permission profile that it comes from, if any. */
@@ -21,6 +23,8 @@ export interface NamedSandbox {
   permissionProfile?: ActivePermissionProfile | null;
   /** Limits beside those of the policy and the profile. */
   limits?: InheritedLimits | null;
+  /** The files that are hidden. Absent or null: none. */
+  hidden?: readonly HiddenPattern[] | null;
 }
 
 /** Returns the ids of all permission profiles: the built-in ones and those of `[permissions]`. */
@@ -36,9 +40,10 @@ export function permissionProfile(config: Config, id: string): ProfileSandbox {
   const known = permissionProfileIds(config);
   if (!known.includes(id)) throw unknownPermissionProfile(id, known);
   const table = readProfileTable(config, id);
-  const policy = profilePolicy(table);
-  if ('problem' in policy) throw config.error(['permissions', id], `heddle cannot enforce this permission profile: ${policy.problem}`);
-  return { sandboxPolicy: policy, permissionProfile: { id, extends: table.extends } };
+  const access = profileAccess(table);
+  if ('problem' in access) throw config.error(['permissions', id], `heddle cannot enforce this permission profile: ${access.problem}`);
+  const { policy, hidden } = access;
+  return { sandboxPolicy: policy, permissionProfile: { id, extends: table.extends }, ...(hidden.length > 0 && { hidden }) };
 }
 
 /** Returns the profile that `default_permissions` names. Returns null if it is not set, or a higher layer sets `sandbox_mode`. */
@@ -79,7 +84,7 @@ export function managedNetworkRule(config: Config): (sandbox: NamedSandbox) => N
 export function listPermissionProfiles(config: Config): PermissionProfileSummary[] {
   return permissionProfileIds(config).map((id) => {
     const table = validTable(config, id);
-    return { id, description: table?.description ?? null, allowed: table !== null && !('problem' in profilePolicy(table)) };
+    return { id, description: table?.description ?? null, allowed: table !== null && !('problem' in profileAccess(table)) };
   });
 }
 

@@ -1,9 +1,12 @@
 import { join, resolve } from 'node:path';
 import type { JsonValue } from '../../base/json-value.ts';
 import type { Config } from '../../config/config.ts';
+import type { HiddenPattern } from '../../config/inherited-limits.ts';
 import { isTable } from '../../config/layers/config-table.ts';
-import { flag, name, nullable, type Setting } from '../../config/settings.ts';
+import { flag, name, nullable, type Setting, wholeNumber } from '../../config/settings.ts';
 import { extendedNetwork, type NetworkTable, NO_LIMITS, readNetworkTable } from '../network/read-network-table.ts';
+import { joinedPatterns, problemOfPattern } from './hidden-files.ts';
+import { isPattern } from './path-pattern.ts';
 
 export type FileAccess = 'read' | 'write' | 'deny';
 
@@ -13,6 +16,10 @@ export interface ProfileTable {
   extends: string | null;
   /** By an absolute path, or by `:root`, `:minimal`, `:workspace_roots`, `:tmpdir` or `:slash_tmp`, or a path below one of these. */
   filesystem: ReadonlyMap<string, FileAccess>;
+  /** The patterns of the files that it hides. */
+  hidden: readonly HiddenPattern[];
+  /** The most names below its first folder that the search for a pattern goes through. Null: all. */
+  depthMax: number | null;
   /** Absolute paths of further folders of the workspace. */
   workspaceRoots: readonly string[];
   network: ProfileNetwork;
@@ -35,12 +42,15 @@ const ACCESS: ReadonlyMap<JsonValue, FileAccess> = new Map([
 /** The keys of a profile. Other keys are refused: they may be limits that heddle does not know and would not enforce. */
 const KEYS = new Set(['description', 'extends', 'filesystem', 'network', 'workspace_roots']);
 
+const DEPTH = 'glob_scan_max_depth';
 const UNIX_SOCKETS = 'dangerously_allow_all_unix_sockets';
 
 const builtIn = (filesystem: [string, FileAccess][], enabled = false): ProfileTable => ({
   description: null,
   extends: null,
   filesystem: new Map(filesystem),
+  hidden: [],
+  depthMax: null,
   workspaceRoots: [],
   network: { enabled, unixSockets: false, limits: NO_LIMITS },
 });
@@ -69,10 +79,13 @@ export function readProfileTable(config: Config, id: string, under: readonly str
   if (unknown !== undefined) throw config.error([...path, unknown], `unknown key, expected one of ${[...KEYS].join(', ')}`);
   const base = config.read([...path, 'extends'], nullable(name()));
   const inherited = base === null ? builtIn([]) : readBase(config, { id, base, under });
+  const files = readFilesystem(config, [...path, 'filesystem'], inherited.depthMax);
   return {
     description: config.read([...path, 'description'], nullable(name())),
     extends: base,
-    filesystem: new Map([...inherited.filesystem, ...readFilesystem(config, [...path, 'filesystem'])]),
+    filesystem: new Map([...inherited.filesystem, ...files.exact]),
+    hidden: joinedPatterns(inherited.hidden, files.hidden),
+    depthMax: files.depthMax,
     workspaceRoots: [...inherited.workspaceRoots, ...readRoots(config, [...path, 'workspace_roots'])],
     network: readNetwork(config, [...path, 'network'], inherited.network),
   };
@@ -86,15 +99,41 @@ function readBase(config: Config, { id, base, under }: { id: string; base: strin
   return readProfileTable(config, base, [...under, id]);
 }
 
-function readFilesystem(config: Config, path: readonly string[]): [string, FileAccess][] {
-  return config.keys(path).flatMap((key): [string, FileAccess][] => {
-    if (key === 'glob_scan_max_depth') return [];
+interface Files extends Pick<ProfileTable, 'hidden' | 'depthMax'> {
+  exact: [string, FileAccess][];
+}
+
+function readFilesystem(config: Config, path: readonly string[], inheritedDepth: number | null): Files {
+  const depthMax = config.read([...path, DEPTH], nullable(wholeNumber(1, Number.MAX_SAFE_INTEGER))) ?? inheritedDepth;
+  const exact: [string, FileAccess][] = [];
+  const hidden: HiddenPattern[] = [];
+  const add = (key: string, access: FileAccess, at: readonly string[]) => {
+    const pattern = isPattern(key) && access === 'deny' ? { path: key, depthMax } : null;
+    const problem = pattern === null ? null : problemOfPattern(pattern);
+    if (problem !== null) throw config.error(at, `this pattern cannot be used: ${problem}`);
+    if (pattern === null) exact.push([exactPath(key, config, at), access]);
+    else hidden.push(pattern);
+  };
+  for (const key of config.keys(path)) {
+    if (key === DEPTH) continue;
     const at = [...path, key];
     const filesystemKey = readFilesystemKey(config, key, at);
     const value = config.read(at, ACCESS_OR_TABLE);
-    if (typeof value === 'string') return [[filesystemKey, value]];
-    return config.keys(at).map((below) => [joinBelow(filesystemKey, below), config.read([...at, below], ACCESS_ONLY) ?? 'deny']);
-  });
+    if (typeof value === 'string') add(filesystemKey, value, at);
+    else {
+      for (const below of config.keys(at))
+        add(joinBelow(config, filesystemKey, [...at, below]), config.read([...at, below], ACCESS_ONLY) ?? 'deny', [...at, below]);
+    }
+  }
+  return { exact, hidden, depthMax };
+}
+
+/** Returns the path. Access to a pattern can be given only to everything below a folder. */
+function exactPath(key: string, config: Config, at: readonly string[]): string {
+  if (!/[*?[\]]/.test(key)) return key;
+  const folder = key.endsWith('/**') ? key.slice(0, -'/**'.length) : null;
+  if (folder !== null && folder !== '' && !/[*?[\]]/.test(folder)) return folder;
+  throw config.error(at, 'a pattern can only be denied: use an exact path, or one that ends with `/**` for everything below a folder');
 }
 
 const ACCESS_ONLY: Setting<FileAccess | null> = {
@@ -119,14 +158,24 @@ function readFilesystemKey(config: Config, key: string, at: readonly string[]): 
 
 function readPath(config: Config, key: string, at: readonly string[]): string {
   const { HOME } = config.env;
+  if (isPattern(key)) requirePlain(config, key, at);
   if (key.startsWith('~/') && HOME !== undefined) return join(HOME, key.slice(2));
   if (!key.startsWith('/'))
     throw config.error(at, 'expected an absolute path, a path that begins with `~/`, or a name that begins with `:`');
   return resolve(key);
 }
 
-function joinBelow(key: string, below: string): string {
-  return below === '.' ? key : join(key, below);
+/** The last part of `at` is the path below the key. */
+function joinBelow(config: Config, key: string, at: readonly string[]): string {
+  const below = at.at(-1) ?? '.';
+  if (below === '.') return key;
+  requirePlain(config, below, at);
+  return join(key, below);
+}
+
+/** In a pattern, `..` would be resolved before its meaning is known. */
+function requirePlain(config: Config, path: string, at: readonly string[]): void {
+  if (path.split('/').some((part) => part === '.' || part === '..')) throw config.error(at, 'expected a path without `.` and `..`');
 }
 
 function readRoots(config: Config, path: readonly string[]): string[] {

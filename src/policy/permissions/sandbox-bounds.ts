@@ -1,4 +1,6 @@
+import type { HiddenPattern } from '../../config/inherited-limits.ts';
 import type { SandboxPolicy } from '../../protocol/generated/types.ts';
+import { type HiddenFiles, hiddenFiles } from './hidden-files.ts';
 
 /** Read-only below a writable root, at any depth. They cannot be created there either. */
 export const PROTECTED_NAMES = ['.git', '.hg', '.codex', '.agents'] as const;
@@ -30,6 +32,8 @@ export interface SandboxBounds {
   home: string;
   /** The real paths of secrets of the home that are links out of it. They cannot be read or written. `realBounds` finds them. */
   linkedSecrets?: readonly string[];
+  /** Files that can be neither read nor written, whatever the roots are. Default: none. */
+  hidden?: readonly HiddenFiles[];
   /** The names of further files of the home that cannot be created, read or written: those of profiles. Default: none. */
   profileFiles?: readonly string[];
 }
@@ -49,6 +53,8 @@ export interface SandboxFolders {
   /** The folder that $TMPDIR names. Null if it is not an absolute path. */
   tempDir: string | null;
   home: string;
+  /** The files that the thread's permission profile hides. Absent or null: none. */
+  hidden?: readonly HiddenPattern[] | null | undefined;
 }
 
 /** Permissions of a process beyond its sandbox policy, and exceptions from its protections. */
@@ -74,7 +80,7 @@ export function hasBounds({ type }: SandboxPolicy): boolean {
 /** Returns the bounds of a policy for these folders, plus what the options allow. Returns null if the policy has no bounds. */
 export function sandboxBounds(
   policy: SandboxPolicy,
-  { cwd, workspaceRoots = [], tempDir, home }: SandboxFolders,
+  { cwd, workspaceRoots = [], tempDir, home, hidden }: SandboxFolders,
   { granted = [], unixSockets = false, managesNetwork = false, hostLoopback = [], unprotected = [], profileFiles = [] }: BoundsOptions = {},
 ): SandboxBounds | null {
   if (policy.type === 'dangerFullAccess' || policy.type === 'externalSandbox') return null;
@@ -91,7 +97,8 @@ export function sandboxBounds(
       : 'everything';
   const hasNetwork = policy.networkAccess === true || granted.some((grant) => grant.network);
   const network = managesNetwork ? { network: false, managedNetwork: hasNetwork, hostLoopback } : { network: hasNetwork };
-  const bounds = { readable, ...network, unprotected, workspace, home, profileFiles };
+  const hides = hidden ? { hidden: hiddenFiles(hidden, workspace) } : {};
+  const bounds = { readable, ...network, unprotected, workspace, home, profileFiles, ...hides };
   if (policy.type === 'readOnly') return { ...bounds, writableRoots: grantedWrite, unixSockets: false };
   const writableRoots = [...workspace, ...(policy.writableRoots ?? [])];
   if (policy.excludeSlashTmp !== true) writableRoots.push('/tmp');

@@ -232,7 +232,7 @@ function start(options: ConfineOptions, { built, binds }: { built: BuiltView; bi
     ...['--chdir', command.cwd, '--seccomp', String(FILTER_FD)],
   ];
   const run = checkingArgv(binds, FILTER_FD + 1, command.terminal ? takingTerminal(command.argv) : command.argv);
-  requireFewArguments({ count: OTHER_ARGUMENTS + settings.length + run.length, argv: command.argv, view: built.view });
+  requireFewArguments({ count: OTHER_ARGUMENTS + settings.length + run.length, argv: command.argv, ...built });
   const given = [filter, ...binds.map(({ handle }) => handle)];
   const listFile = isLong(settings) ? makeUnnamedFile(home, Buffer.from(settings.join('\0'))) : null;
   const own = listFile === null ? given : [...given, listFile];

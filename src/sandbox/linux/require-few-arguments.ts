@@ -1,4 +1,6 @@
 import { dirname } from 'node:path';
+import { tooManyHidden } from '../places/find-hidden.ts';
+import type { HiddenPlace } from '../places/view-places.ts';
 import { ProcessStartError } from '../processes/processes.ts';
 import { type MountView, mountedPlaces } from './bubblewrap-mounts.ts';
 
@@ -10,10 +12,12 @@ interface Arguments {
   count: number;
   argv: readonly string[];
   view: MountView;
+  /** What is hidden because of a pattern. */
+  concealed: readonly HiddenPlace[];
 }
 
 /** Throws a `ProcessStartError` if bubblewrap would refuse so many arguments. It says what to change. */
-export function requireFewArguments({ count, argv, view }: Arguments): void {
+export function requireFewArguments({ count, argv, view, concealed }: Arguments): void {
   if (count <= ARGUMENTS_MAX) return;
   if (argv.length > count / 2) {
     throw new ProcessStartError(
@@ -21,6 +25,7 @@ export function requireFewArguments({ count, argv, view }: Arguments): void {
         'Run it several times with a part of them, or pass them in a file.',
     );
   }
+  if (concealed.length > 0) throw tooManyHidden(concealed);
   const { folder, entries } = widest(view);
   throw new ProcessStartError(
     `${folder}: the sandbox would have to mount ${entries} entries of this folder, and too many places together, to protect the ` +

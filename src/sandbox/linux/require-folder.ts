@@ -5,7 +5,10 @@ import { nearestKind } from './bubblewrap-mounts.ts';
 import type { BuiltView } from './sandbox-view.ts';
 
 /** Throws a `ProcessStartError` if the view does not show the working directory, or a link in it may have been made by a command. */
-export function requireFolder(cwd: string, { view: { everything, places }, notFollowed }: Pick<BuiltView, 'view' | 'notFollowed'>): void {
+export function requireFolder(
+  cwd: string,
+  { view: { everything, places }, notFollowed, concealed }: Pick<BuiltView, 'view' | 'notFollowed' | 'concealed'>,
+): void {
   const left = [...notFollowed].find(([path]) => isWithin(cwd, path));
   if (left !== undefined) {
     throw new ProcessStartError(
@@ -13,6 +16,12 @@ export function requireFolder(cwd: string, { view: { everything, places }, notFo
     );
   }
   const real = realPath(cwd);
+  const hidden = concealed.find(({ path }) => real !== null && isWithin(real, path));
+  if (hidden !== undefined) {
+    throw new ProcessStartError(
+      `${cwd}: this folder cannot be used, because your permission profile hides ${hidden.path} by ${hidden.text}, or by a link that matches`,
+    );
+  }
   const kind = real === null ? 'nothing' : nearestKind(real, places);
   if (kind === undefined ? everything : kind === 'read' || kind === 'write' || (real !== null && places.has(real))) return;
   throw new ProcessStartError(`${cwd}: this folder cannot be read in the sandbox`);

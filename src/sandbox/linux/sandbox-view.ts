@@ -5,6 +5,7 @@ import { isWithin } from '../../base/paths/is-within.ts';
 import { realPath } from '../../base/paths/real-path.ts';
 import { statOf } from '../../base/paths/stat-of.ts';
 import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
+import { findHidden } from '../places/find-hidden.ts';
 import type { GuardedPlaces } from '../places/guarded-places.ts';
 import type { NestedPlace } from '../places/join-places.ts';
 import { KERNEL_FOLDERS } from '../places/kernel-folders.ts';
@@ -13,7 +14,7 @@ import { protectHome } from '../places/protect-home.ts';
 import { protectNames } from '../places/protect-names.ts';
 import { protectPrograms } from '../places/protect-programs.ts';
 import { realBounds } from '../places/real-bounds.ts';
-import { ViewPlaces } from '../places/view-places.ts';
+import { type HiddenPlace, ViewPlaces } from '../places/view-places.ts';
 import type { KnownFile, ServerPrograms } from '../server-programs/server-programs.ts';
 import { type MountKind, type MountView, mountedPlaces } from './bubblewrap-mounts.ts';
 import type { RunningViews } from './running-views.ts';
@@ -40,6 +41,8 @@ export interface BuiltView {
   notFollowed: ReadonlyMap<string, string>;
   /** Folders that are read-only as a whole, because protecting the links in them needs too many mounts. */
   closed: readonly string[];
+  /** What is hidden because of a pattern. */
+  concealed: readonly HiddenPlace[];
   /** The files of the programs that the server starts outside the sandbox. */
   programFiles: readonly KnownFile[];
   /** Ends the command's view, and releases the guards and walks that it uses. `moreFollow` is that of `Confinement.release`. */
@@ -83,6 +86,7 @@ export async function sandboxView(named: SandboxBounds, deps: ViewDeps, { isRun 
     places.protectLinks(named.home);
     await applyProtections({ bounds, roots, nested, places, serverPlaces, userHome });
     if (isRun) await protectFiles(programFiles, { places, bounds, serverPrograms });
+    await hideFiles(bounds, places);
   } catch (error) {
     release();
     await places.releaseGuards();
@@ -104,6 +108,7 @@ export async function sandboxView(named: SandboxBounds, deps: ViewDeps, { isRun 
     unsure: needed,
     notFollowed,
     closed: places.closed,
+    concealed: places.concealed,
     programFiles,
     async release(moreFollow) {
       end();
@@ -136,6 +141,11 @@ async function applyProtections({ bounds, roots, nested, places, serverPlaces, u
     if (isStillThere(reason)) places.protect(path);
   }
   await protectHome({ home, workspace, everything: readable === 'everything', profileFiles }, places, loop);
+}
+
+/** Hides what matches a pattern now, whatever else shows it. */
+async function hideFiles({ hidden = [], readable }: SandboxBounds, places: ViewPlaces): Promise<void> {
+  for (const place of await findHidden(hidden)) places.conceal(place, readable === 'everything');
 }
 
 async function protectFiles(

@@ -4,9 +4,11 @@ import { isWithin } from '../../base/paths/is-within.ts';
 import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import type { Listeners } from '../listeners.ts';
 import { LocalListeners } from '../local-listeners.ts';
+import { findHidden } from '../places/find-hidden.ts';
 import { PROTECTED, protectedAs } from '../places/protected-as.ts';
 import { realBounds } from '../places/real-bounds.ts';
 import { type Installation, serverPlaces } from '../places/server-places.ts';
+import type { HiddenPlace } from '../places/view-places.ts';
 import { SandboxUnavailableError } from '../processes/processes.ts';
 import { proxyEnvironment } from '../proxy-environment.ts';
 import { requirePlainPaths } from '../require-plain-paths.ts';
@@ -46,7 +48,9 @@ export function createSeatbelt({ installation, listeners, program = sandboxProgr
     async close() {},
     async protects(bounds) {
       const programFiles = await serverPrograms.files();
-      return (path) => protectedAs(path, { bounds, programFiles }) ?? (places().some((place) => isWithin(path, place)) ? PROTECTED : null);
+      const hidden = await findHidden(realBounds(bounds).bounds.hidden ?? []);
+      const closed = [...places(), ...hidden.map(({ path }) => path)];
+      return (path) => protectedAs(path, { bounds, programFiles }) ?? (closed.some((place) => isWithin(path, place)) ? PROTECTED : null);
     },
     // The profile protects paths whether they exist or not.
     async refusal() {
@@ -63,7 +67,8 @@ export function createSeatbelt({ installation, listeners, program = sandboxProgr
           : null;
       try {
         const ofPrograms = await serverPrograms.files();
-        return confine(program, { command, bounds, places: [...places(), ...pathsOf(ofPrograms, bounds)], proxy });
+        const hidden = await findHidden(realBounds(bounds).bounds.hidden ?? []);
+        return confine(program, { command, bounds, places: [...places(), ...pathsOf(ofPrograms, bounds)], hidden, proxy });
       } catch (error) {
         proxy?.close();
         throw error;
@@ -83,17 +88,18 @@ interface ConfineOptions {
   command: ConfinedCommand;
   bounds: SandboxBounds;
   places: readonly string[];
+  hidden: readonly HiddenPlace[];
   /** Null: it has none. */
   proxy: Awaited<ReturnType<typeof listenForCommand>> | null;
 }
 
-function confine(program: string, { command, bounds, places, proxy }: ConfineOptions): Confinement {
+function confine(program: string, { command, bounds, places, hidden, proxy }: ConfineOptions): Confinement {
   const { kept, moved } = splitEnvironment(
     proxy === null ? command.env : proxyEnvironment(command.env, { ...proxy, hostLoopback: bounds.hostLoopback }),
   );
   const set = moved.length === 0 ? [] : ['/usr/bin/env', ...moved.map(([name, value]) => `${name}=${value}`)];
   return {
-    argv: [program, '-p', seatbeltProfile(realBounds(bounds).bounds, places), ...set, ...command.argv],
+    argv: [program, '-p', seatbeltProfile(realBounds(bounds).bounds, places, hidden), ...set, ...command.argv],
     env: kept,
     files: [],
     takesTerminal: false,

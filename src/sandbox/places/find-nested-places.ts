@@ -1,10 +1,9 @@
-import type { Dirent, Stats } from 'node:fs';
-import { opendir, readdir } from 'node:fs/promises';
+import type { Stats } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
+import { eachEntry } from '../../base/files/list-folder.ts';
 import { isWithin } from '../../base/paths/is-within.ts';
 import { statOf } from '../../base/paths/stat-of.ts';
-import { hasErrorCode, systemErrorCode } from '../../base/system-error-code.ts';
 import { isProtectedName } from '../../policy/permissions/sandbox-bounds.ts';
 import { ProcessStartError } from '../processes/processes.ts';
 import { barePlaces, gitPlaces, isBareLayout, isBareName, submodulePlaces } from './git-places.ts';
@@ -17,9 +16,6 @@ const FOLDERS_MAX = 2_000_000;
 const FOUND_MAX = 4_000;
 /** The number of folders that are read at once. */
 const READS_MAX = 8;
-/** A folder of this size has so many entries that listing them at once would block the server. */
-const LARGE_FOLDER_BYTES = 64 * 1024;
-const LARGE_FOLDER_BATCH = 256;
 /** The work of looking into a folder, in the units of `EventLoopYield`. */
 const LOOK_WORK = 20;
 const OPEN_TO_OTHERS = 0o005;
@@ -121,22 +117,14 @@ interface Entries {
 
 /** Returns null if this user may not read the folder, or a sandbox of this user may not. */
 async function entriesOf(folder: string): Promise<Entries | null> {
-  const entries: Entries = { names: new Set(), folders: [] };
-  const take = (entry: Dirent) => {
-    if (isProtectedName(entry.name) || isBareName(entry.name)) entries.names.add(entry.name);
-    if (entry.isDirectory()) entries.folders.push(entry.name);
-  };
   const stat = statOf(folder);
   if (stat !== null && isClosedToSandbox(stat)) return null;
-  try {
-    if ((stat?.size ?? 0) < LARGE_FOLDER_BYTES) for (const entry of await readdir(folder, { withFileTypes: true })) take(entry);
-    else for await (const entry of await opendir(folder, { bufferSize: LARGE_FOLDER_BATCH })) take(entry);
-  } catch (error) {
-    if (hasErrorCode(error, ['EACCES', 'EPERM'])) return null;
-    // It was removed, or the file system is broken.
-    if (systemErrorCode(error) === null) throw error;
-  }
-  return entries;
+  const entries: Entries = { names: new Set(), folders: [] };
+  const isRead = await eachEntry(folder, (entry) => {
+    if (isProtectedName(entry.name) || isBareName(entry.name)) entries.names.add(entry.name);
+    if (entry.isDirectory()) entries.folders.push(entry.name);
+  });
+  return isRead ? entries : null;
 }
 
 /** The folder directly below the root that contains the most places. */

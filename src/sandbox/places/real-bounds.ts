@@ -1,6 +1,7 @@
 import { type FollowedPath, followPath } from '../../base/paths/follow-path.ts';
 import { isWithin } from '../../base/paths/is-within.ts';
 import { realPath } from '../../base/paths/real-path.ts';
+import type { HiddenFiles } from '../../policy/permissions/hidden-files.ts';
 import { isReadable, isWritable } from '../../policy/permissions/is-writable.ts';
 import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import { linkedSecrets } from './linked-secrets.ts';
@@ -31,6 +32,7 @@ export function realBounds(named: SandboxBounds, reached: readonly string[] = []
     workspace: [],
     home,
     linkedSecrets: linkedSecrets(home),
+    ...(named.hidden && { hidden: named.hidden.map(withRealRoot) }),
   };
   const links = new Map<string, string>();
   const notFollowed = new Map<string, string>();
@@ -68,6 +70,11 @@ function changeableFolders(roots: readonly string[], reached: readonly string[])
 /** Returns the first link of a followed path that is in one of the folders, or null. */
 function linkWithin({ links }: FollowedPath, folders: readonly string[]): string | null {
   return links.find(({ link }) => folders.some((folder) => isWithin(link, folder)))?.link ?? null;
+}
+
+/** A link is followed, whoever made it: that hides more. */
+function withRealRoot(files: HiddenFiles): HiddenFiles {
+  return { ...files, root: followPath(files.root).end };
 }
 
 function endOf({ end }: FollowedPath): string {

@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { listFolderSync } from '../../base/files/list-folder.ts';
 import { followPath } from '../../base/paths/follow-path.ts';
-import { isWithin } from '../../base/paths/is-within.ts';
+import { isBelow, isWithin } from '../../base/paths/is-within.ts';
 import { realPath } from '../../base/paths/real-path.ts';
 import { statOf } from '../../base/paths/stat-of.ts';
 import { isProtectedName } from '../../policy/permissions/sandbox-bounds.ts';
@@ -22,6 +22,15 @@ const FROZEN_ENTRIES_MAX = 500;
 /** The same for all folders below roots together: half a second. */
 const FROZEN_ENTRIES_ALL = 1000;
 
+/** A file or folder that is hidden now. */
+export interface HiddenPlace {
+  /** Its real path. For a link that matches, the real path of its target. */
+  path: string;
+  isFolder: boolean;
+  /** The pattern that matches. */
+  text: string;
+}
+
 /** The places of a view while it is built, and the guards that it uses. Paths are real, unless a method says otherwise. */
 export class ViewPlaces {
   readonly kinds = new Map<string, MountKind>();
@@ -30,6 +39,8 @@ export class ViewPlaces {
   readonly guards: string[] = [];
   /** The folders below roots that are read-only as a whole, because they have a protected link and too many entries. */
   readonly closed: string[] = [];
+  /** What is hidden because of a pattern. */
+  readonly concealed: HiddenPlace[] = [];
   /** Paths that are writable roots themselves. */
   readonly #named = new Set<string>();
   readonly #guardedPlaces: GuardedPlaces;
@@ -104,6 +115,15 @@ export class ViewPlaces {
     if (stat === null || stat.isSymbolicLink()) this.protect(path);
     const real = realPath(path);
     if (real !== null && this.kinds.get(real) !== 'empty') this.set(real, statOf(real)?.isDirectory() === true ? 'empty' : 'nothing');
+  }
+
+  /** Hides a place, and all places in it. `everything`: whether what no place covers is visible. Call it when all other places are known. */
+  conceal(place: HiddenPlace, everything: boolean): void {
+    const { path, isFolder } = place;
+    this.concealed.push(place);
+    const kind = this.kindOf(path);
+    if (isFolder) for (const below of this.kinds.keys()) if (isBelow(below, path)) this.kinds.delete(below);
+    if (kind === undefined ? everything : kind === 'read' || kind === 'write') this.set(path, isFolder ? 'empty' : 'nothing');
   }
 
   /** Whether the folder at the path is a guard. */

@@ -54,7 +54,7 @@ test('a model behind Chat Completions reads a file and then approves', async () 
   });
   await touches(guard.server);
   const [first, second] = guard.bodies();
-  expect(first).toMatchObject({ model: 'guard-1', tools: [{ function: { name: 'read_file' } }] });
+  expect(first).toMatchObject({ model: 'guard-1', tools: [{ function: { name: 'read_file' } }, { function: { name: 'exec_command' } }] });
   expect(first?.messages[0]?.content).toContain('safety reviewer');
   expect(first?.messages.at(-1)?.content).toContain('sh run.sh');
   expect(second?.messages.slice(-2)).toMatchObject([
@@ -68,7 +68,7 @@ test('a model behind Chat Completions reads a file and then approves', async () 
 
 test('every call is answered: a tool that there is not, and more files than are read at once', async () => {
   const calls = Array.from({ length: 9 }, (): [string, object] => ['read_file', { path: 'run.sh' }]);
-  await using guard = await guardedByChat([reads(['exec_command', { cmd: 'ls' }]), reads(...calls), approves], {
+  await using guard = await guardedByChat([reads(['web_search', { query: 'ls' }]), reads(...calls), approves], {
     files: { 'work/run.sh': 'touch a\n' },
   });
   await touches(guard.server);
@@ -78,7 +78,7 @@ test('every call is answered: a tool that there is not, and more files than are 
       .at(-1)
       ?.messages.filter(({ role }) => role === 'tool') ?? [];
   expect(outputs).toHaveLength(10);
-  expect(outputs[0]?.content).toBe('There is no tool exec_command. The only one is read_file.');
+  expect(outputs[0]?.content).toBe('There is no tool web_search. There is only read_file and exec_command.');
   expect(outputs.slice(1, 9).every(({ content }) => String(content).includes('touch a'))).toBe(true);
   expect(outputs[9]?.content).toContain('at most 8 files');
 });

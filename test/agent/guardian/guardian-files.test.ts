@@ -39,7 +39,7 @@ test('it cannot read other files, also not through links, and its calls are limi
   expect(read.slice(0, 4).every((text) => text.includes('cannot be read'))).toBe(true);
   expect(read.join('\n')).not.toContain('private');
   expect(server.model.reviews.map(({ tools }) => tools.map(({ name }) => name))).toEqual([
-    ...Array.from({ length: 4 }, () => ['read_file']),
+    ...Array.from({ length: 4 }, () => ['read_file', 'exec_command']),
     [],
     [],
   ]);
@@ -74,7 +74,7 @@ test('a private key that the end of what is shown cuts off is hidden', async () 
   const turn = server.client.turn(THREAD, 'go');
   // A line of a private key may be a command.
   const asked = await question(server.client, 'item/commandExecution/requestApproval');
-  expect(asked.params.reason).toContain('because 2 secrets in a file that it depends on would be hidden from its model');
+  expect(asked.params.reason).toContain('because 2 secrets in a file or an output that it depends on would be hidden from its model');
   answer(server.client, asked, { decision: 'decline' });
   await turn;
   expect(reviewsCompleted(server)).toMatchObject([{ review: { status: 'aborted' } }]);

@@ -3,6 +3,7 @@ import { Judge, type JudgeDeps } from '../../../src/agent/guardian/judge.ts';
 import type { TurnContext } from '../../../src/agent/turn/turn-part.ts';
 import type { Config } from '../../../src/config/config.ts';
 import type { Model, ModelRequest } from '../../../src/model/model.ts';
+import type { Processes } from '../../../src/sandbox/processes/processes.ts';
 import { StoreError } from '../../../src/store/store-error.ts';
 import type { ThreadSettings } from '../../../src/store/thread-store.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
@@ -23,7 +24,8 @@ function judgeWith(settings: Record<string, string>, deps: Partial<JudgeDeps> = 
   const clock = new FakeClock();
   const model = new TestModel(approves());
   const judge = new Judge({
-    ...{ threadId: 't', clock, home: '/nowhere', env: {} },
+    ...{ threadId: 't', clock, home: '/nowhere', env: {}, sandbox: { available: async () => ({ problem: 'none' }) } },
+    processes: {} as Processes,
     config: () => ({ get: (key: string) => values[key] ?? null, modelGiven: true }) as unknown as Config,
     ownModel: () => model,
     ownWindow: () => ({ tokens: 258_400, isKnown: false }),

@@ -190,20 +190,24 @@ describe('a check by a model that fails counts as no', () => {
   });
 });
 
-test('an agent reads files before it answers', async () => {
+test('an agent reads files and looks with commands before it answers', async () => {
   const server = await hookServer(
     { PreToolUse: [{ type: 'agent', prompt: 'The file allows it.' }] },
     [
       runs('echo hi'),
-      response(functionCall('read_file', { path: 'rules.txt' }, { callId: 'reading' })),
+      response(
+        functionCall('read_file', { path: 'rules.txt' }, { callId: 'reading' }),
+        functionCall('exec_command', { cmd: 'ls; touch made' }, { callId: 'looking' }),
+      ),
       answers(false, 'the file says no'),
       done,
     ],
     { files: { 'work/rules.txt': 'nothing is allowed' } },
   );
   await server.client.turn(THREAD, 'go');
-  expect(server.model.request(2).tools.map(({ name }) => name)).toEqual(['read_file']);
+  expect(server.model.request(2).tools.map(({ name }) => name)).toEqual(['read_file', 'exec_command']);
   expect(JSON.stringify(server.model.request(3).input)).toContain('nothing is allowed');
+  expect(JSON.stringify(server.model.request(3).input)).toMatch(/rules\.txt.*Read-only file system/);
   expect(told(server)).toContain('the file says no');
   expect(ended(server)).toMatchObject([{ handlerType: 'agent', status: 'blocked' }]);
 });

@@ -1,0 +1,195 @@
+import { accessSync, constants } from 'node:fs';
+import { join } from 'node:path';
+import { monotonicMs } from '../../base/clock.ts';
+import { EventLoopYield } from '../../base/event-loop-yield.ts';
+import { eachEntry } from '../../base/files/list-folder.ts';
+import { isWithin } from '../../base/paths/is-within.ts';
+import { realPath } from '../../base/paths/real-path.ts';
+import { statOf } from '../../base/paths/stat-of.ts';
+import { hasErrorCode } from '../../base/system-error-code.ts';
+import type { HiddenFiles } from '../../policy/permissions/hidden-files.ts';
+import { after, isEnd, literalName, type PathPattern, type Positions, startOf } from '../../policy/permissions/path-pattern.ts';
+import { ProcessStartError } from '../processes/processes.ts';
+import { KERNEL_FOLDERS } from './kernel-folders.ts';
+import { type HiddenPlace, PATH_BYTES_MAX } from './view-places.ts';
+
+const SEARCH_MS_MAX = 10_000;
+/** Each of them is a mount of its own. */
+const FOUND_MAX = 2_000;
+/** The number of folders that are read at once. */
+const READS_MAX = 8;
+/** The work of looking into a folder, and of comparing a name with a pattern, in the units of `EventLoopYield`. */
+const LOOK_WORK = 20;
+const NAME_WORK = 4;
+
+/** A folder in which something may match. */
+interface Folder {
+  path: string;
+  depth: number;
+  open: readonly OpenPattern[];
+}
+
+interface OpenPattern {
+  files: HiddenFiles;
+  positions: Positions;
+}
+
+interface Entry {
+  name: string;
+  kind: 'folder' | 'link' | 'other';
+}
+
+interface SearchLimits {
+  msMax?: number;
+  foundMax?: number;
+}
+
+/**
+ * Finds what is hidden now. `hidden`: its roots are real paths. Links to folders are not followed. A folder that matches is one place, and so
+ * is a folder in which something may match but that this user may not read. Rejects with a `ProcessStartError`, which says what to change,
+ * if the search takes too long, or finds too much.
+ */
+export async function findHidden(
+  hidden: readonly HiddenFiles[],
+  { msMax = SEARCH_MS_MAX, foundMax = FOUND_MAX }: SearchLimits = {},
+): Promise<HiddenPlace[]> {
+  const found = new Map<string, HiddenPlace>();
+  const untilMs = monotonicMs() + msMax;
+  const loop = new EventLoopYield();
+  const folders = firstFolders(hidden);
+  while (folders.length > 0) {
+    const batch = folders.splice(-READS_MAX);
+    if (monotonicMs() > untilMs) throw tooLong(batch[0], msMax);
+    for (const { places, below } of await Promise.all(batch.map((folder) => lookInto(folder, loop)))) {
+      for (const place of places) found.set(place.path, place);
+      folders.push(...below);
+    }
+    if (found.size > foundMax) throw tooManyHidden([...found.values()]);
+  }
+  return outermost([...found.values()]);
+}
+
+function firstFolders(hidden: readonly HiddenFiles[]): Folder[] {
+  const byRoot = new Map<string, OpenPattern[]>();
+  for (const files of hidden) byRoot.set(files.root, [...(byRoot.get(files.root) ?? []), { files, positions: startOf(files.pattern) }]);
+  return [...byRoot].map(([path, open]) => ({ path, depth: 0, open })).filter(({ path }) => !isOfKernel(path));
+}
+
+async function lookInto({ path, depth, open }: Folder, loop: EventLoopYield): Promise<{ places: HiddenPlace[]; below: Folder[] }> {
+  const places: HiddenPlace[] = [];
+  const below: Folder[] = [];
+  const entries = await entriesOf(path, open);
+  await loop.worked(LOOK_WORK);
+  // Its owner can change its mode later.
+  if (entries === null) return { places: [{ path, isFolder: true, text: open[0]?.files.text ?? '' }], below };
+  for (const entry of entries) {
+    await loop.worked(NAME_WORK * open.length);
+    const at = join(path, entry.name);
+    const next = open.map(({ files, positions }) => ({ files, positions: after(files.pattern, positions, entry.name) }));
+    const match = next.find(({ files, positions }) => isEnd(files.pattern, positions));
+    if (match !== undefined) {
+      const place = placeAt(at, entry, match.files.text);
+      if (place !== null) places.push(place);
+      continue;
+    }
+    if (entry.kind !== 'folder' || isOfKernel(at)) continue;
+    const still = next.filter(({ files, positions }) => positions.length > 0 && depth + 1 < (files.depthMax ?? Number.POSITIVE_INFINITY));
+    if (still.length === 0) continue;
+    requireMountable(at, still[0]?.files.text ?? '');
+    below.push({ path: at, depth: depth + 1, open: still });
+  }
+  return { places, below };
+}
+
+/** Null: this user may not read the folder. If only some names can match, only these are looked for. */
+async function entriesOf(path: string, open: readonly OpenPattern[]): Promise<Entry[] | null> {
+  const names = onlyNames(open);
+  if (names !== null) return isClosed(path) ? null : names.flatMap((name) => entryAt(path, name) ?? []);
+  const entries: Entry[] = [];
+  const isRead = await eachEntry(path, (entry) => {
+    const kind = entry.isDirectory() ? 'folder' : entry.isSymbolicLink() ? 'link' : 'other';
+    entries.push({ name: entry.name, kind });
+  });
+  return isRead ? entries : null;
+}
+
+/** The names that can match next. Null: not only some. */
+function onlyNames(open: readonly OpenPattern[]): string[] | null {
+  const names = open.flatMap(({ files: { pattern }, positions }) => positions.map((at) => nameAt(pattern, at)));
+  return names.includes(null) ? null : [...new Set(names as string[])];
+}
+
+function nameAt(pattern: PathPattern, at: number): string | null {
+  const part = pattern[at];
+  return part === undefined ? null : literalName(part);
+}
+
+/** Whether this user may not look at the entries of a folder. */
+function isClosed(folder: string): boolean {
+  try {
+    accessSync(folder, constants.X_OK);
+    return false;
+  } catch (error) {
+    return hasErrorCode(error, ['EACCES', 'EPERM']) && statOf(folder)?.isDirectory() === true;
+  }
+}
+
+function entryAt(folder: string, name: string): Entry | null {
+  const stat = statOf(join(folder, name));
+  if (stat === null) return null;
+  return { name, kind: stat.isDirectory() ? 'folder' : stat.isSymbolicLink() ? 'link' : 'other' };
+}
+
+/** Null: the link leads to nothing. */
+function placeAt(path: string, { kind }: Entry, text: string): HiddenPlace | null {
+  if (kind !== 'link') {
+    requireMountable(path, text);
+    return { path, isFolder: kind === 'folder', text };
+  }
+  const target = realPath(path);
+  const stat = target === null ? null : statOf(target);
+  if (target === null || stat === null) return null;
+  requireMountable(target, text);
+  return { path: target, isFolder: stat.isDirectory(), text };
+}
+
+/** Throws a `ProcessStartError` if the sandbox cannot name the path. */
+function requireMountable(path: string, text: string): void {
+  if (!path.includes('\uFFFD') && Buffer.byteLength(path) < PATH_BYTES_MAX) return;
+  throw new ProcessStartError(
+    `${path}: the pattern ${text} of your permission profile may hide files here, and this path is too long or not UTF-8, so the sandbox ` +
+      'cannot hide them. Rename it, or begin the pattern with another folder.',
+  );
+}
+
+/** Leaves out what is in another place. */
+function outermost(places: readonly HiddenPlace[]): HiddenPlace[] {
+  const kept: HiddenPlace[] = [];
+  // With a slash at the end, everything in a folder directly follows it.
+  for (const place of [...places].sort((one, other) => (`${one.path}/` < `${other.path}/` ? -1 : 1))) {
+    const above = kept.at(-1);
+    if (above === undefined || !isWithin(place.path, above.path)) kept.push(place);
+  }
+  return kept;
+}
+
+function isOfKernel(path: string): boolean {
+  return KERNEL_FOLDERS.some((folder) => isWithin(path, folder));
+}
+
+function tooLong(folder: Folder | undefined, ms: number): ProcessStartError {
+  const files = folder?.open[0]?.files;
+  return new ProcessStartError(
+    `${files?.root}: the search for the files that your permission profile hides by ${files?.text} did not end within ${ms / 1000} s, so no ` +
+      'command runs in its sandbox. Begin the pattern with a folder further down, or set `glob_scan_max_depth` in ' +
+      '[permissions.<profile>.filesystem]: what lies deeper is then not hidden from commands.',
+  );
+}
+
+/** The error for more places than a sandbox can hide. */
+export function tooManyHidden(places: readonly HiddenPlace[]): ProcessStartError {
+  return new ProcessStartError(
+    `your permission profile hides ${places.length} files and folders or more, such as ${places[0]?.path} by ${places[0]?.text}. The sandbox cannot ` +
+      'hide so many, so no command runs in it. Let the pattern match the folders that they are in instead of each file.',
+  );
+}

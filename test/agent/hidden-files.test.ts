@@ -1,0 +1,139 @@
+import { symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { functionCall, message, response, type ScriptedResponse, TestModel } from '../support/test-model.ts';
+import { startServer, type TestServer, type TestServerOptions } from '../support/test-server.ts';
+import { THREAD } from '../tools/command-server.ts';
+
+const CONFIG = `model = "test-model"
+model_provider = "test"
+approval_policy = "never"
+default_permissions = "p"
+[model_providers.test]
+base_url = "http://127.0.0.1:9"
+[permissions.p.filesystem]
+":root" = "read"
+[permissions.p.filesystem.":workspace_roots"]
+"." = "write"
+"**/*.env" = "deny"
+"keys" = "none"
+`;
+const FILES = { 'work/a.env': 'KEY=a', 'work/sub/b.env': 'KEY=b', 'work/keys/k': 'KEY=k', 'work/plain.txt': 'plain' };
+const READ = 'cat plain.txt a.env sub/b.env keys/k 2>/dev/null; true';
+const done = response(message('done'));
+const runs = (cmd: string, callId = 'call_1') => functionCall('exec_command', { cmd, login: false }, { callId });
+
+async function serverWith(responses: ScriptedResponse[], options: TestServerOptions = {}): Promise<TestServer> {
+  const server = await startServer({ config: CONFIG, files: FILES, model: new TestModel(...responses), ...options });
+  await server.client.request('thread/start', {});
+  return server;
+}
+
+/** The outputs that the model has read, without the lines about the command. */
+function outputs({ model }: TestServer): string[] {
+  const { input } = model.request(model.requests.length);
+  return input.flatMap((item) =>
+    item.type.endsWith('_output') && 'output' in item ? [String(item.output).replace(/^[\s\S]*?Output:\n/, '')] : [],
+  );
+}
+
+test('a thread with patterns starts; commands, images, patches and skills do not get at what matches, and the model is told', async () => {
+  const picture = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64');
+  const server = await serverWith([
+    response(runs(READ, 'c1')),
+    response(functionCall('view_image', { path: 'p.env' }, { callId: 'c2' })),
+    response(functionCall('view_image', { path: 'target.png' }, { callId: 'c3' })),
+    response(
+      functionCall(
+        'apply_patch',
+        { input: '*** Begin Patch\n*** Update File: a.env\n@@\n-KEY=a\n+KEY=x\n*** End Patch' },
+        { callId: 'c4' },
+      ),
+    ),
+    response(functionCall('apply_patch', { input: '*** Begin Patch\n*** Add File: new.env\n+KEY=x\n*** End Patch' }, { callId: 'c5' })),
+    response(functionCall('apply_patch', { input: '*** Begin Patch\n*** Delete File: keys/k\n*** End Patch' }, { callId: 'c6' })),
+    response(runs('git diff --no-index /dev/null a.env | grep -c KEY; cp a.env b.txt; echo mine > own.env && cat own.env', 'c7')),
+    done,
+  ]);
+  writeFileSync(join(server.cwd, 'target.png'), picture);
+  symlinkSync('target.png', join(server.cwd, 'p.env'));
+  await server.client.turn(THREAD, 'go');
+  const [read, link, target, update, add, remove, git] = outputs(server);
+  expect(read).toBe('plain');
+  for (const image of [link, target]) expect(image).toMatch(/unable to show .*may not be read/);
+  expect(update).toMatch(/the sandbox does not allow .*a\.env to be read/);
+  expect(add).toMatch(/new\.env is protected by the sandbox/);
+  expect(remove).toMatch(/the sandbox does not allow .*keys\/k to be read|keys\/k is protected by the sandbox/);
+  expect(git).toMatch(/^0$.*cannot open 'a\.env' for reading.*^mine$/ms);
+  expect(JSON.stringify(server.model.request(1).input)).toContain('are hidden from commands in the sandbox and from your tools');
+});
+
+test('a skill that a pattern hides is not read, even if the user names it', async () => {
+  const config = CONFIG.replace('"keys" = "none"', '".agents/skills/secret" = "deny"');
+  const skill = (name: string) => `---\nname: ${name}\ndescription: A skill\n---\nThe body of ${name}\n`;
+  const server = await serverWith([done], {
+    config,
+    files: { ...FILES, 'work/.agents/skills/secret/SKILL.md': skill('secret'), 'work/.agents/skills/open/SKILL.md': skill('open') },
+  });
+  await server.client.turn(THREAD, '$secret $open');
+  const read = JSON.stringify(server.model.request(1).input);
+  expect(read).toContain('The body of open');
+  expect(read).not.toContain('The body of secret');
+});
+
+test('the patterns hold in a fork, after a restart, in a review and for command/exec, until a client chooses another sandbox', async () => {
+  const server = await serverWith([done]);
+  await server.client.turn(THREAD, 'hi');
+  const { thread } = await server.client.request('thread/fork', { threadId: THREAD });
+  server.model.push(response(runs(READ)), done);
+  await server.client.turn(thread.id, 'go');
+  expect(outputs(server)).toEqual(['plain']);
+  const exec = await server.client.request('command/exec', { command: ['sh', '-c', READ] });
+  expect(exec).toEqual({ exitCode: 0, stdout: 'plain', stderr: '' });
+  const inSub = { command: ['sh', '-c', 'cat ../a.env b.env ../plain.txt 2>/dev/null; true'], cwd: join(server.cwd, 'sub') };
+  expect(await server.client.request('command/exec', inSub)).toEqual(exec);
+  const next = await server.restart();
+  await next.client.request('thread/resume', { threadId: THREAD });
+  next.model.push(response(runs(READ)), done);
+  await next.client.turn(THREAD, 'go');
+  expect(outputs(next)).toEqual(['plain']);
+  next.model.push(response(runs(READ, 'r1')), done);
+  const review = await next.client.request('review/start', { threadId: THREAD, target: { type: 'custom', instructions: 'look' } });
+  await next.client.waitFor('turn/completed', ({ turn }) => turn.id === review.turn.id);
+  expect(outputs(next)).toEqual(['plain']);
+  next.model.push(response(runs(READ, 'c9')), done);
+  await next.client.turn(THREAD, 'go', { sandboxPolicy: { type: 'readOnly' } });
+  expect(outputs(next).at(-1)).toBe('plainKEY=aKEY=bKEY=k');
+});
+
+test('an agent does not see what is hidden from the thread that it works for, nor what its role hides', async () => {
+  const ofRole =
+    '[permissions.q.filesystem]\n":root" = "read"\n[permissions.q.filesystem.":workspace_roots"]\n"." = "write"\n"plain*" = "deny"\n';
+  const config = `${CONFIG}[agents.r]\ndescription = "x"\ndefault_permissions = "q"\n${ofRole}`;
+  const server = await serverWith(
+    [
+      response(functionCall('spawn_agent', { message: 'child', agent_type: 'r' }, { callId: 's1' })),
+      (request) => (JSON.stringify(request.input).includes('"s1"') ? done : response(runs(`cat other.txt; ${READ}`, 'of-agent'))),
+      (request) => (JSON.stringify(request.input).includes('"s1"') ? done : response(runs(`cat other.txt; ${READ}`, 'of-agent'))),
+    ],
+    { config, files: { ...FILES, 'work/other.txt': 'other' } },
+  );
+  server.model.push(done, done, done);
+  const ended = server.client.waitFor('item/completed', ({ item }) => item.type === 'commandExecution');
+  await server.client.turn(THREAD, 'go');
+  const { item } = await ended;
+  expect(item).toMatchObject({ aggregatedOutput: 'other' });
+});
+
+test('a command whose hidden files cannot be found is refused with the reason', async () => {
+  const server = await serverWith([
+    response(runs('true')),
+    response(functionCall('view_image', { path: 'p.png' }, { callId: 'c2' })),
+    done,
+  ]);
+  writeFileSync(Buffer.concat([Buffer.from(`${server.cwd}/`), Buffer.from([0xff]), Buffer.from('.env')]), '');
+  writeFileSync(join(server.cwd, 'p.png'), '');
+  await server.client.turn(THREAD, 'go');
+  for (const output of outputs(server))
+    expect(output).toMatch(/the pattern :workspace_roots\/\*\*\/\*\.env of your permission profile.*Rename it/);
+});

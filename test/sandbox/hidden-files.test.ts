@@ -1,0 +1,199 @@
+import { chmodSync, linkSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import fc from 'fast-check';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { HiddenPattern } from '../../src/config/inherited-limits.ts';
+import { hiddenFiles } from '../../src/policy/permissions/hidden-files.ts';
+import type { SandboxBounds } from '../../src/policy/permissions/sandbox-bounds.ts';
+import { findHidden } from '../../src/sandbox/places/find-hidden.ts';
+import { ConfinedWorld } from './confined-world.ts';
+
+let world: ConfinedWorld;
+
+beforeEach(() => {
+  world = new ConfinedWorld();
+});
+
+afterEach(() => world.close());
+
+const below = (...patterns: string[]) => patterns.map((path) => ({ path: `:workspace_roots/${path}`, depthMax: null }));
+
+function hiding(patterns: readonly HiddenPattern[], more: Partial<SandboxBounds> = {}): Partial<SandboxBounds> {
+  return { ...more, hidden: hiddenFiles(patterns, [world.workspace]) };
+}
+
+/** The files of the workspace, by their paths in it, that a command can read. */
+async function readBy(bounds: Partial<SandboxBounds>, names: readonly string[]): Promise<string[]> {
+  const script = 'for f; do cat "$f" >/dev/null 2>&1 && printf "%s\\n" "$f"; done; true';
+  const { exitCode, stdout, stderr } = await world.run(['bash', '-c', script, 'bash', ...names], bounds);
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+  return stdout.split('\n').filter((name) => name !== '');
+}
+
+test('commands cannot read, write, move or remove what matches, and see everything else', async () => {
+  for (const name of ['a.env', 'sub/deep/b.env', 'plain.txt', 'A.ENV', 'sub/keys/k.txt', 'sub/keys/in/k.txt'])
+    world.file(`work/${name}`, name);
+  const bounds = hiding(below('**/*.env', '*/keys'));
+  expect(await readBy(bounds, ['a.env', 'sub/deep/b.env', 'plain.txt', 'A.ENV', 'sub/keys/k.txt', 'sub/keys/in/k.txt'])).toEqual([
+    'plain.txt',
+    'A.ENV',
+  ]);
+  for (const script of [
+    'echo x > a.env',
+    'rm a.env',
+    'mv a.env b',
+    'mv sub other',
+    'rm -rf sub',
+    'echo x > sub/keys/new',
+    'ln a.env c && cat c',
+  ])
+    expect((await world.bash(script, bounds)).exitCode, script).not.toBe(0);
+  expect((await world.bash('cat a.env sub/deep/b.env sub/keys/k.txt')).stdout).toBe('a.envsub/deep/b.envsub/keys/k.txt');
+});
+
+test('what a command creates is its own, until the next one', async () => {
+  const bounds = hiding(below('**/*.env'));
+  expect((await world.bash('mkdir d; echo mine > d/new.env; cat d/new.env; mv d/new.env d/x', bounds)).stdout).toBe('mine\n');
+  expect((await world.bash('echo mine > new.env; cat d/x', bounds)).stdout).toBe('mine\n');
+  expect((await world.bash('cat new.env', bounds)).exitCode).toBe(1);
+});
+
+test('the target of a link that matches is hidden, wherever it is; another link to it does not help, and another hard link does', async () => {
+  world.file('work/plain.txt', 'inside');
+  world.file('outside/far.txt', 'outside');
+  world.file('outside/folder/in.txt', 'outside');
+  symlinkSync('plain.txt', join(world.workspace, 'one.env'));
+  symlinkSync('one.env', join(world.workspace, 'chain'));
+  symlinkSync(join(world.outside, 'far.txt'), join(world.workspace, 'two.env'));
+  symlinkSync(join(world.outside, 'folder'), join(world.workspace, 'three.env'));
+  symlinkSync('nothing', join(world.workspace, 'four.env'));
+  const real = world.file('work/five.env', 'five');
+  linkSync(real, join(world.workspace, 'hard'));
+  const names = [
+    'plain.txt',
+    'one.env',
+    'chain',
+    'two.env',
+    'three.env/in.txt',
+    '../outside/far.txt',
+    '../outside/folder/in.txt',
+    'hard',
+    'five.env',
+  ];
+  expect(await readBy(hiding(below('*.env')), names)).toEqual(['hard']);
+});
+
+test('a folder that cannot be read is hidden if something may match in it, because its owner could open it', async () => {
+  world.file('work/locked/a.env', 'secret');
+  world.file('work/locked-exact/a.env', 'secret');
+  chmodSync(join(world.workspace, 'locked'), 0o100);
+  chmodSync(join(world.workspace, 'locked-exact'), 0o000);
+  const bounds = hiding(below('**/*.env', 'locked-exact/a.env'));
+  const { stdout } = await world.bash('chmod 700 locked locked-exact; cat locked/a.env locked-exact/a.env', bounds);
+  chmodSync(join(world.workspace, 'locked'), 0o700);
+  chmodSync(join(world.workspace, 'locked-exact'), 0o700);
+  expect(stdout).toBe('');
+});
+
+test('a working directory that is hidden is refused, and so is a hidden name that the sandbox cannot write', async () => {
+  world.file('work/sub/a');
+  await expect(world.bash('true', hiding(below('s*')), join(world.workspace, 'sub'))).rejects.toThrow(
+    /cannot be used, because your permission profile hides .*sub by :workspace_roots/,
+  );
+  writeFileSync(Buffer.concat([Buffer.from(`${world.workspace}/x`), Buffer.from([0xff]), Buffer.from('.env')]), '');
+  await expect(world.bash('true', hiding(below('*.env')))).rejects.toThrow(/too long or not UTF-8.*Rename it/);
+  expect((await world.bash('true', hiding(below('*.txt')))).exitCode).toBe(0);
+});
+
+test('only a restricted view shows files outside, and patterns hide in it too', async () => {
+  world.file('work/a.env', 'a');
+  world.file('work/b', 'b');
+  const readable = { roots: [world.workspace], platformDefaults: true };
+  const hidden = [...below('*.env'), { path: `${world.outside}/*`, depthMax: null }];
+  world.file('outside/c', 'c');
+  expect(
+    await readBy(hiding(hidden, { readable: { ...readable, roots: [world.workspace, world.outside] } }), ['a.env', 'b', '../outside/c']),
+  ).toEqual(['b']);
+});
+
+test('hundreds of matches are hidden, more than the limit are refused with what to do, and so is a search that takes too long', async () => {
+  for (let folder = 0; folder < 30; folder++) for (let file = 0; file < 10; file++) world.file(`work/d${folder}/${file}.env`, 'secret');
+  const patterns = below('**/*.env');
+  expect((await world.bash('cat d*/*.env 2>/dev/null | wc -c', hiding(patterns))).stdout.trim()).toBe('0');
+  const { hidden = [] } = hiding(patterns);
+  await expect(findHidden(hidden, { foundMax: 299 })).rejects.toThrow(/hides 300 files and folders or more.*match the folders/);
+  await expect(findHidden(hidden, { msMax: -1 })).rejects.toThrow(/did not end within.*glob_scan_max_depth/);
+  for (let folder = 0; folder < 30; folder++) for (let file = 10; file < 80; file++) world.file(`work/d${folder}/${file}.env`, 'secret');
+  await expect(world.bash('true', hiding(patterns))).rejects.toThrow(/hides 2\d\d\d files and folders or more, such as .*\.env/);
+});
+
+test('a depth limits the search', async () => {
+  for (const name of ['a.env', 'x/b.env', 'x/y/c.env']) world.file(`work/${name}`, name);
+  const names = ['a.env', 'x/b.env', 'x/y/c.env'];
+  const readAt = (depthMax: number) => readBy(hiding([{ path: ':workspace_roots/**/*.env', depthMax }]), names);
+  expect(await readAt(1)).toEqual(['x/b.env', 'x/y/c.env']);
+  expect(await readAt(2)).toEqual(['x/y/c.env']);
+  expect(await readAt(3)).toEqual([]);
+});
+
+const name = fc.constantFrom('a', 'b', 'ab', 'a.e', 'b.e', '.e', 'a-b', '[', '*');
+const path = fc.array(name, { minLength: 1, maxLength: 4 }).map((names) => names.join('/'));
+const part = fc.constantFrom('*', '**', 'a', 'b', 'a*', '*.e', '?', '??', '[ab]', '[!a]', '{a,b}', '{a,ab}.e', '*b*', '\\[', '\\*', '.e');
+const pattern = fc.array(part, { minLength: 1, maxLength: 4 }).map((parts) => parts.join('/'));
+
+/** A matcher that tries everything. */
+function matches(parts: readonly string[], names: readonly string[]): boolean {
+  const [first, ...rest] = parts;
+  if (first === undefined) return names.length === 0;
+  if (first === '**') {
+    const least = rest.length === 0 ? 1 : 0;
+    return Array.from({ length: names.length + 1 - least }, (_, taken) => taken + least).some((taken) => matches(rest, names.slice(taken)));
+  }
+  const [head, ...tail] = names;
+  return head !== undefined && expression(first).test(head) && matches(rest, tail);
+}
+
+function expression(text: string): RegExp {
+  const source = text.replace(/\\(.)|\{([^}]*)\}|\[!([^\]]*)\]|\[([^\]]*)\]|[*?.]/g, (whole, ...groups) => {
+    const [escaped, choices, not, set] = groups as (string | undefined)[];
+    if (escaped !== undefined) return `\\${escaped}`;
+    if (choices !== undefined) return `(?:${choices.replaceAll(',', '|')})`;
+    if (not !== undefined) return `[^${not}]`;
+    if (set !== undefined) return `[${set}]`;
+    return whole === '*' ? '.*' : whole === '?' ? '.' : '\\.';
+  });
+  return new RegExp(`^(?:${source})$`, 'su');
+}
+
+function isHiddenBy(patterns: readonly string[], file: string): boolean {
+  const names = file.split('/');
+  return patterns.some((each) => names.some((_, index) => matches(each.split('/'), names.slice(0, index + 1))));
+}
+
+test('in any tree and for any patterns, commands read exactly the files that do not match', async () => {
+  const tree = fc.record({
+    paths: fc.array(path, { minLength: 6, maxLength: 14 }),
+    patterns: fc.array(pattern, { minLength: 1, maxLength: 3 }),
+  });
+  const files: string[] = [];
+  const readable: string[] = [];
+  const hidden: string[] = [];
+  for (const [index, { paths, patterns }] of fc.sample(tree, { numRuns: 60, seed: 4711 }).entries()) {
+    const own = new Set<string>();
+    for (const file of paths) {
+      const at = join(world.workspace, `tree${index}`, file);
+      try {
+        mkdirSync(dirname(at), { recursive: true });
+        writeFileSync(at, 'x');
+        own.add(file);
+      } catch {
+        // A file of an earlier path is in the way.
+      }
+    }
+    hidden.push(...patterns.map((each) => `tree${index}/${each}`));
+    files.push(...[...own].map((file) => `tree${index}/${file}`));
+    readable.push(...[...own].filter((file) => !isHiddenBy(patterns, file)).map((file) => `tree${index}/${file}`));
+  }
+  expect(readable.length).toBeGreaterThan(files.length / 4);
+  expect(await readBy(hiding(below(...hidden)), files)).toEqual(readable);
+});
