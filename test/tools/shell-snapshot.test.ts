@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { tempFolder, writeFiles } from '../config/temp-folder.ts';
@@ -189,4 +189,36 @@ test('files that a command has created before are not read', async () => {
   const { thread } = await server.client.request('thread/start', { config: { 'features.shell_snapshot': true } });
   await server.client.turn(thread.id, 'go');
   expect(completed(server).at(-1)).toMatchObject({ aggregatedOutput: '[]\nexport EVIL=1; touch ~/read\n' });
+});
+
+test('a command that starts while the shell still reads cannot give it a file to read', async () => {
+  const sleep = uniqueSleep();
+  const write = `echo 'touch ../read' > .bashrc; touch go; echo done`;
+  const { server, folder } = await atHome({ '.bash_profile': `(${sleep}) & until test -e ~/go; do :; done\n` }, [write]);
+  const turn = server.client.turn(THREAD, 'go');
+  await vi.waitFor(() => expect(livingWith(sleep)).not.toEqual([]), { timeout: 20_000 });
+  await server.clock.timerOf(WAIT_MS);
+  server.clock.advance(WAIT_MS);
+  await turn;
+  expect(completed(server)).toMatchObject([{ aggregatedOutput: 'done\n', exitCode: 0 }]);
+  await vi.waitFor(() => expect(livingWith(sleep)).toEqual([]), { timeout: 20_000 });
+  expect(readdirSync(folder)).not.toContain('read');
+});
+
+test('the shell is not started while a command runs that could give it a file to read', async () => {
+  const { server } = await atHome({ '.bashrc': 'export GOT=1\n' }, ['echo "[$GOT]"'], '[features]\nshell_snapshot = false\n');
+  const params = {
+    command: ['sh', '-c', 'echo up; cat'],
+    disableTimeout: true,
+    streamStdin: true,
+    streamStdoutStderr: true,
+    processId: 'p',
+  };
+  const running = server.client.request('command/exec', params);
+  await server.client.waitFor('command/exec/outputDelta', () => true);
+  const { thread } = await server.client.request('thread/start', { config: { 'features.shell_snapshot': true } });
+  await server.client.turn(thread.id, 'go');
+  expect(completed(server)).toMatchObject([{ aggregatedOutput: '[]\n' }]);
+  await server.client.request('command/exec/write', { processId: 'p', closeStdin: true });
+  await running;
 });

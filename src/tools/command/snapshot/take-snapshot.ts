@@ -40,7 +40,7 @@ export async function takeSnapshot({ processes, clock, env }: SnapshotDeps, sign
   const startedMs = clock.monotonic();
   const own = Object.fromEntries(Object.entries(setVariables(env)).filter(([name]) => !name.startsWith('HEDDLE_')));
   const program = {
-    ...{ argv: ['/bin/sh', '-c', QUIET, 'sh', ...readingArgv(shell)], startedAs: [shell, '-lic', ''] },
+    ...{ argv: ['/bin/sh', '-c', QUIET, 'sh', ...readingArgv(shell)], startedAs: [shell, '-lic', ''], readsOn: true },
     ...{ cwd: home, env: own, input: [], timeoutSec: SNAPSHOT_SECONDS_MAX, owner: OWNER, of: `the start of ${shell}` },
   };
   const result = await runProgram(program, { processes, clock }, signal);
