@@ -1,4 +1,4 @@
-import { type Clock, sleep } from '../../../base/clock.ts';
+import { type Clock, sleep, type Timer } from '../../../base/clock.ts';
 import type { Env } from '../../../base/env.ts';
 import type { Log } from '../../../base/log.ts';
 import type { Processes } from '../../../sandbox/processes/processes.ts';
@@ -8,6 +8,8 @@ import type { Snapshot } from './take-snapshot.ts';
 
 /** How long commands wait for the snapshot, from the first of them on. */
 const WAIT_MS_MAX = 3_000;
+/** Until then, the first turn has sent its request, and this process waits for the answer. */
+const BEGIN_AFTER_MS = 100;
 const NONE: Readonly<Record<string, string>> = {};
 
 interface ShellSnapshotDeps {
@@ -23,6 +25,7 @@ export class ShellSnapshot implements ShellExports {
   readonly #deps: ShellSnapshotDeps;
   readonly #shell: string;
   readonly #closing = new AbortController();
+  #soon: Timer | null = null;
   #taking: Promise<void> | null = null;
   #waited: Promise<void> | null = null;
   #snapshot: Snapshot | null = null;
@@ -33,11 +36,11 @@ export class ShellSnapshot implements ShellExports {
   }
 
   begin(): void {
-    this.#taking ??= this.#take();
+    if (this.#taking === null) this.#soon ??= this.#deps.clock.setTimer(() => this.#beginNow(), BEGIN_AFTER_MS);
   }
 
   async ready(signal: AbortSignal): Promise<void> {
-    this.begin();
+    this.#beginNow();
     this.#waited ??= this.#wait();
     if (signal.aborted || this.#snapshot !== null) return;
     await new Promise<void>((resolve) => {
@@ -56,7 +59,13 @@ export class ShellSnapshot implements ShellExports {
 
   /** Ends the shell if it runs. */
   close(): void {
+    this.#soon?.clear();
     this.#closing.abort();
+  }
+
+  #beginNow(): void {
+    this.#soon?.clear();
+    this.#taking ??= this.#take();
   }
 
   async #wait(): Promise<void> {
