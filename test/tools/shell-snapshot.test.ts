@@ -49,6 +49,12 @@ test('commands get what the start files export, also behind a guard for terminal
   expect(await outputs({ files, commands: [command] })).toEqual(['profile|two\nlines|rc||none\n']);
 });
 
+test('of other shells than bash and zsh, the profile is read', async () => {
+  const files = { '.profile': 'export FROM_PROFILE=profile\n', '.bashrc': 'export FROM_RC=rc\n' };
+  const env = { SHELL: '/bin/sh' };
+  expect(await outputs({ files, commands: ['echo "$FROM_PROFILE|$FROM_RC"'], env })).toEqual(['profile|\n']);
+});
+
 test('the folders of a PATH are joined: those of the server alone come first', async () => {
   const files = { '.bashrc': 'export PATH="$HOME/.nvm/bin:/usr/bin:/bin"\n' };
   const [path = ''] = await outputs({ files, commands: ['echo "$PATH" | sed "s|$HOME|HOME|"'], env: { PATH: '/venv/bin:/usr/bin:/bin' } });
@@ -111,8 +117,9 @@ const ENDING: Record<string, [rc: (sleep: string) => string, heard: string]> = {
   'has an unset variable': [() => 'export GOT=1; set -u; echo "$NOT_SET"; export GOT=2\n', '1'],
   'has a syntax error': [() => 'export GOT=1\nif then fi\n', '1'],
   'closes its outputs': [() => 'export GOT=1; exec >&- 2>&-\n', '1'],
+  'keeps a lock': [() => 'exec 9>lock; flock 9; export GOT=1\n', '1'],
   'has a background process': [(sleep) => `${sleep} & export GOT=1\n`, '1'],
-  'has a daemon': [(sleep) => `(setsid ${sleep} >/dev/null 2>&1 9>&- </dev/null &); export GOT=1\n`, '1'],
+  'has a daemon': [(sleep) => `(setsid ${sleep} >/dev/null 2>&1 7>&- 8>&- </dev/null &); export GOT=1\n`, '1'],
   'exports too much': [() => 'for n in 1 2 3; do export BIG$n=$(head -c 100000 /dev/zero | tr "\\\\0" x); done; export GOT=1\n', ''],
   'replaces commands': [() => 'env() { :; }; exec() { :; }; printf() { :; }; alias env=false; alias builtin=false; export GOT=1\n', '1'],
   'kills itself': [() => 'export GOT=1; kill -9 $$\n', ''],
@@ -124,6 +131,11 @@ test.each(Object.entries(ENDING))('a start file that %s', async (_what, [rc, hea
   await server.client.turn(THREAD, 'go');
   expect(completed(server)).toMatchObject([{ aggregatedOutput: `[${heard}]\n`, exitCode: 0 }]);
   expect(livingWith(sleep)).toEqual([]);
+});
+
+test.each([7, 8])('no variable goes to a file that a start file opens by descriptor %d', async (descriptor) => {
+  const files = { '.bashrc': `exec ${descriptor}>"$HOME/opened"; export GOT=1\n` };
+  expect(await outputs({ files, commands: ['echo "[$GOT]"; cat "$HOME/opened"'] })).toEqual(['[]\n']);
 });
 
 const HANGING: Record<string, (sleep: string) => string> = {
