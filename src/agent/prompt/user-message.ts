@@ -7,7 +7,7 @@ import type {
   ContentItem,
   ImageDetail,
   ResponseItem,
-  ThreadItem,
+  UntimedItem,
   UserInput,
 } from '../../protocol/generated/types.ts';
 
@@ -17,7 +17,7 @@ type LocalImage = Extract<UserInput, { type: 'localImage' }>;
 const IMAGES_BYTES_MAX = 64 * 1024 * 1024;
 
 /** The item that clients see: the input, with its defaults filled in. */
-export function userMessageItem(id: string, input: readonly UserInput[], clientId: string | null): ThreadItem {
+export function userMessageItem(id: string, input: readonly UserInput[], clientId: string | null): UntimedItem {
   return { type: 'userMessage', id, clientId, content: input.map(shownPart) };
 }
 
