@@ -7,7 +7,7 @@ import { StoreError } from '../../store/store-error.ts';
 import type { LogEntry, ThreadPatch, ThreadSettings } from '../../store/thread-store.ts';
 import type { AgentDeps } from '../agent-deps.ts';
 import type { Outbox } from '../outbox.ts';
-import { threadPreview } from '../prompt/thread-preview.ts';
+import { previewPatch, textPreview, threadPreview } from '../prompt/thread-preview.ts';
 import { askedTier, withTurnOverrides } from '../settings/resolve-settings.ts';
 import { settingsChange } from '../settings/settings-change.ts';
 import { mergedSteps, type StepAddition } from '../step.ts';
@@ -48,6 +48,8 @@ interface NewTurn {
   due?: DueTurn | null;
   /** Work before the model is asked, for a user command. */
   opening?: TurnOpening | null;
+  /** The command that the opening runs. */
+  command?: string | null;
 }
 
 /** Begins the turns of a thread and adds input to them: stores first, then lets the request be answered, then runs. */
@@ -61,7 +63,8 @@ export class TurnStarter {
   /** Begins a turn. It is stored when this resolves, and runs when `afterAnswer` is called. */
   async begin(newTurn: NewTurn): Promise<Joined> {
     const { state, outbox, parts, agent } = this.#deps;
-    const { params = { threadId: state.id, input: [] }, author = 'user', settings = state.settings, due = null, opening = null } = newTurn;
+    const { params = { threadId: state.id, input: [] }, author = 'user', settings = state.settings, due = null } = newTurn;
+    const { opening = null, command = null } = newTurn;
     const { clock, ids } = agent;
     const now = clock.now();
     const startedMs = clock.monotonic();
@@ -72,8 +75,8 @@ export class TurnStarter {
     const { told, messages } = await instructions.contextUpdate({ settings, granted: this.#deps.granted(), told: state.record.told, now });
     const input = this.#withheld(await turnInput({ params, author }, { settings, ...agent, instructions, atMs: now }));
     const patch: ThreadPatch = { listed: true, updatedAtMs: now, recencyAtMs: now, told, ...change.patch };
-    // The preview of input that may be refused is that of the first which is not.
-    if (state.record.preview === '' && input?.isWithheld !== true) patch.preview = threadPreview(params.input);
+    const preview = command === null ? this.#preview(params, input) : previewPatch(state.record, textPreview(command), { isCommand: true });
+    Object.assign(patch, preview);
     const start: StepAddition = {
       entries: [
         { kind: 'turnStarted', turnId, startedAtMs: now, ...root },
@@ -131,18 +134,19 @@ export class TurnStarter {
     const { clock } = agent;
     const change = this.#settingsChange(settings);
     let input: TurnInput | null;
+    let patch: ThreadPatch;
     try {
       const deps = { settings, ...agent, instructions: state.configuration.instructions, atMs: clock.now() };
       input = this.#withheld(await turnInput({ params, author }, deps));
       // The reservation has stopped the response. So what is deferred, such as what calls have told meanwhile, comes before the new input.
       const entries: LogEntry[] = [{ kind: 'deferredRead', turnId: turn.id }, ...inputEntries(turn.id, input)];
-      const step = { entries, patch: change.patch };
-      await outbox.commit({ ...mergedSteps([step, parts.inputArrived()]), ...withheldItem(turn.id, input) });
+      patch = { ...change.patch, ...this.#preview(params, input) };
+      await outbox.commit({ ...mergedSteps([{ entries, patch }, parts.inputArrived()]), ...withheldItem(turn.id, input) });
     } catch (error) {
       reservation.release();
       throw error;
     }
-    state.keep(change.patch);
+    state.keep(patch);
     if (turn.isOpening && !('expectedTurnId' in params)) this.#answerWith(turn, params);
     turn.clientMetadata = params.responsesapiClientMetadata ?? turn.clientMetadata;
     const afterAnswer = () => {
@@ -152,6 +156,11 @@ export class TurnStarter {
     };
     const { id, rootTurnId } = turn;
     return { turn: turnView({ id, rootTurnId, status: 'inProgress', startedAtMs: null }), afterAnswer };
+  }
+
+  /** The preview of a thread that gets this input. If the input may be refused, it is the preview once it is not. */
+  #preview({ input: given }: Pick<TurnStartParams, 'input'>, input: TurnInput | null): ThreadPatch {
+    return input?.isWithheld === true ? {} : previewPatch(this.#deps.state.record, threadPreview(given));
   }
 
   /** Marks input that the parts check before the model reads it. */
