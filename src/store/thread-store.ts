@@ -18,6 +18,7 @@ import type {
   TokenUsageBreakdown,
   TurnError,
   TurnItemsView,
+  UntimedItem,
 } from '../protocol/generated/types.ts';
 import type { GoalRecord } from './goal-record.ts';
 import type { HistoryPage, ItemQuery, Page, PageQuery, TurnQuery } from './page-query.ts';
@@ -69,14 +70,15 @@ export interface ThreadRecord {
   updatedAtMs: number;
   /** When the last turn began: lists sort by it as `recencyAt`. */
   recencyAtMs: number;
-  /** False until the thread's first turn. Until then the thread is stored but not listed. */
+  /** False until the thread's first turn or goal. Until then the thread is stored but not listed. */
   listed: boolean;
   archivedAtMs: number | null;
   ephemeral: boolean;
   /** At most NAME_CHARS_MAX long. */
   name: string | null;
-  /** The text of the first user message; empty if there is none yet. */
+  /** The text of the first user message or goal. Until there is one, of the first command of the user; else empty. */
   preview: string;
+  previewIsCommand: boolean;
   path: string | null;
   forkedFromId: string | null;
   source: SessionSource;
@@ -115,6 +117,7 @@ export type ThreadPatch = Partial<
     | 'archivedAtMs'
     | 'name'
     | 'preview'
+    | 'previewIsCommand'
     | 'gitInfo'
     | 'settings'
     | 'tokenUsage'
@@ -152,8 +155,8 @@ export type LogEntry =
       /** The thread's total token usage at that time. Null or missing if unknown. */
       tokenUsage?: ThreadTokenUsage | null;
     }
-  | { kind: 'item'; turnId: string; item: ThreadItem; startedAtMs: number; completedAtMs: number; partial?: boolean; running?: boolean }
-  | { kind: 'lateItem'; turnId: string; item: ThreadItem; startedAtMs: number; completedAtMs: number }
+  | ({ kind: 'item'; partial?: boolean; running?: boolean } & StoredItem)
+  | ({ kind: 'lateItem' } & StoredItem)
   | { kind: 'model'; turnId: string | null; item: ResponseItem; deferred?: boolean; replaces?: true; author?: Author }
   | { kind: 'deferredRead'; turnId: string }
   | { kind: 'compacted'; turnId: string | null; items: ResponseItem[]; authors?: (Author | null)[] };
@@ -169,10 +172,11 @@ export type LogEntry =
  */
 export type Author = 'user' | 'parent' | 'approval' | 'client' | 'context' | 'server';
 
+/** An item and its times. One that a client has put into the history by itself has none. */
 export interface StoredItem {
   turnId: string;
-  item: ThreadItem;
-  startedAtMs: number;
+  item: UntimedItem;
+  startedAtMs: number | null;
   completedAtMs: number | null;
 }
 
