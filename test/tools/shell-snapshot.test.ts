@@ -6,6 +6,7 @@ import { livingWith, uniqueSleep } from '../sandbox/living-with.ts';
 import type { TestServer } from '../support/test-server.ts';
 import { commandServer, completed, done, FREE_CONFIG, runs, THREAD } from './command-server.ts';
 
+const BEGIN_AFTER_MS = 500;
 const WAIT_MS = 3_000;
 const SNAPSHOT_MS = 10_000;
 
@@ -147,6 +148,7 @@ test.each(Object.entries(HANGING))('a start file that %s holds commands for a sh
 test('the shell ends with the server', async () => {
   const sleep = uniqueSleep();
   const server = await start({ files: { '.bashrc': `${sleep}\n` }, commands: [] });
+  server.clock.advance(BEGIN_AFTER_MS);
   await vi.waitFor(() => expect(livingWith(sleep)).not.toEqual([]), { timeout: 20_000 });
   await server.close();
   expect(livingWith(sleep)).toEqual([]);

@@ -1,6 +1,6 @@
 /** What commands get from the user's shell, beyond the server's environment. */
 export interface ShellExports {
-  /** Begins to find it out. Does not wait. */
+  /** Begins to find it out soon. Does not wait. */
   begin(): void;
   /** Resolves when it is known, or after a short time. Later calls wait no longer than the first one. */
   ready(signal: AbortSignal): Promise<void>;

@@ -1,4 +1,4 @@
-import { type Clock, sleep } from '../../../base/clock.ts';
+import { type Clock, sleep, type Timer } from '../../../base/clock.ts';
 import type { Env } from '../../../base/env.ts';
 import type { Log } from '../../../base/log.ts';
 import type { Processes } from '../../../sandbox/processes/processes.ts';
@@ -6,6 +6,8 @@ import { userShell } from '../call/user-shell.ts';
 import { PROFILE_EACH_TIME, type ShellExports } from './shell-exports.ts';
 import type { Snapshot } from './take-snapshot.ts';
 
+/** The first turn of a thread begins before the shell is started, unless it runs a command. */
+const BEGIN_AFTER_MS = 500;
 /** How long commands wait for the snapshot, from the first of them on. */
 const WAIT_MS_MAX = 3_000;
 const NONE: Readonly<Record<string, string>> = {};
@@ -23,6 +25,7 @@ export class ShellSnapshot implements ShellExports {
   readonly #deps: ShellSnapshotDeps;
   readonly #shell: string;
   readonly #closing = new AbortController();
+  #timer: Timer | null = null;
   #taking: Promise<void> | null = null;
   #waited: Promise<void> | null = null;
   #snapshot: Snapshot | null = null;
@@ -33,11 +36,10 @@ export class ShellSnapshot implements ShellExports {
   }
 
   begin(): void {
-    this.#taking ??= this.#take();
+    this.#timer ??= this.#deps.clock.setTimer(() => void this.#taken(), BEGIN_AFTER_MS);
   }
 
   async ready(signal: AbortSignal): Promise<void> {
-    this.begin();
     this.#waited ??= this.#wait();
     if (signal.aborted || this.#snapshot !== null) return;
     await new Promise<void>((resolve) => {
@@ -56,12 +58,18 @@ export class ShellSnapshot implements ShellExports {
 
   /** Ends the shell if it runs. */
   close(): void {
+    this.#timer?.clear();
     this.#closing.abort();
+  }
+
+  #taken(): Promise<void> {
+    this.#taking ??= this.#take();
+    return this.#taking;
   }
 
   async #wait(): Promise<void> {
     const over = new AbortController();
-    await Promise.race([this.#taking, sleep(this.#deps.clock, WAIT_MS_MAX, over.signal)]);
+    await Promise.race([this.#taken(), sleep(this.#deps.clock, WAIT_MS_MAX, over.signal)]);
     over.abort();
   }
 
