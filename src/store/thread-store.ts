@@ -21,7 +21,7 @@ import type {
   UntimedItem,
 } from '../protocol/generated/types.ts';
 import type { GoalRecord } from './goal-record.ts';
-import type { HistoryPage, ItemQuery, Page, PageQuery, TurnQuery } from './page-query.ts';
+import type { HistoryPage, ItemQuery, Page, ThreadQuery, TurnQuery } from './page-query.ts';
 
 /**
  * The settings of a thread's next turn: the configuration that the thread started with, and every override since then. Stored
@@ -206,27 +206,6 @@ export interface ModelSlice {
   cursor: string | null;
   /** Whether more entries are stored after these. */
   more: boolean;
-}
-
-export interface ThreadQuery extends PageQuery {
-  archived: boolean;
-  sortKey: 'createdAt' | 'updatedAt' | 'recencyAt';
-  /** Null: every provider. */
-  modelProviders: string[] | null;
-  /** Null: every working directory. */
-  cwds: string[] | null;
-  /** Null: every source. Each entry is a kind of source: the source's string, `custom`, or `subAgent…`. */
-  sources: string[] | null;
-  /** Null: every originator. */
-  originators: string[] | null;
-  /** Only agents that this thread started. Null: every thread. */
-  parentId: string | null;
-  /** Only agents below this thread, at any depth. Null: every thread. */
-  ancestorId: string | null;
-  /** Null: no thread is excluded. */
-  excludedIds: string[] | null;
-  /** A part of the name or the preview, in any case. Null: every thread. */
-  searchTerm: string | null;
 }
 
 /** An agent below a thread: a thread that an agent started. */

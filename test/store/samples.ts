@@ -1,13 +1,12 @@
 import { wholeTurns } from '../../src/handlers/history/whole-turns.ts';
 import type { ResponseItem, ThreadItem, UntimedItem } from '../../src/protocol/generated/types.ts';
 import { type AuthoredItem, ModelItems } from '../../src/store/model-items.ts';
-import type { HistoryPage, Page, PageQuery } from '../../src/store/page-query.ts';
+import type { HistoryPage, Page, PageQuery, ThreadQuery } from '../../src/store/page-query.ts';
 import type {
   LogEntry,
   ModelSlice,
   StoredItem,
   StoredTurn,
-  ThreadQuery,
   ThreadRecord,
   ThreadSettings,
   ThreadStore,
