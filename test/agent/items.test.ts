@@ -212,23 +212,23 @@ describe('a web search', () => {
   test('shows the results that it came with, also in histories; the model does not read them again', async () => {
     const call = { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'bread' } } as const;
     const results = [{ title: 'Bread', url: 'https://a/' }, 'more'];
-    const begun = { ...call, status: 'in_progress' };
     const found: ModelEvent[] = [
-      { type: 'itemStarted', item: begun },
+      { type: 'itemStarted', item: { ...call, status: 'in_progress' } },
       { type: 'itemCompleted', item: Object.assign({ ...call }, { results }) },
     ];
     const model = new TestModel(response(found, message('found')), response(message('ok')));
     const server = await startServer({ model });
     const { thread } = await server.client.request('thread/start', {});
     await server.client.turn(thread.id, 'hi');
-    const shown = { type: 'webSearch', id: 'ws_1', query: 'bread', action: { type: 'search', query: 'bread', queries: null } };
-    expect(server.client.notifications('item/started')[1]?.item).toEqual({ ...shown, results: null });
-    expect(server.client.notifications('item/completed')[1]?.item).toEqual({ ...shown, results });
+    const action = { type: 'search' as const, query: 'bread', queries: null };
+    const shown = { type: 'webSearch' as const, id: 'ws_1', query: 'bread', action };
+    expect(server.client.notifications('item/started')[1]?.item).toEqual(begun(timed({ ...shown, results: null })));
+    expect(server.client.notifications('item/completed')[1]?.item).toEqual(timed({ ...shown, results }));
     const again = await server.restart();
     const resumed = await again.client.request('thread/resume', { threadId: thread.id });
-    expect(resumed.thread.turns[0]?.items[1]).toEqual({ ...shown, results });
+    expect(resumed.thread.turns[0]?.items[1]).toEqual(timed({ ...shown, results }));
     const forked = await again.client.request('thread/fork', { threadId: thread.id });
-    expect(forked.thread.turns[0]?.items[1]).toEqual({ ...shown, results });
+    expect(forked.thread.turns[0]?.items[1]).toEqual(timed({ ...shown, results }));
     await again.client.turn(thread.id, 'more');
     expect(model.request(2).input.filter(({ type }) => type === 'web_search_call')).toEqual([call]);
   });

@@ -73,7 +73,8 @@ test('the history reaches the model, and so it does after a restart', async () =
 test('history wins over path, and path over the id', async () => {
   const server = await startServer();
   const { thread: stored } = await threadWith(server, [['stored', 'first']]);
-  const answer = await server.client.request('thread/resume', {
+  const again = await server.restart();
+  const answer = await again.client.request('thread/resume', {
     threadId: stored.id,
     path: stored.path,
     history: [asked('given')],
