@@ -255,6 +255,19 @@ describe('externalAgentConfig/import', () => {
     expect((await listed()).find(({ eventName }) => eventName === 'stop')?.enabled).toBe(true);
   });
 
+  test('the hooks of a project whose `.codex` is the home are switched off, as those of the home', async () => {
+    const folder = tempFolder({ 'user/.claude/settings.json': json({ hooks: { Stop: [hook('true')] } }), 'user/.codex/x': '' });
+    symlinkSync(join(folder, 'user/.codex'), join(folder, 'home'));
+    const user = join(folder, 'user');
+    const server = await startServer({ folder, env: { HOME: user }, config: CONFIG });
+    const title = 'switched off: to switch a hook on, set enabled = true in its [hooks.state] in config.toml';
+    expect(await imported(server, [item('HOOKS', { cwd: user })])).toEqual([
+      { itemType: 'HOOKS', failures: [], successes: [success('HOOKS', 'Stop', { cwd: user, title })] },
+    ]);
+    const { data } = await server.client.request('hooks/list', { cwds: [user] });
+    expect(data[0]?.hooks.map(({ eventName, enabled }) => ({ eventName, enabled }))).toEqual([{ eventName: 'stop', enabled: false }]);
+  });
+
   test('only what an item names is taken', async () => {
     const servers = { one: { command: 'a' }, two: { command: 'b' } };
     const server = await start({ 'user/.claude.json': json({ mcpServers: servers }) });
@@ -333,6 +346,42 @@ describe('what heddle cannot have is refused by itself, and the others are taken
     expect(result?.failures.map(({ source }) => source)).toEqual(['a b', 'a"b']);
   });
 
+  test('more servers than heddle looks at', async () => {
+    const names = Array.from({ length: 102 }, (_, at) => `s${String(at).padStart(3, '0')}`);
+    const mcpServers = Object.fromEntries(names.map((name) => [name, { command: 'a' }]));
+    const server = await start({ 'user/.claude.json': json({ mcpServers }) });
+    const [result] = await imported(server, [item('MCP_SERVER_CONFIG', { details: { mcpServers: [{ name: 's099' }, { name: 's100' }] } })]);
+    expect(result?.successes.map(({ source }) => source)).toEqual(['s099']);
+    const message = 'there are more than 100 servers: this one and those after it are left';
+    expect(result?.failures).toEqual([failure('MCP_SERVER_CONFIG', 's100', message)]);
+  });
+
+  test('servers in a file with a large state, and not those that are large themselves', async () => {
+    const state = { history: 'x'.repeat(300_000) };
+    const large = { mcpServers: { b: { command: 'x'.repeat(300_000) } } };
+    const files = { 'repo/x': '' };
+    const server = await start(files);
+    const projects = { [server.repo]: large };
+    writeFiles(server.folder, { 'user/.claude.json': json({ ...state, projects, mcpServers: { a: { command: 'a' } } }) });
+    const results = await imported(server, [item('MCP_SERVER_CONFIG'), item('MCP_SERVER_CONFIG', { cwd: server.repo })]);
+    expect(results.flatMap(({ successes }) => successes)).toEqual([success('MCP_SERVER_CONFIG', 'a')]);
+    const path = join(server.user, '.claude.json');
+    const message = `${path}: projects: ${server.repo}: mcpServers is larger than 262144 bytes`;
+    expect(results.flatMap(({ failures }) => failures)).toEqual([
+      failure('MCP_SERVER_CONFIG', path, message, { cwd: server.repo, failureStage: 'read' }),
+    ]);
+  });
+
+  test('more hooks than heddle looks at', async () => {
+    const hooks = { Stop: Array.from({ length: 200 }, () => hook('true')) };
+    const server = await start({ 'user/.claude/settings.json': json({ hooks }) });
+    const source = join(server.user, '.claude/settings.json');
+    const message = `${source} has more than 400 hooks, groups of hooks and events`;
+    expect(await imported(server, [item('HOOKS')])).toEqual([
+      { itemType: 'HOOKS', successes: [], failures: [failure('HOOKS', source, message, { failureStage: 'read' })] },
+    ]);
+  });
+
   test('hooks that heddle does not have, or that need what it does not set', async () => {
     const hooks = {
       Stop: [{ hooks: [{ type: 'command', command: 'true' }, { type: 'command', command: '$CLAUDE_PROJECT_DIR/x' }, { type: 'other' }] }],
@@ -386,6 +435,7 @@ describe('hostile files', () => {
       [...JSON_FILES, 'CLAUDE.md', '.claude/skills/s/SKILL.md'],
       /cannot be read: /,
     ],
+    ['a large JSON', (path) => writeFileSync(path, json({ x: 'x'.repeat(256 * 1024) })), JSON_FILES, /cannot be read: /],
     ['bytes that are no text', (path) => writeFileSync(path, Buffer.from([0xff])), [...JSON_FILES, 'CLAUDE.md'], /cannot be read: /],
   ];
   test.each(damages)('%s', async (_, damage, paths, message) => {

@@ -5,7 +5,7 @@ import { isTable, valueAt } from '../../config/layers/config-table.ts';
 import { canonicalJson } from '../../config/layers/layer.ts';
 import type { ConfigWriter } from '../config-writing/config-writer.ts';
 import { type Importer, type Refused, SourceError, type Taken, TakenError } from './found.ts';
-import { readSourceJson } from './read-source.ts';
+import { readSourceJson, STATE_BYTES_MAX } from './read-source.ts';
 import type { Scope } from './scope.ts';
 import { serverTable } from './server-table.ts';
 import { takeEach } from './take-each.ts';
@@ -54,8 +54,16 @@ function freeTables(
   { scope, values, refused }: { scope: Scope; values: JsonObject; refused: Refused[] },
 ): Map<string, JsonObject> {
   const tables = new Map<string, JsonObject>();
-  for (const [name, server] of [...servers].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    const read = tables.size < SERVERS_MAX ? serverTable(name, server, scope) : { problem: `there are more than ${SERVERS_MAX} servers` };
+  const sorted = [...servers].sort(([a], [b]) => (a < b ? -1 : 1));
+  const [first] = sorted[SERVERS_MAX] ?? [];
+  if (first !== undefined)
+    refused.push({
+      source: first,
+      message: `there are more than ${SERVERS_MAX} servers: this one and those after it are left`,
+      failureStage: 'select',
+    });
+  for (const [name, server] of sorted.slice(0, SERVERS_MAX)) {
+    const read = serverTable(name, server, scope);
     const existing = valueAt(values, ['mcp_servers', name]);
     if ('problem' in read) refused.push({ source: name, message: read.problem, failureStage: 'select' });
     else if (existing === undefined) tables.set(name, read.table);
@@ -72,17 +80,17 @@ function collision(name: string): Refused {
 async function sourceServers({ cwd, root, userHome }: Scope): Promise<{ servers: Map<string, JsonValue>; refused: Refused[] }> {
   const servers = new Map<string, JsonValue>();
   const refused: Refused[] = [];
-  const add = async (path: string, within: string, keys: readonly string[]) => {
+  const add = async (path: string, within: string, part: Parameters<typeof readSourceJson>[2]) => {
     try {
-      const found = valueAt((await readSourceJson(path, within)) ?? {}, keys);
-      for (const [name, server] of Object.entries(isTable(found) ? found : {})) servers.set(name, server);
+      for (const [name, server] of Object.entries((await readSourceJson(path, within, part)) ?? {})) servers.set(name, server);
     } catch (error) {
       if (!(error instanceof SourceError)) throw error;
       refused.push({ source: path, message: error.message, failureStage: 'read' });
     }
   };
-  if (userHome !== null)
-    await add(join(userHome, '.claude.json'), userHome, cwd === null ? ['mcpServers'] : ['projects', cwd, 'mcpServers']);
-  if (cwd !== null) await add(join(root, '.mcp.json'), root, ['mcpServers']);
+  const keys = ['mcpServers'];
+  const inState = { keys: cwd === null ? keys : ['projects', cwd, ...keys], bytesMax: STATE_BYTES_MAX };
+  if (userHome !== null) await add(join(userHome, '.claude.json'), userHome, inState);
+  if (cwd !== null) await add(join(root, '.mcp.json'), root, { keys });
   return { servers, refused };
 }

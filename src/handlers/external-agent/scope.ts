@@ -1,7 +1,8 @@
-import { isAbsolute, join } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
 import type { Env } from '../../base/env.ts';
 import { isFolder } from '../../base/paths/is-folder.ts';
 import { realPathOrSame } from '../../base/paths/real-path.ts';
+import { HOOKS_FILE } from '../../config/hooks/hook-definition.ts';
 import { projectFolders } from '../../config/layers/project-folders.ts';
 import { PROJECT_HOOKS } from '../../config/trust/project-files.ts';
 
@@ -15,7 +16,8 @@ export interface Scope {
   userHome: string | null;
   agentsMd: { source: string; target: string };
   skills: { source: string; target: string };
-  hooks: { target: string };
+  /** `isHome`: they are those of the user, which run without further consent. */
+  hooks: { target: string; isHome: boolean };
   /** The other agent's own folder. */
   folder: string;
 }
@@ -38,15 +40,18 @@ export function homeScope({ home, env }: Homes): Scope | null {
     folder,
     agentsMd: { source: join(folder, 'CLAUDE.md'), target: join(home, 'AGENTS.md') },
     skills: { source: join(folder, 'skills'), target: join(home, 'skills') },
-    hooks: { target: join(home, 'hooks.json') },
+    hooks: { target: join(home, HOOKS_FILE), isHome: true },
   };
 }
 
 /** The scope of the project that a folder is in. Null: there is no such folder. */
-export function projectScope(cwd: string, { env }: Homes): Scope | null {
+export function projectScope(cwd: string, { home, env }: Homes): Scope | null {
   if (!isAbsolute(cwd) || !isFolder(cwd)) return null;
   const { root } = projectFolders(cwd);
   const folder = join(root, '.claude');
+  const hooks = join(root, PROJECT_HOOKS);
+  // heddle's home can be the `.codex` of a folder.
+  const isHome = realPathOrSame(dirname(hooks)) === realPathOrSame(home);
   return {
     cwd: root,
     root,
@@ -54,7 +59,7 @@ export function projectScope(cwd: string, { env }: Homes): Scope | null {
     folder,
     agentsMd: { source: join(root, 'CLAUDE.md'), target: join(root, 'AGENTS.md') },
     skills: { source: join(folder, 'skills'), target: join(root, '.agents', 'skills') },
-    hooks: { target: join(root, PROJECT_HOOKS) },
+    hooks: { target: isHome ? join(home, HOOKS_FILE) : hooks, isHome },
   };
 }
 
