@@ -276,6 +276,19 @@ describe('externalAgentConfig/import', () => {
     expect(await imported(server, [])).toEqual([]);
   });
 
+  test('a sandbox mode is taken, although the trust in the folder of the server gives one', async () => {
+    const folder = tempFolder({ 'user/.claude/settings.json': json({ sandbox: { enabled: true } }) });
+    const trusted = `${CONFIG}[projects.${json(join(folder, 'work'))}]\ntrust_level = "trusted"\n`;
+    const server = await startServer({ folder, env: { HOME: join(folder, 'user') }, config: trusted });
+    const source = join(folder, 'user/.claude/settings.json');
+    const target = join(server.home, 'config.toml');
+    const title = 'config.toml has these settings now, with values as the source has them: sandbox_mode';
+    expect(await imported(server, [item('CONFIG')])).toEqual([
+      { itemType: 'CONFIG', failures: [], successes: [success('CONFIG', source, { target, title })] },
+    ]);
+    expect(readFileSync(target, 'utf8')).toContain('sandbox_mode = "workspace-write"');
+  });
+
   test('nothing of the user is replaced', async () => {
     const own = `${CONFIG}sandbox_x = 1\n[mcp_servers.web]\ncommand = "mine"\n[shell_environment_policy.set]\nFOO = "mine"\n`.replace(
       'sandbox_x = 1\n',
