@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { ExternalAgentConfigImportTypeResult, ExternalAgentConfigWantedItem } from '../../src/protocol/generated/types.ts';
 import { tempFolder, writeFiles } from '../config/temp-folder.ts';
 import { startServer, type TestServer } from '../support/test-server.ts';
@@ -86,7 +86,7 @@ describe('externalAgentConfig/detect', () => {
   test('finds nothing without folders, and reads the home folder only if it is asked to', async () => {
     const { client } = await start(HOME_FILES);
     expect(await client.request('externalAgentConfig/detect', {})).toEqual({ items: [], connectors: [] });
-    const asked = { cwds: ['/nowhere', 'relative'], maxSessions: 3 };
+    const asked = { cwds: ['/nowhere/absent', 'relative'], maxSessions: 3 };
     expect(await client.request('externalAgentConfig/detect', asked)).toEqual({ items: [], connectors: [] });
   });
 
@@ -422,20 +422,37 @@ describe('what heddle cannot have is refused by itself, and the others are taken
       item('MEMORY'),
       item('SESSIONS'),
       item('CONFIG', { cwd: server.repo }),
-      item('AGENTS_MD', { cwd: '/nowhere' }),
+      item('AGENTS_MD', { cwd: join(server.folder, 'absent') }),
     ]);
     const source = join(server.repo, '.claude/settings.json');
+    const absent = join(server.folder, 'absent');
     expect(results.flatMap(({ failures, successes }) => [...successes, ...failures])).toEqual([
       failure('MEMORY', null, 'heddle does not import items of the type MEMORY'),
       failure('SESSIONS', null, 'heddle does not import items of the type SESSIONS'),
       failure('CONFIG', source, 'heddle has no counterpart of these settings: model, permissions', { cwd: server.repo }),
       failure('CONFIG', source, 'a project cannot set these in heddle: env', { cwd: server.repo }),
-      failure('AGENTS_MD', '/nowhere', 'there is no such folder', { cwd: '/nowhere', failureStage: 'read' }),
+      failure('AGENTS_MD', absent, 'there is no such folder', { cwd: absent, failureStage: 'read' }),
     ]);
   });
 });
 
 describe('hostile files', () => {
+  test('a folder in a skill that cannot be listed leaves out this skill only', async () => {
+    const server = await start({ 'user/.claude/skills/bad/SKILL.md': SKILL, 'user/.claude/skills/good/SKILL.md': SKILL });
+    const bad = join(server.user, '.claude/skills/bad');
+    // Other ways to remove it fail, because its path is too long.
+    onTestFinished(() => void execFileSync('rm', ['-rf', bad]));
+    const name = 'x'.repeat(250);
+    const deepen = `for (let at = 0; at < 20; at++) { fs.mkdirSync('${name}'); process.chdir('${name}'); }`;
+    execFileSync(process.execPath, ['-e', deepen], { cwd: bad });
+    const { items } = await server.client.request('externalAgentConfig/detect', { includeHome: true });
+    expect(items.map(({ details }) => details?.skills)).toEqual([[{ name: 'good' }]]);
+    const [result] = await imported(server, [item('SKILLS')]);
+    expect(result?.successes).toEqual([success('SKILLS', 'good')]);
+    const message = expect.stringMatching(/ cannot be read: ENAMETOOLONG/);
+    expect(result?.failures).toEqual([failure('SKILLS', 'bad', message, { failureStage: 'read' })]);
+  });
+
   const TYPES = ['CONFIG', 'MCP_SERVER_CONFIG', 'HOOKS', 'SKILLS', 'AGENTS_MD'] as const;
   const ALL = { 'repo/CLAUDE.md': 'x', 'repo/.claude/settings.json': '{}', 'repo/.mcp.json': '{}', 'repo/.claude/skills/s/SKILL.md': 'x' };
   const JSON_FILES = ['.claude/settings.json', '.mcp.json'];

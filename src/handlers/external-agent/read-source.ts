@@ -1,4 +1,5 @@
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
+import { type FolderEntries, listFolder } from '../../base/files/list-folder.ts';
 import { readRegularFile } from '../../base/files/read-regular-file.ts';
 import { isObject, type JsonObject } from '../../base/json-value.ts';
 import { parseJson } from '../../base/parse-long-json.ts';
@@ -25,6 +26,15 @@ export async function readSource(path: string, root: string, bytesMax = SOURCE_B
     return text;
   } catch (error) {
     throw new SourceError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
+}
+
+/** Lists at most so many entries of a folder of another agent. Rejects with a SourceError if it cannot be listed. */
+export async function listSource(folder: string, entriesMax: number): Promise<FolderEntries> {
+  try {
+    return await listFolder(folder, entriesMax);
+  } catch (error) {
+    throw new SourceError(`${folder} cannot be read: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
   }
 }
 
