@@ -5,7 +5,7 @@ import { isTable, valueAt } from '../../config/layers/config-table.ts';
 import { canonicalJson } from '../../config/layers/layer.ts';
 import type { ConfigWriter } from '../config-writing/config-writer.ts';
 import { type Importer, type Refused, SourceError, type Taken, TakenError } from './found.ts';
-import { readSourceJson, STATE_BYTES_MAX } from './read-source.ts';
+import { readSourceJson } from './read-source.ts';
 import type { Scope } from './scope.ts';
 import { serverTable } from './server-table.ts';
 import { takeEach } from './take-each.ts';
@@ -77,20 +77,20 @@ function collision(name: string): Refused {
 }
 
 /** The servers by name. A file that cannot be read is refused, and the others count. */
-async function sourceServers({ cwd, root, userHome }: Scope): Promise<{ servers: Map<string, JsonValue>; refused: Refused[] }> {
+async function sourceServers({ cwd, root, state }: Scope): Promise<{ servers: Map<string, JsonValue>; refused: Refused[] }> {
   const servers = new Map<string, JsonValue>();
   const refused: Refused[] = [];
-  const add = async (path: string, within: string, part: Parameters<typeof readSourceJson>[2]) => {
+  const add = async (path: string, read: () => Promise<JsonObject | null>) => {
     try {
-      for (const [name, server] of Object.entries((await readSourceJson(path, within, part)) ?? {})) servers.set(name, server);
+      for (const [name, server] of Object.entries((await read()) ?? {})) servers.set(name, server);
     } catch (error) {
       if (!(error instanceof SourceError)) throw error;
       refused.push({ source: path, message: error.message, failureStage: 'read' });
     }
   };
   const keys = ['mcpServers'];
-  const inState = { keys: cwd === null ? keys : ['projects', cwd, ...keys], bytesMax: STATE_BYTES_MAX };
-  if (userHome !== null) await add(join(userHome, '.claude.json'), userHome, inState);
-  if (cwd !== null) await add(join(root, '.mcp.json'), root, { keys });
+  if (state !== null) await add(state.path, () => state.read(cwd === null ? keys : ['projects', cwd, ...keys]));
+  const ofProject = join(root, '.mcp.json');
+  if (cwd !== null) await add(ofProject, () => readSourceJson(ofProject, root, keys));
   return { servers, refused };
 }
