@@ -230,10 +230,8 @@ function createBase(options: AppParts, { clock, log, pace }: Front) {
   const credentials = new CredentialStore(home, clock, (secrets) => options.tap?.hide?.(secrets));
   const programs = new ThreadPrograms({ sandbox, log, env, cwd });
   serverPrograms.listBy(() => programs.all());
-  const shellExports = createShellExports(
-    { env, isSimulated: options.pacing !== undefined, isRead: options.readsShellExports ?? true },
-    { processes, clock, log },
-  );
+  const start = { env, isSimulated: options.pacing !== undefined, isRead: options.readsShellExports ?? true };
+  const shellExports = createShellExports(start, { processes, clock, log });
   return { sandbox, programs, processes, proxies, credentials, shellExports, swept };
 }
 
@@ -249,14 +247,8 @@ function createConfiguration(options: AppParts, { clients, clock, log, credentia
     options.tap?.hide?.([...configuredSecrets(loaded), ...credentials.secrets()]);
     return loaded;
   };
-  const skillFolders = new SkillFolders({
-    clock,
-    log,
-    home,
-    env,
-    config,
-    onChange: () => clients.publish('everyone', 'skills/changed', {}),
-  });
+  const onChange = () => clients.publish('everyone', 'skills/changed', {});
+  const skillFolders = new SkillFolders({ clock, log, home, env, config, onChange });
   const changes = { ...configChanges(options, sources), loginWriter: new LoginWriter(home) };
   return { sources, config, skillFolders, changes };
 }

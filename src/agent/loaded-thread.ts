@@ -187,7 +187,8 @@ export class LoadedThread {
       const joined = turn === null ? null : joinCommand(deps, turn, command);
       if (joined !== null) return joined;
       await turn?.finished;
-      return (await this.#starter.begin({ opening: (ownTurn) => openWithCommand(deps, ownTurn, command) })).afterAnswer;
+      return (await this.#starter.begin({ command: command.text, opening: (ownTurn) => openWithCommand(deps, ownTurn, command) }))
+        .afterAnswer;
     });
   }
 

@@ -86,6 +86,7 @@ export async function newThread(
       ephemeral: request.ephemeral,
       name: null,
       preview: '',
+      previewIsCommand: false,
       path: request.ephemeral ? null : rolloutPath(home, id, now),
       forkedFromId: null,
       source: 'vscode',

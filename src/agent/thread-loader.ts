@@ -78,7 +78,9 @@ export class ThreadLoader {
       ...record,
       forkedFromId: source.id,
       name: source.name,
-      ...((await isBeforeAll(store, source.id, point)) ? {} : { preview: source.preview, listed: source.listed }),
+      ...((await isBeforeAll(store, source.id, point))
+        ? {}
+        : { preview: source.preview, previewIsCommand: source.previewIsCommand, listed: source.listed }),
       tokenUsage: point === null ? source.tokenUsage : await costAt(store, source.id, point),
       // For a history that is cut, the context that the model was last told is unknown.
       told: point === null ? source.told : null,

@@ -1,6 +1,7 @@
 import type { Thread, ThreadStatus, Turn } from '../protocol/generated/types.ts';
 import { spawnSource } from '../store/spawn-source.ts';
 import type { LogEntry, StoredTurn, ThreadRecord, ThreadSettings } from '../store/thread-store.ts';
+import { timedItem } from '../store/timed-item.ts';
 import type { LoadedThread } from './loaded-thread.ts';
 import { seconds, turnView } from './turn/turn-view.ts';
 
@@ -59,7 +60,9 @@ function owedEnd(turn: StoredTurn, { turn: running, unstored }: LoadedThread): P
   const owed = unstored.owed.filter((entry) => 'turnId' in entry && entry.turnId === turn.id);
   const end = owed.find((entry): entry is Extract<LogEntry, { kind: 'turnEnded' }> => entry.kind === 'turnEnded');
   if (end === undefined) return {};
-  const ended = new Map(owed.flatMap((entry) => (entry.kind === 'item' || entry.kind === 'lateItem' ? [[entry.item.id, entry.item]] : [])));
+  const ended = new Map(
+    owed.flatMap((entry) => (entry.kind === 'item' || entry.kind === 'lateItem' ? [[entry.item.id, timedItem(entry)]] : [])),
+  );
   const items = turn.items.map((item) => ended.get(item.id) ?? item);
   return { status: end.status, error: end.error, completedAtMs: end.completedAtMs, durationMs: end.durationMs, items };
 }

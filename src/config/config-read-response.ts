@@ -30,16 +30,22 @@ function wireLayer(layer: Layer, named: ConfigLayerMetadata): ConfigLayer {
   return { ...named, config: layer.config, disabledReason: layer.disabledReason };
 }
 
-/** Returns the layer of each value that is not a table, by its dotted key. */
+/** Returns the layer of each value that is neither a table nor a list, by its dotted key. The keys of a list's elements are their indexes. */
 function originsOf(config: Config, metadata: (layer: Layer) => ConfigLayerMetadata | undefined): Record<string, ConfigLayerMetadata> {
   const origins: Record<string, ConfigLayerMetadata> = Object.create(null);
+  const add = (value: JsonValue, path: string[], named: ConfigLayerMetadata) => {
+    if (typeof value !== 'object' || value === null) origins[path.join('.')] = named;
+    else for (const [key, element] of Object.entries(value)) add(element, [...path, key], named);
+  };
   const visit = (table: JsonObject, path: string[]) => {
     for (const [key, value] of Object.entries(table)) {
-      if (isTable(value)) visit(value, [...path, key]);
+      const own = [...path, key];
+      if (isTable(value)) visit(value, own);
       else {
-        const layer = originOf(config, [...path, key]);
+        // A layer sets a list as a whole.
+        const layer = originOf(config, own);
         const named = layer === null ? undefined : metadata(layer);
-        if (named !== undefined) origins[[...path, key].join('.')] = named;
+        if (named !== undefined) add(value, own, named);
       }
     }
   };

@@ -24,6 +24,8 @@ import { feedbackMethods } from './feedback.ts';
 import { fsMethods } from './fs.ts';
 import { fuzzyFileSearchMethods } from './fuzzy-file-search.ts';
 import { getAuthStatusMethods } from './get-auth-status.ts';
+import { getConversationSummaryMethods } from './get-conversation-summary.ts';
+import { gitDiffToRemoteMethods } from './git-diff-to-remote.ts';
 import { HistoryAnswers } from './history/history-answers.ts';
 import { hooksListMethods } from './hooks/list.ts';
 import { oauthMethods } from './mcp-server/oauth.ts';
@@ -134,6 +136,8 @@ export function methodTable(parts: Omit<MethodDeps, 'answers'>): RequestMethods 
     ...permissionProfileMethods(deps),
     ...accountMethods(deps),
     ...getAuthStatusMethods(deps),
+    ...getConversationSummaryMethods(deps),
+    ...gitDiffToRemoteMethods(deps),
     ...configMethods(deps),
     ...configRequirementsMethods(deps),
     ...experimentalFeatureMethods(deps),

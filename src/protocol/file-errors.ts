@@ -11,6 +11,11 @@ export function fileFailed(code: string, message: string, path: string): RpcErro
   return new RpcError(INTERNAL_ERROR, message, { code, path });
 }
 
+/** `problem` says why, if it is known. */
+export function noDiffToRemote(cwd: string, problem = 'it is in no working tree with a commit that a remote is known to have'): RpcError {
+  return refused('no_diff_to_remote', `failed to compute git diff to remote for cwd: ${JSON.stringify(cwd)}: ${problem}`, { cwd });
+}
+
 export function invalidBase64(): RpcError {
   return refused('invalid_encoding', 'fs/writeFile requires valid base64 dataBase64: A-Z, a-z, 0-9, + and /, padded with =');
 }

@@ -110,6 +110,14 @@ export function emptyHistory(): RpcError {
   return refused('empty_history', 'history must not be empty');
 }
 
+export function loadedWithHistory(threadId: string): RpcError {
+  return refused('thread_loaded', `thread ${threadId} is loaded, so it cannot be resumed with another history`, { threadId });
+}
+
+export function loadedElsewhere(threadId: string, path: string): RpcError {
+  return refused('thread_loaded', `thread ${threadId} is loaded, and ${path} is not its path`, { threadId, path });
+}
+
 export function emptyThreadName(): RpcError {
   return refused('empty_name', 'thread name must not be empty');
 }

@@ -1,9 +1,9 @@
 import { isObject } from '../base/json-value.ts';
-import type { MessagePhase, ResponseItem, ThreadItem, WebSearchAction } from '../protocol/generated/types.ts';
+import type { MessagePhase, ResponseItem, UntimedItem, WebSearchAction } from '../protocol/generated/types.ts';
 import { memoryCitation } from './memory-citation.ts';
 
 /** Returns the item that clients see when a model begins this output, or null if it has none. (Tool calls make their own items.) */
-export function beginItem(source: ResponseItem, id: string): ThreadItem | null {
+export function beginItem(source: ResponseItem, id: string): UntimedItem | null {
   switch (source.type) {
     case 'message':
       return source.role === 'assistant'
@@ -30,7 +30,7 @@ export function beginItem(source: ResponseItem, id: string): ThreadItem | null {
 }
 
 /** Returns the item once the model has completed it. The completed text replaces the text of the deltas. */
-export function completeItem(draft: ThreadItem, source: ResponseItem, showRawReasoning: boolean): ThreadItem {
+export function completeItem(draft: UntimedItem, source: ResponseItem, showRawReasoning: boolean): UntimedItem {
   if (draft.type === 'agentMessage' && source.type === 'message') {
     const { text, citation } = memoryCitation(messageText(source));
     return { ...draft, text, memoryCitation: citation, phase: shownPhase(source.phase ?? draft.phase) };

@@ -1,4 +1,4 @@
-import type { MemoryCitation, ThreadItem, UserInput } from '../protocol/generated/types.ts';
+import type { MemoryCitation, UntimedItem, UserInput } from '../protocol/generated/types.ts';
 import { searched, searchResults } from './begin-item.ts';
 import type { Fields } from './fields.ts';
 import { reviewReport } from './review-report.ts';
@@ -8,13 +8,13 @@ import { pathOf, rolloutToolItems } from './rollout-tool-items.ts';
  * Converts an item of a rollout, such as `{type: 'AgentMessage', id, …}`, into the item that clients see. Returns null for an
  * unknown type, and for an item without the fields that clients need.
  */
-export function completedItem(item: Fields, newId: () => string): ThreadItem | null {
+export function completedItem(item: Fields, newId: () => string): UntimedItem | null {
   const type = item.text('type') ?? '';
   const make = Object.hasOwn(ITEMS, type) ? ITEMS[type] : undefined;
   return make?.(item, item.text('id') ?? newId()) ?? null;
 }
 
-const ITEMS: Record<string, (item: Fields, id: string) => ThreadItem | null> = {
+const ITEMS: Record<string, (item: Fields, id: string) => UntimedItem | null> = {
   ...rolloutToolItems,
   UserMessage: (item, id) => ({
     type: 'userMessage',

@@ -1,6 +1,6 @@
 import { EventLoopYield } from '../base/event-loop-yield.ts';
 import type { Ids } from '../base/ids.ts';
-import type { ResponseItem, ThreadItem, UserInput } from '../protocol/generated/types.ts';
+import type { ResponseItem, UntimedItem, UserInput } from '../protocol/generated/types.ts';
 import type { Author, LogEntry } from '../store/thread-store.ts';
 import { isUserMessage, writtenBy } from './author-of.ts';
 import { beginItem, completeItem } from './begin-item.ts';
@@ -27,7 +27,7 @@ export async function historyEntries(history: readonly ResponseItem[], { ids, no
       entries.push({ kind: 'turnStarted', turnId, startedAtMs: now });
     }
     const item = shownItem(source, ids);
-    if (item !== null) entries.push({ kind: 'item', turnId, item, startedAtMs: now, completedAtMs: now });
+    if (item !== null) entries.push({ kind: 'item', turnId, item, startedAtMs: null, completedAtMs: null });
     entries.push(importedEntry(turnId, source));
   }
   end();
@@ -48,7 +48,7 @@ function inNameOfUser(author: Author | null): Author | null {
 }
 
 /** Returns the item that clients see for an item that the model read or wrote, or null if there is none. */
-export function shownItem(source: ResponseItem, ids: Ids): ThreadItem | null {
+export function shownItem(source: ResponseItem, ids: Ids): UntimedItem | null {
   if (source.type === 'message' && isUserMessage(source))
     return { type: 'userMessage', id: ids.next(), clientId: null, content: userContent(source) };
   const draft = beginItem(source, ids.next());

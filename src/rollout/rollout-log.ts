@@ -1,6 +1,6 @@
 import { EventLoopYield } from '../base/event-loop-yield.ts';
 import type { Ids } from '../base/ids.ts';
-import type { ResponseItem, ThreadItem, TurnError } from '../protocol/generated/types.ts';
+import type { ResponseItem, TurnError, UntimedItem } from '../protocol/generated/types.ts';
 import type { Author, LogEntry } from '../store/thread-store.ts';
 import { isUserMessage, writtenBy } from './author-of.ts';
 import { messageText } from './begin-item.ts';
@@ -104,7 +104,7 @@ export class RolloutLog {
   }
 
   /** Adds an item that clients saw. `turnId`: the turn that the file records for it. */
-  addItem(item: ThreadItem, { turnId, startedAtMs, completedAtMs }: ItemTimes): void {
+  addItem(item: UntimedItem, { turnId, startedAtMs, completedAtMs }: ItemTimes): void {
     if (item.type === 'userMessage' && turnId === null) this.#noteUserMessage('client');
     const isOfNewTurn = turnId !== null && !this.#turnIds.has(turnId);
     if (this.#turn === null && (this.#lastTurnId === null || isOfNewTurn)) this.#begin(turnId, { startedAtMs, isRecorded: isOfNewTurn });
@@ -119,7 +119,7 @@ export class RolloutLog {
       before.item[field]?.push(text);
       return;
     }
-    const item: ThreadItem = { type: 'reasoning', id: newId(), summary: [], content: [], [field]: [text] };
+    const item: UntimedItem = { type: 'reasoning', id: newId(), summary: [], content: [], [field]: [text] };
     this.addItem(item, { turnId: null, startedAtMs: this.nowMs, completedAtMs: this.nowMs });
   }
 

@@ -7,13 +7,13 @@ import type {
   DynamicToolCallOutputContentItem,
   FileUpdateChange,
   McpToolCallResult,
-  ThreadItem,
+  UntimedItem,
 } from '../protocol/generated/types.ts';
 import { itemEffort } from '../protocol/item-effort.ts';
 import { camelCase, Fields } from './fields.ts';
 
 /** Converters of a rollout's tool items. Each returns null if the item lacks a field that clients need. */
-export const rolloutToolItems: Record<string, (item: Fields, id: string) => ThreadItem | null> = {
+export const rolloutToolItems: Record<string, (item: Fields, id: string) => UntimedItem | null> = {
   CommandExecution: commandExecution,
   FileChange: fileChange,
   McpToolCall: mcpToolCall,
@@ -34,7 +34,7 @@ export function pathOf(fields: Fields, key: string): string | null {
   }
 }
 
-function commandExecution(item: Fields, id: string): ThreadItem | null {
+function commandExecution(item: Fields, id: string): UntimedItem | null {
   const cwd = pathOf(item, 'cwd');
   const command = item.text('command') ?? shellText(item.texts('command'));
   if (cwd === null || command === '') return null;
@@ -74,7 +74,7 @@ function commandAction(action: Fields, cwd: string): CommandAction {
   }
 }
 
-function fileChange(item: Fields, id: string): ThreadItem {
+function fileChange(item: Fields, id: string): UntimedItem {
   const changes = item.object('changes');
   return {
     type: 'fileChange',
@@ -93,7 +93,7 @@ function change(path: string, fields: Fields): FileUpdateChange {
   return { path, kind: { type: 'update', move_path: fields.text('move_path') }, diff: fields.text('unified_diff') ?? '' };
 }
 
-function mcpToolCall(item: Fields, id: string): ThreadItem | null {
+function mcpToolCall(item: Fields, id: string): UntimedItem | null {
   const [server, tool] = [item.text('server'), item.text('tool')];
   if (server === null || tool === null) return null;
   const message = item.object('error').text('message') ?? item.text('error');
@@ -121,7 +121,7 @@ function mcpResult(item: Fields): McpToolCallResult | null {
   };
 }
 
-function dynamicToolCall(item: Fields, id: string): ThreadItem | null {
+function dynamicToolCall(item: Fields, id: string): UntimedItem | null {
   const tool = item.text('tool');
   if (tool === null) return null;
   return {
@@ -144,7 +144,7 @@ function toolContent(part: Fields): DynamicToolCallOutputContentItem[] {
   return audioUrl === null ? [] : [{ type: 'inputAudio', audioUrl }];
 }
 
-function collabAgentToolCall(item: Fields, id: string): ThreadItem | null {
+function collabAgentToolCall(item: Fields, id: string): UntimedItem | null {
   const tool = word(item, 'tool', [
     'spawnAgent',
     'sendInput',
@@ -183,7 +183,7 @@ function agentState(states: Fields, threadId: string): CollabAgentState {
   return { status: AGENT_STATES.find((state) => state === status) ?? 'notFound', message: said.text(key) };
 }
 
-function subAgentActivity(item: Fields, id: string): ThreadItem | null {
+function subAgentActivity(item: Fields, id: string): UntimedItem | null {
   const kind = word(item, 'kind', ['started', 'interacted', 'interrupted', 'completed']);
   const [agentThreadId, agentPath] = [item.text('agent_thread_id'), item.text('agent_path')];
   if (kind === null || agentThreadId === null || agentPath === null) return null;

@@ -47,3 +47,25 @@ export interface ItemQuery extends SliceQuery {
   /** The page begins with this item. For use without a cursor. */
   fromItemId?: string | null;
 }
+
+/** Which threads a list has, and in which order. */
+export interface ThreadQuery extends PageQuery {
+  archived: boolean;
+  sortKey: 'createdAt' | 'updatedAt' | 'recencyAt';
+  /** Null: every provider. */
+  modelProviders: string[] | null;
+  /** Null: every working directory. */
+  cwds: string[] | null;
+  /** Null: every source. Each entry is a kind of source: the source's string, `custom`, or `subAgent…`. */
+  sources: string[] | null;
+  /** Null: every originator. */
+  originators: string[] | null;
+  /** Only agents that this thread started. Null: every thread. */
+  parentId: string | null;
+  /** Only agents below this thread, at any depth. Null: every thread. */
+  ancestorId: string | null;
+  /** Null: no thread is excluded. */
+  excludedIds: string[] | null;
+  /** A part of the name or the preview, in any case. Null: every thread. */
+  searchTerm: string | null;
+}

@@ -1,7 +1,7 @@
-import type { ItemApprovalReview, ThreadItem } from '../protocol/generated/types.ts';
+import type { ItemApprovalReview, UntimedItem } from '../protocol/generated/types.ts';
 
 /** Whether an unfinished item has nothing to show: it consists of text only, and the text is empty, or it says that something is done. */
-export function isBlank(item: ThreadItem): boolean {
+export function isBlank(item: UntimedItem): boolean {
   if (item.type === 'contextCompaction') return true;
   return (item.type === 'agentMessage' || item.type === 'plan') && item.text === '';
 }
@@ -10,7 +10,7 @@ export function isBlank(item: ThreadItem): boolean {
  * Returns an unfinished item as it is shown once its writer is gone. An item with the status `inProgress` becomes `failed`;
  * any other item stays as it is, with the text that it has so far.
  */
-export function settleItem(item: ThreadItem): ThreadItem {
+export function settleItem(item: UntimedItem): UntimedItem {
   switch (item.type) {
     case 'commandExecution':
     case 'fileChange':

@@ -18,9 +18,10 @@ import type {
   TokenUsageBreakdown,
   TurnError,
   TurnItemsView,
+  UntimedItem,
 } from '../protocol/generated/types.ts';
 import type { GoalRecord } from './goal-record.ts';
-import type { HistoryPage, ItemQuery, Page, PageQuery, TurnQuery } from './page-query.ts';
+import type { HistoryPage, ItemQuery, Page, ThreadQuery, TurnQuery } from './page-query.ts';
 
 /**
  * The settings of a thread's next turn: the configuration that the thread started with, and every override since then. Stored
@@ -69,14 +70,15 @@ export interface ThreadRecord {
   updatedAtMs: number;
   /** When the last turn began: lists sort by it as `recencyAt`. */
   recencyAtMs: number;
-  /** False until the thread's first turn. Until then the thread is stored but not listed. */
+  /** False until the thread's first turn or goal. Until then the thread is stored but not listed. */
   listed: boolean;
   archivedAtMs: number | null;
   ephemeral: boolean;
   /** At most NAME_CHARS_MAX long. */
   name: string | null;
-  /** The text of the first user message; empty if there is none yet. */
+  /** The text of the first user message or goal. Until there is one, of the first command of the user; else empty. */
   preview: string;
+  previewIsCommand: boolean;
   path: string | null;
   forkedFromId: string | null;
   source: SessionSource;
@@ -115,6 +117,7 @@ export type ThreadPatch = Partial<
     | 'archivedAtMs'
     | 'name'
     | 'preview'
+    | 'previewIsCommand'
     | 'gitInfo'
     | 'settings'
     | 'tokenUsage'
@@ -152,8 +155,8 @@ export type LogEntry =
       /** The thread's total token usage at that time. Null or missing if unknown. */
       tokenUsage?: ThreadTokenUsage | null;
     }
-  | { kind: 'item'; turnId: string; item: ThreadItem; startedAtMs: number; completedAtMs: number; partial?: boolean; running?: boolean }
-  | { kind: 'lateItem'; turnId: string; item: ThreadItem; startedAtMs: number; completedAtMs: number }
+  | ({ kind: 'item'; partial?: boolean; running?: boolean } & StoredItem)
+  | ({ kind: 'lateItem' } & StoredItem)
   | { kind: 'model'; turnId: string | null; item: ResponseItem; deferred?: boolean; replaces?: true; author?: Author }
   | { kind: 'deferredRead'; turnId: string }
   | { kind: 'compacted'; turnId: string | null; items: ResponseItem[]; authors?: (Author | null)[] };
@@ -169,10 +172,11 @@ export type LogEntry =
  */
 export type Author = 'user' | 'parent' | 'approval' | 'client' | 'context' | 'server';
 
+/** An item and its times. One that a client has put into the history by itself has none. */
 export interface StoredItem {
   turnId: string;
-  item: ThreadItem;
-  startedAtMs: number;
+  item: UntimedItem;
+  startedAtMs: number | null;
   completedAtMs: number | null;
 }
 
@@ -202,27 +206,6 @@ export interface ModelSlice {
   cursor: string | null;
   /** Whether more entries are stored after these. */
   more: boolean;
-}
-
-export interface ThreadQuery extends PageQuery {
-  archived: boolean;
-  sortKey: 'createdAt' | 'updatedAt' | 'recencyAt';
-  /** Null: every provider. */
-  modelProviders: string[] | null;
-  /** Null: every working directory. */
-  cwds: string[] | null;
-  /** Null: every source. Each entry is a kind of source: the source's string, `custom`, or `subAgent…`. */
-  sources: string[] | null;
-  /** Null: every originator. */
-  originators: string[] | null;
-  /** Only agents that this thread started. Null: every thread. */
-  parentId: string | null;
-  /** Only agents below this thread, at any depth. Null: every thread. */
-  ancestorId: string | null;
-  /** Null: no thread is excluded. */
-  excludedIds: string[] | null;
-  /** A part of the name or the preview, in any case. Null: every thread. */
-  searchTerm: string | null;
 }
 
 /** An agent below a thread: a thread that an agent started. */

@@ -11,8 +11,8 @@ import type {
   GuardianApprovalReviewAction,
   ItemApprovalReview,
   ServerRequests,
-  ThreadItem,
   TokenUsageBreakdown,
+  UntimedItem,
 } from '../protocol/generated/types.ts';
 import type { LogEntry, ThreadSettings } from '../store/thread-store.ts';
 import { type Denial, type InterruptCause, refusalText } from './denial.ts';
@@ -27,7 +27,7 @@ export type ActionKind = 'command' | 'stdin' | 'patch' | 'permissions' | 'mcpToo
 export interface Action {
   readonly kind: ActionKind;
   /** The item that shows the action to clients, as it begins. Null if clients do not see the action. */
-  readonly item: ThreadItem | null;
+  readonly item: UntimedItem | null;
   /** True: the item begins before the action is judged, so clients also see it if it is refused. */
   readonly isShownFirst?: true;
   /** Decides by policy and grants. Changes nothing. */
@@ -113,7 +113,7 @@ export interface ActionOutcome {
   /** The tools that a search has found, as the provider's API takes them. */
   foundTools?: readonly JsonObject[];
   /** The item as it completes. `runsOn`: the action completes its item itself, later. Absent if the action has no item. */
-  item?: ThreadItem | 'runsOn';
+  item?: UntimedItem | 'runsOn';
   /** The command in the background that the call has begun or reached. `isOver`: it has ended. */
   session?: { number: number; isOver: boolean };
   /** Notifications for clients after the completed item. */
@@ -167,12 +167,12 @@ export interface OpenItem {
   /** The time at which it began, on the monotonic clock, in milliseconds. */
   readonly startedMs: number;
   /** The item as it is now. */
-  readonly item: ThreadItem;
+  readonly item: UntimedItem;
   /**
    * Updates the item; a function is called when the item is saved. Saves at most once per interval, so a killed server loses at
    * most the changes of one interval. Sends the announcement at once.
    */
-  update(item: ThreadItem | (() => ThreadItem), announcement?: Announcement): void;
+  update(item: UntimedItem | (() => UntimedItem), announcement?: Announcement): void;
   /**
    * Adds a review of the action to the item, or replaces the one with the same id: all later versions of the item have it. Saves the
    * item, and then sends the announcements. Rejects with the store's error.
@@ -184,7 +184,7 @@ export interface OpenItem {
    * Stores the whole item, with other entries, and tells clients. To be called once. If the store fails, both happen as soon as it works
    * again. `others` is called in the moment in which they get their place among what the thread stores.
    */
-  complete(item: ThreadItem, others?: () => readonly LogEntry[]): Promise<void>;
+  complete(item: UntimedItem, others?: () => readonly LogEntry[]): Promise<void>;
 }
 
 /** An action that needs no decision and has no item. */

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { ModelEvent } from '../../src/model/model.ts';
 import type { AskForApproval, FileChangeApprovalDecision, SandboxMode, ThreadItem } from '../../src/protocol/generated/types.ts';
 import { idOf } from '../support/counting-ids.ts';
-import { START_MS } from '../support/expected.ts';
+import { begun, START_MS, timed } from '../support/expected.ts';
 import { Gate } from '../support/gate.ts';
 import { text } from '../support/test-client.ts';
 import { conversation, functionCall, message, response, type ScriptedResponse, TestModel } from '../support/test-model.ts';
@@ -85,7 +85,7 @@ describe('a patch', () => {
     const server = await threadWith([response(patchCall(patch))], { files: { 'del.txt': 'gone\n', 'a.txt': 'a\n' } });
     const turn = await server.client.turn(idOf(1), 'go');
     const ids = { threadId: idOf(1), turnId: turn.id };
-    const item = {
+    const item = timed({
       type: 'fileChange',
       id: 'c1',
       changes: [
@@ -94,11 +94,11 @@ describe('a patch', () => {
         { path: join(server.cwd, 'new.txt'), kind: { type: 'add' }, diff: 'one\n' },
       ],
       status: 'inProgress',
-    };
+    });
     const output = 'Success. Updated the following files:\nA new.txt\nM b.txt\nD del.txt\n';
     const told = server.client.messages.filter(({ params }) => /fileChange|diff --git/.test(JSON.stringify(params)));
     expect(told.map(({ method, params }) => ({ method, params }))).toEqual([
-      { method: 'item/started', params: { ...ids, item, startedAtMs: START_MS } },
+      { method: 'item/started', params: { ...ids, item: begun(item), startedAtMs: START_MS } },
       { method: 'item/completed', params: { ...ids, item: { ...item, status: 'completed' }, completedAtMs: START_MS } },
       {
         method: 'turn/diff/updated',

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { ModelEvent } from '../../src/model/model.ts';
 import type { ResponseItem, ThreadItem } from '../../src/protocol/generated/types.ts';
 import { idOf } from '../support/counting-ids.ts';
-import { ANY_ID, agentItem, brief, userItem } from '../support/expected.ts';
+import { ANY_ID, agentItem, begun, brief, timed, userItem } from '../support/expected.ts';
 import { conversation, message, reasoning, response, said, TestModel, webSearch } from '../support/test-model.ts';
 import { startServer, type TestServer } from '../support/test-server.ts';
 
@@ -48,7 +48,7 @@ describe('a message', () => {
       ...message('no deltas', { deltas: [] }),
     ]);
     expect(items).toEqual([agentItem('no beginning'), agentItem('no deltas')]);
-    expect(started).toEqual([agentItem(''), agentItem('')]);
+    expect(started).toEqual([agentItem(''), agentItem('')].map(begun));
   });
 
   test('keeps its phase', async () => {
@@ -57,7 +57,7 @@ describe('a message', () => {
       ...message('done', { phase: 'final_answer', id: 'b' }),
     ]);
     expect(items).toEqual([agentItem('working', { phase: 'commentary' }), agentItem('done', { phase: 'final_answer' })]);
-    expect(started).toEqual([agentItem('', { phase: 'commentary' }), agentItem('', { phase: 'final_answer' })]);
+    expect(started).toEqual([agentItem('', { phase: 'commentary' }), agentItem('', { phase: 'final_answer' })].map(begun));
   });
 
   test('with a phase that older clients do not know is shown without it', async () => {
@@ -115,7 +115,7 @@ describe('a message', () => {
 describe('reasoning', () => {
   test('is shown with its summary, and without its raw content by default', async () => {
     const server = await turnWith([...reasoning('because', { content: 'raw' }), ...message('ok')]);
-    expect(server.items[0]).toEqual({ type: 'reasoning', id: ANY_ID, summary: ['because'], content: [] });
+    expect(server.items[0]).toEqual(timed({ type: 'reasoning', id: ANY_ID, summary: ['because'], content: [] }));
     expect(server.client.notifications('item/reasoning/textDelta')).toEqual([]);
     expect(await sentBack(server)).toEqual([
       {
@@ -130,7 +130,7 @@ describe('reasoning', () => {
   test('is shown with its raw content if the configuration says so', async () => {
     const config = 'model = "m"\nmodel_provider = "scripted"\nshow_raw_agent_reasoning = true\n';
     const { client, items } = await turnWith([...reasoning('because', { content: 'raw' }), ...message('ok')], config);
-    expect(items[0]).toEqual({ type: 'reasoning', id: ANY_ID, summary: ['because'], content: ['raw'] });
+    expect(items[0]).toEqual(timed({ type: 'reasoning', id: ANY_ID, summary: ['because'], content: ['raw'] }));
     expect(client.notifications('item/reasoning/textDelta').map(({ delta, contentIndex }) => [delta, contentIndex])).toEqual([['raw', 0]]);
   });
 
@@ -139,7 +139,7 @@ describe('reasoning', () => {
     async (raw) => {
       const config = `model = "m"\nmodel_provider = "scripted"\nhide_agent_reasoning = true\n${raw}`;
       const server = await turnWith([...reasoning('because', { content: 'raw' }), ...message('ok')], config);
-      expect(server.started).toEqual([agentItem('')]);
+      expect(server.started).toEqual([begun(agentItem(''))]);
       expect(server.items).toEqual([agentItem('ok')]);
       expect(server.client.messages.filter(({ method }) => method?.startsWith('item/reasoning/'))).toEqual([]);
       expect((await sentBack(server)).map(({ type }) => type)).toEqual(['reasoning', 'message']);
@@ -157,7 +157,7 @@ describe('reasoning', () => {
       { type: 'itemCompleted', item: { ...item, summary: ['a', 'b'].map((text) => ({ type: 'summary_text' as const, text })) } },
       ...message('ok'),
     ]);
-    expect(items[0]).toEqual({ type: 'reasoning', id: ANY_ID, summary: ['a', 'b'], content: [] });
+    expect(items[0]).toEqual(timed({ type: 'reasoning', id: ANY_ID, summary: ['a', 'b'], content: [] }));
     const deltas = client.notifications('item/reasoning/summaryTextDelta').map(({ delta, summaryIndex }) => [delta, summaryIndex]);
     expect(deltas).toEqual([
       ['a', 0],
@@ -167,8 +167,10 @@ describe('reasoning', () => {
   });
 });
 
+type WebSearch = Extract<ThreadItem, { type: 'webSearch' }>;
+
 describe('a web search', () => {
-  const searches: [string, Parameters<typeof webSearch>[0], object][] = [
+  const searches: [string, Parameters<typeof webSearch>[0], Pick<WebSearch, 'query' | 'action'>][] = [
     ['for one thing', { type: 'search', query: 'bread' }, { query: 'bread', action: { type: 'search', query: 'bread', queries: null } }],
     [
       'for several',
@@ -201,8 +203,8 @@ describe('a web search', () => {
 
   test.each(searches)('%s', async (_name, action, shown) => {
     const server = await turnWith([...webSearch(action), ...message('found')]);
-    expect(server.started[0]).toEqual({ type: 'webSearch', id: 'ws_1', query: '', action: { type: 'other' }, results: null });
-    expect(server.items[0]).toEqual({ type: 'webSearch', id: 'ws_1', ...shown, results: null });
+    expect(server.started[0]).toMatchObject({ type: 'webSearch', id: 'ws_1', query: '', action: { type: 'other' }, results: null });
+    expect(server.items[0]).toEqual(timed({ type: 'webSearch', id: 'ws_1', ...shown, results: null }));
     const call = { type: 'web_search_call', id: 'ws_1', status: 'completed', ...(action === undefined ? {} : { action }) };
     expect(await sentBack(server)).toEqual([call, said('found')]);
   });
@@ -210,23 +212,23 @@ describe('a web search', () => {
   test('shows the results that it came with, also in histories; the model does not read them again', async () => {
     const call = { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'bread' } } as const;
     const results = [{ title: 'Bread', url: 'https://a/' }, 'more'];
-    const begun = { ...call, status: 'in_progress' };
     const found: ModelEvent[] = [
-      { type: 'itemStarted', item: begun },
+      { type: 'itemStarted', item: { ...call, status: 'in_progress' } },
       { type: 'itemCompleted', item: Object.assign({ ...call }, { results }) },
     ];
     const model = new TestModel(response(found, message('found')), response(message('ok')));
     const server = await startServer({ model });
     const { thread } = await server.client.request('thread/start', {});
     await server.client.turn(thread.id, 'hi');
-    const shown = { type: 'webSearch', id: 'ws_1', query: 'bread', action: { type: 'search', query: 'bread', queries: null } };
-    expect(server.client.notifications('item/started')[1]?.item).toEqual({ ...shown, results: null });
-    expect(server.client.notifications('item/completed')[1]?.item).toEqual({ ...shown, results });
+    const action = { type: 'search' as const, query: 'bread', queries: null };
+    const shown = { type: 'webSearch' as const, id: 'ws_1', query: 'bread', action };
+    expect(server.client.notifications('item/started')[1]?.item).toEqual(begun(timed({ ...shown, results: null })));
+    expect(server.client.notifications('item/completed')[1]?.item).toEqual(timed({ ...shown, results }));
     const again = await server.restart();
     const resumed = await again.client.request('thread/resume', { threadId: thread.id });
-    expect(resumed.thread.turns[0]?.items[1]).toEqual({ ...shown, results });
+    expect(resumed.thread.turns[0]?.items[1]).toEqual(timed({ ...shown, results }));
     const forked = await again.client.request('thread/fork', { threadId: thread.id });
-    expect(forked.thread.turns[0]?.items[1]).toEqual({ ...shown, results });
+    expect(forked.thread.turns[0]?.items[1]).toEqual(timed({ ...shown, results }));
     await again.client.turn(thread.id, 'more');
     expect(model.request(2).input.filter(({ type }) => type === 'web_search_call')).toEqual([call]);
   });
@@ -264,9 +266,9 @@ test('an image that the model generated', async () => {
     { type: 'itemCompleted', item },
     ...message('there'),
   ]);
-  const shown = { type: 'imageGeneration', id: ANY_ID, revisedPrompt: 'a cat', savedPath: null };
-  expect(server.items[0]).toEqual({ ...shown, status: 'completed', result: item.result });
-  expect(server.started[0]).toEqual({ ...shown, revisedPrompt: null, status: 'in_progress', result: '' });
+  const shown = { type: 'imageGeneration', id: ANY_ID, revisedPrompt: 'a cat', savedPath: null } as const;
+  expect(server.items[0]).toEqual(timed({ ...shown, status: 'completed', result: item.result }));
+  expect(server.started[0]).toEqual(begun(timed({ ...shown, revisedPrompt: null, status: 'in_progress', result: '' })));
   expect(await sentBack(server)).toEqual([item, said('there')]);
 });
 

@@ -65,7 +65,7 @@ test('a streaming message is stored with all but its latest text, and the model 
     turnOf({
       id: server.turnId,
       status: 'interrupted',
-      items: [userItem('hi'), agentItem('par')],
+      items: [userItem('hi'), agentItem('par', { completedAtMs: expect.any(Number) })],
       completedAt: expect.any(Number),
       durationMs: expect.any(Number),
     }),

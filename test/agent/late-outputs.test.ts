@@ -10,7 +10,7 @@ import { ActiveTurn } from '../../src/agent/turn/active-turn.ts';
 import { TurnParts } from '../../src/agent/turn/turn-parts.ts';
 import { atOnce } from '../../src/base/pace.ts';
 import { Grants } from '../../src/policy/permissions/grants.ts';
-import type { ItemApprovalReview, ResponseItem, ThreadItem } from '../../src/protocol/generated/types.ts';
+import type { ItemApprovalReview, ResponseItem, UntimedItem } from '../../src/protocol/generated/types.ts';
 import { ModelItems } from '../../src/store/model-items.ts';
 import { StoreError } from '../../src/store/store-error.ts';
 import type { LogEntry, ThreadSettings, WriteChanges } from '../../src/store/thread-store.ts';
@@ -57,7 +57,7 @@ function callsOfTurn(append: (entries: readonly LogEntry[], changes: WriteChange
   };
   /** Begins the calls of a response to the call `call_0`, which calls a tool that ends while a review of it is being saved. */
   const respond = async (number: number) => {
-    const item: ThreadItem = { type: 'fileChange', id: `i${number}`, changes: [], status: 'inProgress' };
+    const item: UntimedItem = { type: 'fileChange', id: `i${number}`, changes: [], status: 'inProgress' };
     const performed = new Gate();
     const action: Action = {
       ...{ kind: 'other', item, judge: () => ({ run: UNCONFINED }), refused: broken },

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ModelEvent } from '../../src/model/model.ts';
 import { idOf } from '../support/counting-ids.ts';
-import { ANY_ID } from '../support/expected.ts';
+import { ANY_ID, timed } from '../support/expected.ts';
 import { failed, messageBegun, reasoning, TestModel } from '../support/test-model.ts';
 import { startServer } from '../support/test-server.ts';
 
@@ -56,5 +56,5 @@ test('a reasoning part with a huge index allocates nothing', async () => {
   await server.client.request('thread/start', {});
   await server.client.turn(idOf(1), 'hi');
   const { thread } = await server.client.request('thread/read', { threadId: idOf(1), includeTurns: true });
-  expect(thread.turns[0]?.items[1]).toEqual({ type: 'reasoning', id: ANY_ID, summary: ['', '', 'far away'], content: [] });
+  expect(thread.turns[0]?.items[1]).toEqual(timed({ type: 'reasoning', id: ANY_ID, summary: ['', '', 'far away'], content: [] }));
 });

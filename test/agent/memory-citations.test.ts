@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { ThreadItem } from '../../src/protocol/generated/types.ts';
+import type { UntimedItem } from '../../src/protocol/generated/types.ts';
 import { citationSplitter, memoryCitation } from '../../src/rollout/memory-citation.ts';
 import { idOf } from '../support/counting-ids.ts';
 import { agentItem, userItem } from '../support/expected.ts';
@@ -24,7 +24,7 @@ test('citations of memories are passed on apart from the text, stored, and read 
   const deltas = TEXT.match(/[\s\S]{1,5}/g) ?? [];
   server.model.push(response(message(TEXT, { deltas })), response(message('next')));
   await server.client.turn(idOf(1), 'hi');
-  const item = { ...agentItem('An answer.\n'), memoryCitation: CITATION } as ThreadItem;
+  const item = { ...agentItem('An answer.\n'), memoryCitation: CITATION } as UntimedItem;
   const completed = server.client.notifications('item/completed').map((params) => params.item);
   expect(completed).toEqual([userItem('hi'), item]);
   const shown = server.client.notifications('item/agentMessage/delta').map(({ delta }) => delta);

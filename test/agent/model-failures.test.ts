@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { idOf } from '../support/counting-ids.ts';
-import { agentItem, brief, turnOf, userItem } from '../support/expected.ts';
+import { ANY_ID, agentItem, brief, timed, turnOf, userItem } from '../support/expected.ts';
 import { Gate } from '../support/gate.ts';
 import { text } from '../support/test-client.ts';
 import {
@@ -81,7 +81,7 @@ describe('a model that fails', () => {
     await server.client.turn(idOf(1), 'one');
     expect((await readTurns(server))[0]?.items).toEqual([
       userItem('one'),
-      { type: 'reasoning', id: expect.any(String), summary: ['bec'], content: [] },
+      timed({ type: 'reasoning', id: ANY_ID, summary: ['bec'], content: [] }),
     ]);
     await server.client.turn(idOf(1), 'two');
     expect(conversation(server.model.request(2))).toEqual([asked('one'), asked('two')]);

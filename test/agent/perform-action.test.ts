@@ -8,14 +8,14 @@ import { ActiveTurn } from '../../src/agent/turn/active-turn.ts';
 import { TurnParts } from '../../src/agent/turn/turn-parts.ts';
 import { Grants } from '../../src/policy/permissions/grants.ts';
 import type { Announcement } from '../../src/protocol/announcement.ts';
-import type { ThreadItem } from '../../src/protocol/generated/types.ts';
+import type { UntimedItem } from '../../src/protocol/generated/types.ts';
 import type { ThreadSettings, ThreadWriter } from '../../src/store/thread-store.ts';
 import { type Action, type ActionOutcome, type Judgement, type OpenItem, UNCONFINED } from '../../src/tools/action.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { RecordingLog } from '../support/recording-log.ts';
 
 const threadId = 't';
-const ITEM: ThreadItem = { type: 'fileChange', id: 'i', changes: [], status: 'inProgress' };
+const ITEM: UntimedItem = { type: 'fileChange', id: 'i', changes: [], status: 'inProgress' };
 
 const writer: ThreadWriter = {
   threadId,

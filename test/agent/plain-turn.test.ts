@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { BASE_INSTRUCTIONS } from '../../src/instructions/base-instructions.ts';
+import type { ThreadItem } from '../../src/protocol/generated/types.ts';
 import { idOf } from '../support/counting-ids.ts';
-import { agentItem, START, START_MS, turnOf, userItem } from '../support/expected.ts';
+import { agentItem, begun, START, START_MS, timed, turnOf, userItem } from '../support/expected.ts';
 import { gatedStore } from '../support/gated-store.ts';
 import { asked, functionCall, message, reasoning, response, TestModel, USAGE } from '../support/test-model.ts';
 import { startServer } from '../support/test-server.ts';
@@ -15,8 +16,8 @@ test('all messages of a plain turn, from its request to its end', async () => {
   const { id: turnId } = await server.client.turn(idOf(1), 'hi');
   const ids = { threadId: idOf(1), turnId };
   const [user, thought, answer] = server.client.notifications('item/started').map(({ item }) => item.id);
-  const reasoningItem = { type: 'reasoning', id: thought, summary: ['because'], content: [] };
-  const started = (item: object) => ({ method: 'item/started', params: { ...ids, item, startedAtMs: START_MS } });
+  const reasoningItem = timed({ type: 'reasoning', id: thought ?? '', summary: ['because'], content: [] });
+  const started = (item: ThreadItem) => ({ method: 'item/started', params: { ...ids, item: begun(item), startedAtMs: START_MS } });
   const completed = (item: object) => ({ method: 'item/completed', params: { ...ids, item, completedAtMs: START_MS } });
   const inProgress = turnOf({
     id: turnId,

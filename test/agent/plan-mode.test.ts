@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ModelEvent } from '../../src/model/model.ts';
 import { idOf } from '../support/counting-ids.ts';
-import { ANY_ID, agentItem, userItem } from '../support/expected.ts';
+import { ANY_ID, agentItem, begun, timed, userItem } from '../support/expected.ts';
 import { Gate } from '../support/gate.ts';
 import { runs } from '../support/runs.ts';
 import { text } from '../support/test-client.ts';
@@ -30,9 +30,9 @@ function itemsOf({ client }: TestServer, method: 'item/started' | 'item/complete
 describe('in plan mode', () => {
   test('the text between the tags is a separate item, the rest is the message', async () => {
     const server = await planned(message(PLAN));
-    const plan = { type: 'plan', id: ANY_ID, text: '# Plan\n- one\n' };
+    const plan = timed({ type: 'plan', id: ANY_ID, text: '# Plan\n- one\n' });
     const spoken = agentItem('First this.\nWhat do you think?');
-    expect(itemsOf(server, 'item/started')).toEqual([agentItem(''), { ...plan, text: '' }]);
+    expect(itemsOf(server, 'item/started')).toEqual([agentItem(''), { ...plan, text: '' }].map(begun));
     expect(itemsOf(server, 'item/completed')).toEqual([plan, spoken]);
     const [turn] = server.client.notifications('turn/completed');
     expect(turn?.turn.items).toEqual([spoken]);
@@ -86,14 +86,14 @@ describe('in plan mode', () => {
     for (const deltas of [[whole], [...whole]]) {
       const server = await planned(message(whole, { deltas }));
       const items = itemsOf(server, 'item/completed');
-      expect(items).toEqual([...(plan === null ? [] : [{ type: 'plan', id: ANY_ID, text: plan }]), agentItem(said)]);
+      expect(items).toEqual([...(plan === null ? [] : [timed({ type: 'plan', id: ANY_ID, text: plan })]), agentItem(said)]);
     }
   });
 
   test('a message that consists of the plan only is not shown as a message', async () => {
     const server = await planned(message('<proposed_plan>\nAll of it\n</proposed_plan>'));
-    const plan = { type: 'plan', id: ANY_ID, text: 'All of it\n' };
-    expect(itemsOf(server, 'item/started')).toEqual([{ ...plan, text: '' }]);
+    const plan = timed({ type: 'plan', id: ANY_ID, text: 'All of it\n' });
+    expect(itemsOf(server, 'item/started')).toEqual([begun({ ...plan, text: '' })]);
     expect(itemsOf(server, 'item/completed')).toEqual([plan]);
     const [turn] = server.client.notifications('turn/completed');
     expect(turn?.turn.items).toEqual([]);
@@ -106,7 +106,7 @@ describe('in plan mode', () => {
       message('<proposed_plan>\nA\n</proposed_plan>\nGood?', { deltas: ['<proposed_plan>\nA\n</proposed_plan>\n', 'Good?'] }),
     );
     expect(itemsOf(server, 'item/started').map(({ type }) => type)).toEqual(['plan', 'agentMessage']);
-    expect(itemsOf(server, 'item/completed')).toEqual([{ type: 'plan', id: ANY_ID, text: 'A\n' }, agentItem('Good?')]);
+    expect(itemsOf(server, 'item/completed')).toEqual([timed({ type: 'plan', id: ANY_ID, text: 'A\n' }), agentItem('Good?')]);
   });
 
   test('an empty message without a plan is shown', async () => {
@@ -116,7 +116,7 @@ describe('in plan mode', () => {
 
   test('a plan without a closing tag goes on to the end', async () => {
     const server = await planned(message('So:\n<proposed_plan>\nopen end'));
-    expect(itemsOf(server, 'item/completed')).toEqual([{ type: 'plan', id: ANY_ID, text: 'open end' }, agentItem('So:\n')]);
+    expect(itemsOf(server, 'item/completed')).toEqual([timed({ type: 'plan', id: ANY_ID, text: 'open end' }), agentItem('So:\n')]);
   });
 
   test('two messages that each have a plan give two plans', async () => {
@@ -139,7 +139,7 @@ describe('in plan mode', () => {
     await server.client.turnCompleted(turn.id);
     expect(itemsOf(server, 'item/completed')).toEqual([]);
     const { thread } = await server.client.request('thread/read', { threadId: idOf(1), includeTurns: true });
-    expect(thread.turns[0]?.items).toEqual([userItem('hi'), agentItem('Look:\n'), { type: 'plan', id: ANY_ID, text: '# Plan' }]);
+    expect(thread.turns[0]?.items).toEqual([userItem('hi'), agentItem('Look:\n'), timed({ type: 'plan', id: ANY_ID, text: '# Plan' })]);
   });
 });
 

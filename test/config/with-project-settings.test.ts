@@ -61,6 +61,7 @@ const USERS: SettingName[] = [
   'shell_environment_policy.set',
   'show_raw_agent_reasoning',
   'features.hooks',
+  'features.shell_snapshot',
   'features.web_search_request',
   'tools.web_search',
   'skills.config',

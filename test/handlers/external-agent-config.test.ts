@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { ExternalAgentConfigImportTypeResult, ExternalAgentConfigWantedItem } from '../../src/protocol/generated/types.ts';
 import { tempFolder, writeFiles } from '../config/temp-folder.ts';
 import { startServer, type TestServer } from '../support/test-server.ts';
@@ -86,7 +86,7 @@ describe('externalAgentConfig/detect', () => {
   test('finds nothing without folders, and reads the home folder only if it is asked to', async () => {
     const { client } = await start(HOME_FILES);
     expect(await client.request('externalAgentConfig/detect', {})).toEqual({ items: [], connectors: [] });
-    const asked = { cwds: ['/nowhere', 'relative'], maxSessions: 3 };
+    const asked = { cwds: ['/nowhere/absent', 'relative'], maxSessions: 3 };
     expect(await client.request('externalAgentConfig/detect', asked)).toEqual({ items: [], connectors: [] });
   });
 
@@ -255,12 +255,38 @@ describe('externalAgentConfig/import', () => {
     expect((await listed()).find(({ eventName }) => eventName === 'stop')?.enabled).toBe(true);
   });
 
+  test('the hooks of a project whose `.codex` is the home are switched off, as those of the home', async () => {
+    const folder = tempFolder({ 'user/.claude/settings.json': json({ hooks: { Stop: [hook('true')] } }), 'user/.codex/x': '' });
+    symlinkSync(join(folder, 'user/.codex'), join(folder, 'home'));
+    const user = join(folder, 'user');
+    const server = await startServer({ folder, env: { HOME: user }, config: CONFIG });
+    const title = 'switched off: to switch a hook on, set enabled = true in its [hooks.state] in config.toml';
+    expect(await imported(server, [item('HOOKS', { cwd: user })])).toEqual([
+      { itemType: 'HOOKS', failures: [], successes: [success('HOOKS', 'Stop', { cwd: user, title })] },
+    ]);
+    const { data } = await server.client.request('hooks/list', { cwds: [user] });
+    expect(data[0]?.hooks.map(({ eventName, enabled }) => ({ eventName, enabled }))).toEqual([{ eventName: 'stop', enabled: false }]);
+  });
+
   test('only what an item names is taken', async () => {
     const servers = { one: { command: 'a' }, two: { command: 'b' } };
     const server = await start({ 'user/.claude.json': json({ mcpServers: servers }) });
     const results = await imported(server, [item('MCP_SERVER_CONFIG', { details: { mcpServers: [{ name: 'two' }, { name: 'three' }] } })]);
     expect(results).toEqual([{ itemType: 'MCP_SERVER_CONFIG', failures: [], successes: [success('MCP_SERVER_CONFIG', 'two')] }]);
     expect(await imported(server, [])).toEqual([]);
+  });
+
+  test('a sandbox mode is taken, although the trust in the folder of the server gives one', async () => {
+    const folder = tempFolder({ 'user/.claude/settings.json': json({ sandbox: { enabled: true } }) });
+    const trusted = `${CONFIG}[projects.${json(join(folder, 'work'))}]\ntrust_level = "trusted"\n`;
+    const server = await startServer({ folder, env: { HOME: join(folder, 'user') }, config: trusted });
+    const source = join(folder, 'user/.claude/settings.json');
+    const target = join(server.home, 'config.toml');
+    const title = 'config.toml has these settings now, with values as the source has them: sandbox_mode';
+    expect(await imported(server, [item('CONFIG')])).toEqual([
+      { itemType: 'CONFIG', failures: [], successes: [success('CONFIG', source, { target, title })] },
+    ]);
+    expect(readFileSync(target, 'utf8')).toContain('sandbox_mode = "workspace-write"');
   });
 
   test('nothing of the user is replaced', async () => {
@@ -333,6 +359,42 @@ describe('what heddle cannot have is refused by itself, and the others are taken
     expect(result?.failures.map(({ source }) => source)).toEqual(['a b', 'a"b']);
   });
 
+  test('more servers than heddle looks at', async () => {
+    const names = Array.from({ length: 102 }, (_, at) => `s${String(at).padStart(3, '0')}`);
+    const mcpServers = Object.fromEntries(names.map((name) => [name, { command: 'a' }]));
+    const server = await start({ 'user/.claude.json': json({ mcpServers }) });
+    const [result] = await imported(server, [item('MCP_SERVER_CONFIG', { details: { mcpServers: [{ name: 's099' }, { name: 's100' }] } })]);
+    expect(result?.successes.map(({ source }) => source)).toEqual(['s099']);
+    const message = 'there are more than 100 servers: this one and those after it are left';
+    expect(result?.failures).toEqual([failure('MCP_SERVER_CONFIG', 's100', message)]);
+  });
+
+  test('servers in a file with a large state, and not those that are large themselves', async () => {
+    const state = { history: 'x'.repeat(300_000) };
+    const large = { mcpServers: { b: { command: 'x'.repeat(300_000) } } };
+    const files = { 'repo/x': '' };
+    const server = await start(files);
+    const projects = { [server.repo]: large };
+    writeFiles(server.folder, { 'user/.claude.json': json({ ...state, projects, mcpServers: { a: { command: 'a' } } }) });
+    const results = await imported(server, [item('MCP_SERVER_CONFIG'), item('MCP_SERVER_CONFIG', { cwd: server.repo })]);
+    expect(results.flatMap(({ successes }) => successes)).toEqual([success('MCP_SERVER_CONFIG', 'a')]);
+    const path = join(server.user, '.claude.json');
+    const message = `${path}: projects: ${server.repo}: mcpServers is larger than 262144 bytes`;
+    expect(results.flatMap(({ failures }) => failures)).toEqual([
+      failure('MCP_SERVER_CONFIG', path, message, { cwd: server.repo, failureStage: 'read' }),
+    ]);
+  });
+
+  test('more hooks than heddle looks at', async () => {
+    const hooks = { Stop: Array.from({ length: 200 }, () => hook('true')) };
+    const server = await start({ 'user/.claude/settings.json': json({ hooks }) });
+    const source = join(server.user, '.claude/settings.json');
+    const message = `${source} has more than 400 hooks, groups of hooks and events`;
+    expect(await imported(server, [item('HOOKS')])).toEqual([
+      { itemType: 'HOOKS', successes: [], failures: [failure('HOOKS', source, message, { failureStage: 'read' })] },
+    ]);
+  });
+
   test('hooks that heddle does not have, or that need what it does not set', async () => {
     const hooks = {
       Stop: [{ hooks: [{ type: 'command', command: 'true' }, { type: 'command', command: '$CLAUDE_PROJECT_DIR/x' }, { type: 'other' }] }],
@@ -360,20 +422,37 @@ describe('what heddle cannot have is refused by itself, and the others are taken
       item('MEMORY'),
       item('SESSIONS'),
       item('CONFIG', { cwd: server.repo }),
-      item('AGENTS_MD', { cwd: '/nowhere' }),
+      item('AGENTS_MD', { cwd: join(server.folder, 'absent') }),
     ]);
     const source = join(server.repo, '.claude/settings.json');
+    const absent = join(server.folder, 'absent');
     expect(results.flatMap(({ failures, successes }) => [...successes, ...failures])).toEqual([
       failure('MEMORY', null, 'heddle does not import items of the type MEMORY'),
       failure('SESSIONS', null, 'heddle does not import items of the type SESSIONS'),
       failure('CONFIG', source, 'heddle has no counterpart of these settings: model, permissions', { cwd: server.repo }),
       failure('CONFIG', source, 'a project cannot set these in heddle: env', { cwd: server.repo }),
-      failure('AGENTS_MD', '/nowhere', 'there is no such folder', { cwd: '/nowhere', failureStage: 'read' }),
+      failure('AGENTS_MD', absent, 'there is no such folder', { cwd: absent, failureStage: 'read' }),
     ]);
   });
 });
 
 describe('hostile files', () => {
+  test('a folder in a skill that cannot be listed leaves out this skill only', async () => {
+    const server = await start({ 'user/.claude/skills/bad/SKILL.md': SKILL, 'user/.claude/skills/good/SKILL.md': SKILL });
+    const bad = join(server.user, '.claude/skills/bad');
+    // Other ways to remove it fail, because its path is too long.
+    onTestFinished(() => void execFileSync('rm', ['-rf', bad]));
+    const name = 'x'.repeat(250);
+    const deepen = `for (let at = 0; at < 20; at++) { fs.mkdirSync('${name}'); process.chdir('${name}'); }`;
+    execFileSync(process.execPath, ['-e', deepen], { cwd: bad });
+    const { items } = await server.client.request('externalAgentConfig/detect', { includeHome: true });
+    expect(items.map(({ details }) => details?.skills)).toEqual([[{ name: 'good' }]]);
+    const [result] = await imported(server, [item('SKILLS')]);
+    expect(result?.successes).toEqual([success('SKILLS', 'good')]);
+    const message = expect.stringMatching(/ cannot be read: ENAMETOOLONG/);
+    expect(result?.failures).toEqual([failure('SKILLS', 'bad', message, { failureStage: 'read' })]);
+  });
+
   const TYPES = ['CONFIG', 'MCP_SERVER_CONFIG', 'HOOKS', 'SKILLS', 'AGENTS_MD'] as const;
   const ALL = { 'repo/CLAUDE.md': 'x', 'repo/.claude/settings.json': '{}', 'repo/.mcp.json': '{}', 'repo/.claude/skills/s/SKILL.md': 'x' };
   const JSON_FILES = ['.claude/settings.json', '.mcp.json'];
@@ -386,6 +465,7 @@ describe('hostile files', () => {
       [...JSON_FILES, 'CLAUDE.md', '.claude/skills/s/SKILL.md'],
       /cannot be read: /,
     ],
+    ['a large JSON', (path) => writeFileSync(path, json({ x: 'x'.repeat(256 * 1024) })), JSON_FILES, /cannot be read: /],
     ['bytes that are no text', (path) => writeFileSync(path, Buffer.from([0xff])), [...JSON_FILES, 'CLAUDE.md'], /cannot be read: /],
   ];
   test.each(damages)('%s', async (_, damage, paths, message) => {

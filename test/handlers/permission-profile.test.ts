@@ -93,6 +93,26 @@ test('responses name the profile of a thread: at its start, after a turn, a resu
   expect((await next.client.request('thread/resume', { threadId })).activePermissionProfile).toBeNull();
 });
 
+test('the roots of a workspace are normalised, each once and in their order', async () => {
+  const server = await startServer({ config: BASE });
+  const { client, model } = server;
+  const given = ['/opt/b/', '/opt/a/../b', '/opt/./a', '/opt//a', '/', '/opt/b/.'];
+  const expected = { runtimeWorkspaceRoots: ['/opt/b', '/opt/a', '/'] };
+  const shown = { ...expected, thread: { environments: [expected] } };
+  const started = await client.request('thread/start', { runtimeWorkspaceRoots: given });
+  expect(started).toMatchObject(shown);
+  const { id: threadId } = started.thread;
+  model.push(response(message('ok')));
+  await client.turn(threadId, 'hi', { runtimeWorkspaceRoots: ['/opt/c/..'] });
+  expect(await client.request('thread/resume', { threadId })).toMatchObject({ runtimeWorkspaceRoots: ['/opt'] });
+  expect(await client.request('thread/resume', { threadId, runtimeWorkspaceRoots: given })).toMatchObject(shown);
+  expect(await client.request('thread/fork', { threadId, runtimeWorkspaceRoots: ['/a', '/b/', '/a/'] })).toMatchObject({
+    runtimeWorkspaceRoots: ['/a', '/b'],
+  });
+  await client.request('thread/settings/update', { threadId, runtimeWorkspaceRoots: ['/x/y/..', '/x'] });
+  expect(await client.request('thread/resume', { threadId })).toMatchObject({ runtimeWorkspaceRoots: ['/x'] });
+});
+
 test('default_permissions names the profile of threads that name none, and is overridden by requests', async () => {
   const { client } = await startServer({ config: `default_permissions = "dev"\nsandbox_mode = "read-only"\n${BASE}${PROFILES}` });
   expect(await client.request('thread/start', {})).toMatchObject({

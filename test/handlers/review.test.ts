@@ -5,7 +5,7 @@ import { afterDeathOf } from '../agent/after-death-of.ts';
 import { chatStream, counts, DONE, delta, finish } from '../model/chat-stream.ts';
 import { completed, ProviderServer, message as providerMessage, streaming } from '../model/provider-server.ts';
 import { idOf } from '../support/counting-ids.ts';
-import { ANY_ID, agentItem, userItem } from '../support/expected.ts';
+import { ANY_ID, agentItem, timed, userItem } from '../support/expected.ts';
 import { Gate } from '../support/gate.ts';
 import { text } from '../support/test-client.ts';
 import {
@@ -66,8 +66,8 @@ function lastText({ input }: ModelRequest): string {
   return JSON.stringify(input.at(-1) satisfies ResponseItem | undefined);
 }
 
-const entered = (review: string): ThreadItem => ({ type: 'enteredReviewMode', id: ANY_ID, review });
-const exited = (review: string): ThreadItem => ({ type: 'exitedReviewMode', id: ANY_ID, review });
+const entered = (review: string): ThreadItem => timed({ type: 'enteredReviewMode', id: ANY_ID, review });
+const exited = (review: string): ThreadItem => timed({ type: 'exitedReviewMode', id: ANY_ID, review });
 
 test('review/start: a turn that enters review mode, and leaves it with a report, which clients and the model keep', async () => {
   const server = await reviewed([response(message(VERDICT, { deltas: [VERDICT.slice(0, 9), VERDICT.slice(9)] })), response(message('ok'))]);
@@ -75,7 +75,7 @@ test('review/start: a turn that enters review mode, and leaves it with a report,
   expect(reviewThreadId).toBe(idOf(1));
   expect(turn).toMatchObject({
     status: 'inProgress',
-    items: [{ type: 'userMessage', id: turn.id, content: [{ text: 'current changes' }] }],
+    items: [{ type: 'userMessage', id: turn.id, content: [{ text: 'current changes' }], startedAtMs: null, completedAtMs: null }],
   });
   const end = await client.turnCompleted(turn.id);
   expect(end).toMatchObject({ status: 'completed', items: [agentItem(REPORT)] });

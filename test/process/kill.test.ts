@@ -237,7 +237,7 @@ test('kill -9 in the middle of a message: all of it is there but for its last se
   expect(askedLast(provider)).toEqual(['user: question', CUT_OFF, 'user: again']);
 });
 
-test('kill -9 after any message of a turn: nothing that was announced is lost', { timeout: 60_000 }, async () => {
+test('kill -9 after any message of a turn: nothing that was announced is lost', async () => {
   await using provider = await providerSaying(eventByEvent);
   const where = place({ 'config.toml': providerToml(provider.port) });
   for (let count = 1, over = false; !over; count++) {

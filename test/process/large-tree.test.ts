@@ -65,7 +65,7 @@ test('a thread with 9,900 agents is resumed, and archived with all of them, with
   const other = (await heddle.request('thread/start', {})).thread.id;
   await heddle.turn(other, 'say ready');
   const before = heddle.ticks();
-  await heddle.request('thread/resume', { threadId: ROOT, excludeTurns: true });
+  await heddle.request('thread/resume', { threadId: ROOT });
   const resumed = heddle.ticks();
   const told = await heddle.waitFor('thread/tokenUsage/updated', ({ threadId }) => threadId === ROOT);
   expect(told.tokenUsage.withAgents?.totalTokens).toBe(10 * (AGENTS + 1));

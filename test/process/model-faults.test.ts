@@ -169,7 +169,7 @@ describe('a provider that goes wrong fails the turn once, and the next one works
     { what: 'sends messages without end', fault: goesOn(OK, endlessItem), error: /1000 items/ },
   ];
 
-  test.each(cases)('it $what', { timeout: 60_000 }, async ({ fault, error }) => {
+  test.each(cases)('it $what', async ({ fault, error }) => {
     const { heddle, threadId } = await startWith(await faulty(fault));
     const turn = await failedTurn(heddle, threadId);
     expect(turn.error?.message).toMatch(error);

@@ -139,7 +139,7 @@ async function useAll(server: Running, use: Use, ends = ENDS): Promise<void> {
 }
 
 describe("a file of the store is used by nobody, whatever it is called, and the server's locks stay:", () => {
-  test.each(Object.keys(USES))('%s', { timeout: 60_000 }, async (name) => {
+  test.each(Object.keys(USES))('%s', async (name) => {
     const server = await running();
     await vi.waitFor(() => expect(locksOf(server)).toEqual(expect.arrayContaining(LASTING)), { timeout: 30_000 });
     await useAll(server, USES[name] as Use);

@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { validateRequired } from '../support/generated/validate-required.js';
 import { validateNotification, validateResult } from '../support/generated/validate-sent.js';
 
+const TIMES = { startedAtMs: 1, completedAtMs: null };
+
 const turn = {
   id: 'turn',
   rootTurnId: 'turn',
@@ -31,7 +33,13 @@ describe('the validators of what the server sends', () => {
       threadId: 'thread',
       turnId: 'turn',
       startedAtMs: 0,
-      item: { type: 'userMessage', id: 'item', clientId: null, content: [{ type: 'text', text: 'hi', text_elements: textElements }] },
+      item: {
+        type: 'userMessage',
+        id: 'item',
+        clientId: null,
+        content: [{ type: 'text', text: 'hi', text_elements: textElements }],
+        ...TIMES,
+      },
     });
     expect(validateNotification['item/started']?.(started([]))).toBe(true);
     expect(validateNotification['item/started']?.(started(null))).toBe(false);
@@ -42,7 +50,7 @@ describe('the validators of what the server sends', () => {
       threadId: 'thread',
       turnId: 'turn',
       startedAtMs: 0,
-      item: { type: 'agentMessage', id: 'item', text: '', phase },
+      item: { type: 'agentMessage', id: 'item', text: '', phase, ...TIMES },
     });
     expect(validateRequired['item/started']?.(started('final_answer'))).toBe(true);
     expect(validateNotification['item/started']?.(started('partial_answer'))).toBe(true);

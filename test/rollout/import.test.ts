@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { writeFiles } from '../config/temp-folder.ts';
-import { brief, settingsOf, threadOf, turnOf } from '../support/expected.ts';
+import { agentItem, brief, settingsOf, threadOf, turnOf, userItem } from '../support/expected.ts';
 import { asked, conversation, message, response, said } from '../support/test-model.ts';
 import { startServer, type TestServer, type TestServerOptions } from '../support/test-server.ts';
 import { at, BEGAN_MS, event, line, rolloutId, sessionMeta, text, turn } from './rollout-text.ts';
@@ -39,17 +39,8 @@ function expectedTurn(second: number, id: string, [asks, answer]: [string, strin
     completedAt: BEGAN + second + 1,
     durationMs: 1000,
     items: [
-      { type: 'userMessage', id: `${id}-user`, clientId: null, content: [{ type: 'text', text: asks, text_elements: [] }] },
-      {
-        type: 'agentMessage',
-        id: `${id}-agent`,
-        text: answer,
-        phase: null,
-        memoryCitation: null,
-        delivery: null,
-        questions: null,
-        moderation: null,
-      },
+      userItem(asks, { id: `${id}-user`, startedAtMs: at(second), completedAtMs: at(second) }),
+      agentItem(answer, { id: `${id}-agent`, startedAtMs: at(second + 1), completedAtMs: at(second + 1) }),
     ],
   });
 }

@@ -1,13 +1,15 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/base/json-value.ts';
-import type { ThreadItem } from '../../src/protocol/generated/types.ts';
+import type { ThreadItem, UntimedItem } from '../../src/protocol/generated/types.ts';
 import { writeFiles } from '../config/temp-folder.ts';
 import { CountingIds, idOf } from '../support/counting-ids.ts';
+import { timed } from '../support/expected.ts';
 import { startServer } from '../support/test-server.ts';
-import { completed, event, rolloutId, sessionMeta, text } from './rollout-text.ts';
+import { at, completed, event, rolloutId, sessionMeta, text } from './rollout-text.ts';
 
 const TURN = 't1';
+const AT = { startedAtMs: at(2), completedAtMs: at(2) };
 const AGENT_MESSAGE = { memoryCitation: null, delivery: null, questions: null, moderation: null } as const;
 
 /** The items that clients see of a turn with these lines. The client checks that each item fits its schema. */
@@ -32,7 +34,7 @@ const REVIEW = {
 };
 const REVIEW_TEXT = 'Nearly there.\n\n- A slip (/w/a.ts:3-5)\n  One line.\n  Another.\n\n- Elsewhere\n  Somewhere.';
 
-const CASES: [written: JsonObject, shown: ThreadItem][] = [
+const CASES: [written: JsonObject, shown: UntimedItem][] = [
   [
     {
       type: 'UserMessage',
@@ -265,7 +267,7 @@ const CASES: [written: JsonObject, shown: ThreadItem][] = [
 ];
 
 test('an item of each type is shown in the form of the protocol', async () => {
-  expect(await shown(CASES.map(([written]) => completed(2, TURN, written)))).toEqual(CASES.map(([, expected]) => expected));
+  expect(await shown(CASES.map(([written]) => completed(2, TURN, written)))).toEqual(CASES.map(([, expected]) => timed(expected, AT)));
 });
 
 test('an item without the fields that clients need is not shown', async () => {
@@ -313,7 +315,7 @@ test('older events show the same items', async () => {
     event(2, 'exited_review_mode', { item_id: 'l', review_output: null }),
     event(2, 'context_compacted'),
   ]);
-  expect(items).toEqual([
+  const expected: UntimedItem[] = [
     { type: 'fileChange', id: 'f', status: 'completed', changes: [{ path: '/w/d', kind: { type: 'add' }, diff: 'new\n' }] },
     {
       type: 'mcpToolCall',
@@ -357,5 +359,6 @@ test('older events show the same items', async () => {
     { type: 'reasoning', id: idOf(1), summary: [], content: ['hm'] },
     { type: 'exitedReviewMode', id: 'l', review: '' },
     { type: 'contextCompaction', id: idOf(2) },
-  ]);
+  ];
+  expect(items).toEqual(expected.map((item) => timed(item, AT)));
 });

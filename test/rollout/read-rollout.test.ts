@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { ResponseItem, ThreadItem } from '../../src/protocol/generated/types.ts';
+import type { ResponseItem, UntimedItem } from '../../src/protocol/generated/types.ts';
 import { RpcError } from '../../src/protocol/rpc-error.ts';
 import { FILE_BYTES_MAX } from '../../src/rollout/read-lines.ts';
 import { type Rollout, readRollout } from '../../src/rollout/read-rollout.ts';
@@ -51,7 +51,7 @@ function brief(entries: readonly LogEntry[]): { turns: string[]; model: string[]
   return { turns, model };
 }
 
-function shown(item: ThreadItem): string {
+function shown(item: UntimedItem): string {
   if (item.type === 'userMessage') return `user ${item.content.map((part) => (part.type === 'text' ? part.text : part.type)).join('+')}`;
   if (item.type === 'agentMessage') return `agent ${item.text}`;
   return item.type;
@@ -162,7 +162,7 @@ test("a current rollout: turns with their ids, times and ends, the items, the mo
     item,
     ...(author && { author }),
   });
-  const item = (n: number, seconds: [number, number], one: ThreadItem): LogEntry => ({
+  const item = (n: number, seconds: [number, number], one: UntimedItem): LogEntry => ({
     kind: 'item',
     turnId: turnId(n),
     item: one,

@@ -53,7 +53,7 @@ describe.each([NO_TERMINAL, TERMINAL])('an interrupt (terminal: %j)', (terminal)
   });
 
   test('is not sent again to a program that the interrupted shell executes in its own place', async () => {
-    const script = 'trap "echo caught" INT; echo up; sleep 1000; exec sh -c "sleep 0.7; echo over; exit 7"';
+    const script = 'trap "echo caught" INT; sh -c "echo up; exec sleep 1000"; exec sh -c "sleep 0.7; echo over; exit 7"';
     expect(await interrupted(systemProcesses(), sh(script), terminal)).toEqual({ exitCode: 7, said: 'caught\nover\n' });
   });
 });

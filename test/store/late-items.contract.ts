@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { ThreadItem } from '../../src/protocol/generated/types.ts';
+import type { UntimedItem } from '../../src/protocol/generated/types.ts';
 import type { LogEntry, ThreadStore, ThreadWriter } from '../../src/store/thread-store.ts';
 import {
   agentMessage,
@@ -7,6 +7,7 @@ import {
   idOf,
   itemEntry,
   settings,
+  shownItem,
   storedItem,
   threadRecord,
   turnEnded,
@@ -16,7 +17,8 @@ import {
 import type { StoreHarness } from './thread-store.contract.ts';
 
 const RUNNING = command('c', 'inProgress');
-const ENDED = { ...command('c', 'completed'), aggregatedOutput: 'all of it' } as ThreadItem;
+const ENDED = { ...command('c', 'completed'), aggregatedOutput: 'all of it' } as UntimedItem;
+const SHOWN = shownItem(ENDED, 30);
 const LATE: LogEntry = { kind: 'lateItem', turnId: 't1', item: ENDED, startedAtMs: 11, completedAtMs: 30 };
 
 /** The contract of every thread store for items that run on after their turn. */
@@ -42,16 +44,16 @@ export function describeLateItems(name: string, makeHarness: () => Promise<Store
     };
 
     test('are shown in their turn as they were last saved, in turns and in items, while their writer lives', async () => {
-      const grown = { ...RUNNING, aggregatedOutput: 'some' } as ThreadItem;
+      const grown = { ...RUNNING, aggregatedOutput: 'some' } as UntimedItem;
       await writer.append([], { partials: [storedItem('t1', grown)] });
-      expect(await items()).toEqual([[grown]]);
+      expect(await items()).toEqual([[shownItem(grown, null)]]);
       expect((await store.listItems(idOf(1), { direction: 'asc' })).data).toEqual([storedItem('t1', grown)]);
-      expect(await items(idOf(1), harness.open())).toEqual([[grown]]);
+      expect(await items(idOf(1), harness.open())).toEqual([[shownItem(grown, null)]]);
     });
 
     test('are shown once, in their own turn and in their last state, when they complete in a later turn', async () => {
       await writer.append([turnStarted('t2'), itemEntry('t2', agentMessage('a')), LATE, turnEnded('t2')]);
-      expect(await items()).toEqual([[ENDED], [agentMessage('a')]]);
+      expect(await items()).toEqual([[SHOWN], [shownItem(agentMessage('a'))]]);
       const { data } = await store.listItems(idOf(1), { direction: 'desc' });
       expect(data).toEqual([
         { turnId: 't2', item: agentMessage('a'), startedAtMs: 11, completedAtMs: 12 },
@@ -63,13 +65,13 @@ export function describeLateItems(name: string, makeHarness: () => Promise<Store
 
     test('run on after the end of a later turn', async () => {
       await writer.append([turnStarted('t2'), turnEnded('t2')]);
-      expect(await items()).toEqual([[RUNNING], []]);
+      expect(await items()).toEqual([[shownItem(RUNNING, null)], []]);
     });
 
     test('have failed, as they were last saved, once their writer is gone, also after another one is opened', async () => {
-      await writer.append([], { partials: [storedItem('t1', { ...RUNNING, aggregatedOutput: 'some' } as ThreadItem)] });
+      await writer.append([], { partials: [storedItem('t1', { ...RUNNING, aggregatedOutput: 'some' } as UntimedItem)] });
       await writer.close();
-      const failed = { ...command('c', 'failed'), aggregatedOutput: 'some' };
+      const failed = { ...shownItem(command('c', 'failed'), harness.clock.now()), aggregatedOutput: 'some' };
       expect(await items()).toEqual([[failed]]);
       const next = await harness.open().openWriter(idOf(1));
       await next.append([turnStarted('t2'), turnEnded('t2')]);
@@ -80,7 +82,7 @@ export function describeLateItems(name: string, makeHarness: () => Promise<Store
       await store.forkThread(idOf(1), null, threadRecord(2));
       await writer.append([LATE, turnStarted('t2'), turnEnded('t2')]);
       await store.forkThread(idOf(1), { beforeTurnId: 't2' }, threadRecord(3));
-      expect([await items(idOf(2)), await items(idOf(3))]).toEqual([[[command('c', 'failed')]], [[ENDED]]]);
+      expect([await items(idOf(2)), await items(idOf(3))]).toEqual([[[shownItem(command('c', 'failed'))]], [[SHOWN]]]);
     });
 
     test.each([false, true])(
@@ -89,7 +91,7 @@ export function describeLateItems(name: string, makeHarness: () => Promise<Store
         await writer.append([turnStarted('t2'), LATE, turnEnded('t2')]);
         await store.forkThread(idOf(1), { beforeTurnId: 't2' }, threadRecord(2, { ephemeral }));
         await store.revertThread(idOf(1), 't2', { settings });
-        expect([await items(), await items(idOf(2))]).toEqual([[[ENDED]], [[ENDED]]]);
+        expect([await items(), await items(idOf(2))]).toEqual([[[SHOWN]], [[SHOWN]]]);
       },
     );
   });

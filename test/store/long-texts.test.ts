@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ThreadItem } from '../../src/protocol/generated/types.ts';
+import type { UntimedItem } from '../../src/protocol/generated/types.ts';
 import { PIECE_CHARS } from '../../src/store/sqlite/history/long-texts.ts';
 import type { LogEntry, ThreadStore } from '../../src/store/thread-store.ts';
 import { Random } from '../process/hostile/random.ts';
@@ -27,7 +27,7 @@ function longText(random: Random): string {
   return random.pick(PARTS) + part.repeat(Math.ceil(chars / part.length)).slice(0, chars) + random.pick(PARTS);
 }
 
-function messageTexts(items: readonly ThreadItem[]): string[] {
+function messageTexts(items: readonly UntimedItem[]): string[] {
   return items.map((item) => (item.type === 'agentMessage' ? item.text : ''));
 }
 

@@ -1,13 +1,12 @@
 import { wholeTurns } from '../../src/handlers/history/whole-turns.ts';
-import type { ResponseItem, ThreadItem } from '../../src/protocol/generated/types.ts';
+import type { ResponseItem, ThreadItem, UntimedItem } from '../../src/protocol/generated/types.ts';
 import { type AuthoredItem, ModelItems } from '../../src/store/model-items.ts';
-import type { HistoryPage, Page, PageQuery } from '../../src/store/page-query.ts';
+import type { HistoryPage, Page, PageQuery, ThreadQuery } from '../../src/store/page-query.ts';
 import type {
   LogEntry,
   ModelSlice,
   StoredItem,
   StoredTurn,
-  ThreadQuery,
   ThreadRecord,
   ThreadSettings,
   ThreadStore,
@@ -48,6 +47,7 @@ export function threadRecord(number: number, changes: Partial<ThreadRecord> = {}
     ephemeral: false,
     name: null,
     preview: `preview ${number}`,
+    previewIsCommand: false,
     path: `/sessions/${number}.jsonl`,
     forkedFromId: null,
     source: 'vscode',
@@ -88,15 +88,15 @@ export const everyThread: ThreadQuery = {
   searchTerm: null,
 };
 
-export function userMessage(id: string, text = `say ${id}`): ThreadItem {
+export function userMessage(id: string, text = `say ${id}`): UntimedItem {
   return { type: 'userMessage', id, content: [{ type: 'text', text, text_elements: [] }] };
 }
 
-export function agentMessage(id: string, text = `said ${id}`): ThreadItem {
+export function agentMessage(id: string, text = `said ${id}`): UntimedItem {
   return { type: 'agentMessage', id, text, phase: null };
 }
 
-export function command(id: string, status: 'inProgress' | 'completed' | 'failed'): ThreadItem {
+export function command(id: string, status: 'inProgress' | 'completed' | 'failed'): UntimedItem {
   return { type: 'commandExecution', id, command: 'ls', cwd: '/project', status, commandActions: [] };
 }
 
@@ -104,12 +104,17 @@ export function modelMessage(text: string): ResponseItem {
   return { type: 'message', role: 'user', content: [{ type: 'input_text', text }] };
 }
 
-export function itemEntry(turnId: string, item: ThreadItem): LogEntry {
+export function itemEntry(turnId: string, item: UntimedItem): LogEntry {
   return { kind: 'item', turnId, item, startedAtMs: 11, completedAtMs: 12 };
 }
 
-export function storedItem(turnId: string, item: ThreadItem): StoredItem {
+export function storedItem(turnId: string, item: UntimedItem): StoredItem {
   return { turnId, item, startedAtMs: 11, completedAtMs: null };
+}
+
+/** An item of `itemEntry` as clients see it; null: it has not completed. */
+export function shownItem(item: UntimedItem, completedAtMs: number | null = 12): ThreadItem {
+  return { ...item, startedAtMs: 11, completedAtMs };
 }
 
 export function turnStarted(turnId: string): LogEntry {

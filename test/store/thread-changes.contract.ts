@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { ThreadItem } from '../../src/protocol/generated/types.ts';
+import type { UntimedItem } from '../../src/protocol/generated/types.ts';
 import type { ThreadStore } from '../../src/store/thread-store.ts';
 import {
   agentMessage,
@@ -304,7 +304,7 @@ export function describeThreadChanges(name: string, makeHarness: () => Promise<S
       });
 
       test('after a turn that was cut off and never ended: that turn reads interrupted', async () => {
-        const cutOff: ThreadItem[] = [userMessage('u'), command('c', 'completed')];
+        const cutOff: UntimedItem[] = [userMessage('u'), command('c', 'completed')];
         const entries = [turnStarted(t(1)), ...cutOff.map((item) => itemEntry(t(1), item)), ...turnEntries(t(2))];
         const writer = await store.createThread(threadRecord(1), entries);
         await store.revertThread(idOf(1), t(2), {});

@@ -1,7 +1,8 @@
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
+import type { ThreadQuery } from '../../src/store/page-query.ts';
 import { neverCollect } from '../../src/store/sqlite/connect/load-sqlite.ts';
-import type { ThreadQuery, ThreadStore } from '../../src/store/thread-store.ts';
+import type { ThreadStore } from '../../src/store/thread-store.ts';
 import { asFirstVersion } from './first-version.ts';
 import { everyThread, idOf, threadRecord, turnStarted } from './samples.ts';
 import { type TempHome, tempHome } from './temp-home.ts';

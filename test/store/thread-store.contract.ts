@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { TurnTooLarge, wholeTurns } from '../../src/handlers/history/whole-turns.ts';
-import type { ThreadItem } from '../../src/protocol/generated/types.ts';
-import type { ItemQuery, Page, PageQuery } from '../../src/store/page-query.ts';
-import type { ForkPoint, LogEntry, ThreadPatch, ThreadQuery, ThreadRecord, ThreadStore } from '../../src/store/thread-store.ts';
+import type { UntimedItem } from '../../src/protocol/generated/types.ts';
+import type { ItemQuery, Page, PageQuery, ThreadQuery } from '../../src/store/page-query.ts';
+import type { ForkPoint, LogEntry, ThreadPatch, ThreadRecord, ThreadStore } from '../../src/store/thread-store.ts';
 import type { FakeClock } from '../support/fake-clock.ts';
 import {
   agentMessage,
@@ -15,6 +15,7 @@ import {
   modelItems,
   modelMessage,
   settings,
+  shownItem,
   storedItem,
   textsForModel,
   threadRecord,
@@ -374,7 +375,7 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
           startedAtMs: 10,
           completedAtMs: null,
           durationMs: null,
-          items: [userMessage('u'), command('c', 'inProgress'), agentMessage('a', 'half')],
+          items: [shownItem(userMessage('u')), shownItem(command('c', 'inProgress'), null), shownItem(agentMessage('a', 'half'), null)],
           itemsView: 'full',
         };
         for (const reader of [store, harness.open()]) {
@@ -417,7 +418,11 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
           startedAtMs,
           completedAtMs: startedAtMs + 1000,
           durationMs: 1000,
-          items: [userMessage('u'), command('c', 'failed'), agentMessage('a', 'half')],
+          items: [
+            shownItem(userMessage('u')),
+            shownItem(command('c', 'failed'), startedAtMs + 500),
+            shownItem(agentMessage('a', 'half'), startedAtMs + 1000),
+          ],
           itemsView: 'full',
         };
         const items = [
@@ -553,7 +558,7 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
 
       test('items are read back unchanged: any type, any key, any string, any length', async () => {
         const long = 'é'.repeat(30_000);
-        const items: ThreadItem[] = [
+        const items: UntimedItem[] = [
           agentMessage('lone', 'a\ud800b\udc00'),
           agentMessage('zero', 'a\u0000b'),
           agentMessage('mark', '\u0000blob:'),
@@ -577,7 +582,7 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
         const reader = harness.open();
         const [turn] = (await turnsWithItems(reader, idOf(1))).data;
         // As JSON, because a comparison of objects would ignore `__proto__`.
-        expect(turn?.items.map((item) => JSON.stringify(item))).toEqual(items.map((item) => JSON.stringify(item)));
+        expect(turn?.items.map((item) => JSON.stringify(item))).toEqual(items.map((item) => JSON.stringify(shownItem(item))));
       });
 
       test('a partial is read back unchanged', async () => {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import type { Thread, ThreadItem, ThreadStartResponse, Turn, UserInput } from '../../src/protocol/generated/types.ts';
+import type { Thread, ThreadItem, ThreadStartResponse, Turn, UntimedItem, UserInput } from '../../src/protocol/generated/types.ts';
 import { PROTOCOL_VERSION } from '../../src/protocol/protocol-version.ts';
 import { CLIENT_INFO } from './test-client.ts';
 import type { TestServer } from './test-server.ts';
@@ -89,17 +89,26 @@ export function turnOf(given: Partial<Turn> & { id: string }): Turn {
   };
 }
 
+/** The times of an item, by default those of one that has begun and completed at the start time of a test's clock. */
+export type ItemTimes = Pick<ThreadItem, 'startedAtMs' | 'completedAtMs'>;
+
+/** An item with its times. */
+export function timed<Item extends UntimedItem>(item: Item, times: Partial<ItemTimes> = {}): Item & ItemTimes {
+  return { ...item, startedAtMs: START_MS, completedAtMs: START_MS, ...times };
+}
+
+/** An item that has begun and not ended. */
+export function begun<Item extends ItemTimes>(item: Item): Item {
+  return { ...item, completedAtMs: null };
+}
+
 /** A user message: a text, or parts. */
 export function userItem(
   content: string | UserInput[],
-  { id = ANY_ID, clientId = null }: { id?: string; clientId?: string | null } = {},
+  { id = ANY_ID, clientId = null, ...times }: { id?: string; clientId?: string | null } & Partial<ItemTimes> = {},
 ): ThreadItem {
-  return {
-    type: 'userMessage',
-    id,
-    clientId,
-    content: typeof content === 'string' ? [{ type: 'text', text: content, text_elements: [] }] : content,
-  };
+  const parts: UserInput[] = typeof content === 'string' ? [{ type: 'text', text: content, text_elements: [] }] : content;
+  return timed({ type: 'userMessage', id, clientId, content: parts }, times);
 }
 
 /** A message of the agent. */
@@ -113,12 +122,14 @@ export function agentItem(text: string, given: Partial<Extract<ThreadItem, { typ
     delivery: null,
     questions: null,
     moderation: null,
+    startedAtMs: START_MS,
+    completedAtMs: START_MS,
     ...given,
   };
 }
 
 /** The texts of items with their authors, for tests about which items there are. */
-export function brief(items: readonly ThreadItem[]): string[] {
+export function brief(items: readonly UntimedItem[]): string[] {
   return items.map((item) => {
     if (item.type === 'agentMessage') return `agent: ${item.text}`;
     if (item.type !== 'userMessage') return item.type;

@@ -3,6 +3,7 @@ import type { DynamicToolSpec, ServerNotifications } from '../../src/protocol/ge
 import { PNG } from '../mcp/mcp-thread.ts';
 import { answer, question } from '../support/asking.ts';
 import { idOf } from '../support/counting-ids.ts';
+import { START_MS } from '../support/expected.ts';
 import { type TestClient, text } from '../support/test-client.ts';
 import { calls, conversation, functionCall, message, response, type Step, TestModel } from '../support/test-model.ts';
 import { startServer, type TestServer, type TestServerOptions } from '../support/test-server.ts';
@@ -64,6 +65,8 @@ test('the client runs its tool: the model is offered it, and reads the result', 
   const asked = await question(client, CALL);
   expect(asked.params).toEqual({ threadId: idOf(1), turnId, callId: 'call_1', namespace: null, tool: 'lookup', arguments: { id: '7' } });
   const begun = {
+    startedAtMs: START_MS,
+    completedAtMs: null,
     type: 'dynamicToolCall',
     id: 'call_1',
     namespace: null,
@@ -80,7 +83,14 @@ test('the client runs its tool: the model is offered it, and reads the result', 
   server.clock.advance(40);
   answer(client, asked, FOUND);
   expect((await client.turnCompleted(turnId)).status).toBe('completed');
-  const ended = { ...begun, status: 'completed', contentItems: FOUND.contentItems, success: true, durationMs: 40 };
+  const ended = {
+    ...begun,
+    status: 'completed',
+    contentItems: FOUND.contentItems,
+    success: true,
+    durationMs: 40,
+    completedAtMs: START_MS + 40,
+  };
   expect(items(client)).toEqual([ended]);
   expect(model.request(1).tools).toContainEqual({
     type: 'function',

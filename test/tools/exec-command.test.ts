@@ -7,6 +7,8 @@ describe('a command', () => {
     const server = await commandServer([runs('echo out; echo err >&2; exit 3'), done]);
     const turn = await server.client.turn(THREAD, 'go');
     const item = {
+      startedAtMs: expect.any(Number),
+      completedAtMs: null,
       type: 'commandExecution',
       id: 'call_1',
       command: "/bin/sh -lc 'echo out; echo err >&2; exit 3'",
@@ -24,6 +26,7 @@ describe('a command', () => {
     const ended = {
       ...item,
       status: 'failed',
+      completedAtMs: expect.any(Number),
       exitCode: 3,
       durationMs: 0,
       aggregatedOutput: expect.stringMatching(/^(out\nerr|err\nout)\n$/),

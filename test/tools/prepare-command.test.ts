@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Grants } from '../../src/policy/permissions/grants.ts';
-import type { ThreadItem } from '../../src/protocol/generated/types.ts';
+import type { UntimedItem } from '../../src/protocol/generated/types.ts';
 import { type ProcessSpec, SandboxUnavailableError } from '../../src/sandbox/processes/processes.ts';
 import type { ActionHost, OpenItem } from '../../src/tools/action.ts';
 import { prepareCommand } from '../../src/tools/command/prepare-command.ts';
@@ -11,7 +11,7 @@ import { tempFolder } from '../config/temp-folder.ts';
 import { settings } from '../store/samples.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
-const item: ThreadItem = { type: 'plan', id: 'call', text: '' };
+const item: UntimedItem = { type: 'plan', id: 'call', text: '' };
 const open: OpenItem = { startedMs: 0, item, update: () => {}, review: async () => {}, drained: () => null, complete: async () => {} };
 const host: ActionHost = {
   requestMore: async () => ({ deny: { by: 'declined' } }),

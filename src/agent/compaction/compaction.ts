@@ -3,11 +3,12 @@ import { cutMiddle } from '../../base/text/cut-middle.ts';
 import { cutMessage, summaryMessage } from '../../instructions/summary-message.ts';
 import type { ToolSpec } from '../../model/model.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
-import type { ThreadItem, TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
+import type { TokenUsageBreakdown, TurnError, UntimedItem } from '../../protocol/generated/types.ts';
 import { authorOf } from '../../rollout/author-of.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
 import type { ThreadRecord } from '../../store/thread-store.ts';
 import { offeredSpecs } from '../../tools/tool.ts';
+import { itemCompleted, itemStarted } from '../items/item-shown.ts';
 import { additionalContextIn, toldAfterCompaction } from '../prompt/additional-context.ts';
 import { CHARS_PER_TOKEN, itemSize } from '../prompt/item-size.ts';
 import type { PromptState } from '../prompt/prompt-history.ts';
@@ -37,7 +38,7 @@ type Cause = 'requested' | 'limit' | 'exceeded';
 
 interface Begun {
   turn: TurnContext;
-  item: ThreadItem;
+  item: UntimedItem;
   startedAtMs: number;
 }
 
@@ -171,11 +172,11 @@ export class Compaction implements TurnPart {
 
   async #begin(turn: TurnContext): Promise<Begun> {
     const { threadId, clock, outbox } = this.#deps;
-    const item: ThreadItem = { type: 'contextCompaction', id: this.#deps.ids.next() };
+    const item: UntimedItem = { type: 'contextCompaction', id: this.#deps.ids.next() };
     const startedAtMs = clock.now();
     await outbox.commit({
       partial: { turnId: turn.id, item, startedAtMs, completedAtMs: null },
-      announce: [{ method: 'item/started', params: { threadId, turnId: turn.id, item, startedAtMs } }],
+      announce: [itemStarted(threadId, { turnId: turn.id, item, startedAtMs })],
     });
     return { turn, item, startedAtMs };
   }
@@ -320,13 +321,10 @@ export class Compaction implements TurnPart {
 
   #completion({ turn, item, startedAtMs }: Begun): Step {
     const { threadId, clock } = this.#deps;
-    const completedAtMs = clock.now();
+    const completed = { turnId: turn.id, item, startedAtMs, completedAtMs: clock.now() };
     return {
-      entries: [{ kind: 'item', turnId: turn.id, item, startedAtMs, completedAtMs }],
-      announce: [
-        { method: 'item/completed', params: { threadId, turnId: turn.id, item, completedAtMs } },
-        { method: 'thread/compacted', params: { threadId, turnId: turn.id } },
-      ],
+      entries: [{ kind: 'item', ...completed }],
+      announce: [itemCompleted(threadId, completed), { method: 'thread/compacted', params: { threadId, turnId: turn.id } }],
     };
   }
 }

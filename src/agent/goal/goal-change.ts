@@ -2,7 +2,7 @@ import type { ThreadGoal, ThreadGoalStatus } from '../../protocol/generated/type
 import { emptyObjective, invalidTokenBudget, noGoal, objectiveTooLong, type RpcError } from '../../protocol/rpc-error.ts';
 import type { GoalRecord } from '../../store/goal-record.ts';
 import type { ThreadPatch, ThreadRecord } from '../../store/thread-store.ts';
-import { textPreview } from '../prompt/thread-preview.ts';
+import { previewPatch, textPreview } from '../prompt/thread-preview.ts';
 import { seconds } from '../turn/turn-view.ts';
 
 /** The longest objective, in characters. */
@@ -50,9 +50,9 @@ export function changedGoal(
   });
 }
 
-/** Makes the objective the preview of a thread that has none yet. */
-export function previewPatch({ preview }: ThreadRecord, { objective }: GoalChange): ThreadPatch {
-  return preview === '' && objective !== null ? { preview: textPreview(objective.trim()) } : {};
+/** Lists a thread that a client has given a goal. The objective is its preview if it has none yet. */
+export function listingPatch(record: ThreadRecord, { objective }: GoalChange): ThreadPatch {
+  return { listed: true, ...(objective === null ? {} : previewPatch(record, textPreview(objective.trim()))) };
 }
 
 /** Keeps a thread with an active goal from beginning turns by itself until the next input of a client. */

@@ -10,7 +10,7 @@ import type { Tool } from '../../tools/tool.ts';
 import type { StepAddition } from '../step.ts';
 import { authored } from '../turn/turn-input.ts';
 import type { DueTurn, TurnContext, TurnOutcome, TurnPart, TurnPartDeps } from '../turn/turn-part.ts';
-import { changedGoal, charged, type GoalChange, goalProblem, goalView, previewPatch } from './goal-change.ts';
+import { changedGoal, charged, type GoalChange, goalProblem, goalView, listingPatch } from './goal-change.ts';
 
 /** How many turns in a row may begin for a goal without input of a client. */
 const GOAL_TURNS_MAX = 100;
@@ -60,7 +60,7 @@ export class GoalKeeper implements GoalAccess, TurnPart {
       this.#deps.agents.usage.forgetUntold(this.#threadId);
     if (before !== null && goal.objective !== before.objective) this.#unreported.add('edited');
     if (change.objective !== null || change.status !== null) this.#startOver();
-    await this.#store({ ...previewPatch(this.#deps.record(), change), goal });
+    await this.#store({ ...listingPatch(this.#deps.record(), change), goal });
     return goalView(this.#threadId, goal);
   }
 
@@ -231,12 +231,12 @@ export class GoalKeeper implements GoalAccess, TurnPart {
 
   /** Stores a goal, and announces it if `turnId` is given. If the store fails, the goal before is restored, unless it has changed again. */
   async #store(patch: ThreadPatch & { goal: GoalRecord | null }, turnId: string | null = null): Promise<void> {
-    const { goal, preview } = this.#deps.record();
+    const { goal, listed, preview, previewIsCommand } = this.#deps.record();
     this.#deps.keep(patch);
     try {
       await this.#deps.outbox.commit({ patch, announce: turnId === null ? [] : [this.announcement(turnId)] });
     } catch (error) {
-      if (this.#goal === patch.goal) this.#deps.keep({ goal, preview });
+      if (this.#goal === patch.goal) this.#deps.keep({ goal, listed, preview, previewIsCommand });
       throw error;
     }
   }

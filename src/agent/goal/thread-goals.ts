@@ -5,7 +5,7 @@ import type { ThreadGoal } from '../../protocol/generated/types.ts';
 import { goalsDisabled, noGoalsInEphemeral, threadArchived } from '../../protocol/rpc-error.ts';
 import type { ThreadPatch, ThreadRecord } from '../../store/thread-store.ts';
 import type { ClientChannel } from '../client-channel.ts';
-import { changedGoal, type GoalChange, goalProblem, goalView, previewPatch } from './goal-change.ts';
+import { changedGoal, type GoalChange, goalProblem, goalView, listingPatch } from './goal-change.ts';
 import { GoalKeeper } from './goal-keeper.ts';
 
 /** Access to the loaded and the stored threads. */
@@ -61,7 +61,7 @@ export class ThreadGoals {
       return { result: await keeper.set(change), announce };
     }
     const changed = changedGoal(record.goal, change, { threadId: record.id, nowMs: clock.now() });
-    await threads.patchStored(record.id, { ...previewPatch(record, change), goal: changed });
+    await threads.patchStored(record.id, { ...listingPatch(record, change), goal: changed });
     const goal = goalView(record.id, changed);
     return {
       result: goal,

@@ -1,5 +1,5 @@
 import { isObject } from '../../base/json-value.ts';
-import type { ItemApprovalReview, ThreadItem } from '../../protocol/generated/types.ts';
+import type { ItemApprovalReview, UntimedItem } from '../../protocol/generated/types.ts';
 import { StoreError } from '../../store/store-error.ts';
 import type { ThreadStore } from '../../store/thread-store.ts';
 import type { LoggedReview, ReviewLog } from './review-log.ts';
@@ -42,7 +42,7 @@ export async function lastReview(threadId: string, store: ThreadStore): Promise<
 }
 
 /** The item with this id, in whatever turn it began: input for a command is reviewed in later turns, too. */
-async function storedItem(itemId: string, { threadId, store }: { threadId: string; store: ThreadStore }): Promise<ThreadItem | null> {
+async function storedItem(itemId: string, { threadId, store }: { threadId: string; store: ThreadStore }): Promise<UntimedItem | null> {
   try {
     const { data } = await store.listItems(threadId, { fromItemId: itemId, direction: 'asc', limit: 1 });
     return data[0]?.item ?? null;
@@ -52,7 +52,7 @@ async function storedItem(itemId: string, { threadId, store }: { threadId: strin
   }
 }
 
-function reviewsOf(item: ThreadItem | null): LoggedReview[] {
+function reviewsOf(item: UntimedItem | null): LoggedReview[] {
   if (item?.type !== 'commandExecution' && item?.type !== 'fileChange') return [];
   return (item.approvalReviews ?? []).map((review) => ({ targetItemId: item.id, planned: null, review }));
 }

@@ -59,6 +59,7 @@ export async function importRollout(
     told: null,
     memoryMode: null,
     daybreakEnabled: null,
+    previewIsCommand: false,
     clientTools: null,
     goal: null,
     agentClosedAtMs: null,

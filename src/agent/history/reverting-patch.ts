@@ -15,6 +15,6 @@ export async function checkTurn(store: ThreadStore, threadId: string, turnId: st
 
 /** The change of a thread's record when this turn and all later ones are removed. */
 export async function revertingPatch(store: ThreadStore, threadId: string, beforeTurnId: string): Promise<ThreadPatch> {
-  const asNew: ThreadPatch = (await isBeforeAll(store, threadId, { beforeTurnId })) ? { preview: '' } : {};
+  const asNew: ThreadPatch = (await isBeforeAll(store, threadId, { beforeTurnId })) ? { preview: '', previewIsCommand: false } : {};
   return { ...asNew, told: null, tokenUsage: await costAt(store, threadId, { beforeTurnId }) };
 }

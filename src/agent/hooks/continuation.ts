@@ -1,11 +1,11 @@
 import { contextMessage, escapeTags } from '../../instructions/context-message.ts';
-import type { ResponseItem, ThreadItem } from '../../protocol/generated/types.ts';
+import type { ResponseItem, UntimedItem } from '../../protocol/generated/types.ts';
 
 /** The item and the message for the model with which hooks go on with a turn. */
 export function continuation(
   itemId: string,
   reasons: readonly { reason: string; runId: string }[],
-): { item: ThreadItem; tell: ResponseItem[] } {
+): { item: UntimedItem; tell: ResponseItem[] } {
   const fragments = reasons.map(({ reason, runId }) => ({ text: reason, hookRunId: runId }));
   const texts = fragments.map(({ text, hookRunId }) => `<hook_prompt hook_run_id="${attribute(hookRunId)}">${text}</hook_prompt>`);
   return { item: { type: 'hookPrompt', id: itemId, fragments }, tell: [contextMessage('user', texts)] };

@@ -1,12 +1,12 @@
 import type { ModelEvent } from '../../model/model.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
-import type { ThreadItem } from '../../protocol/generated/types.ts';
+import type { UntimedItem } from '../../protocol/generated/types.ts';
 
 export type ReasoningEvent = Extract<ModelEvent, { type: 'reasoningSummaryPart' | 'reasoningSummaryDelta' | 'reasoningDelta' }>;
 
 /** Adds an event's text to a reasoning item, and returns the announcement of it. */
 export function growReasoning(
-  item: Extract<ThreadItem, { type: 'reasoning' }>,
+  item: Extract<UntimedItem, { type: 'reasoning' }>,
   event: ReasoningEvent,
   ids: { threadId: string; turnId: string; itemId: string },
 ): Announcement {

@@ -1,13 +1,15 @@
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { TagSpan } from '../../base/text/tag-splitter.ts';
 import type { ModelEvent } from '../../model/model.ts';
-import type { ResponseItem, ThreadItem } from '../../protocol/generated/types.ts';
+import type { ResponseItem, ThreadItem, UntimedItem } from '../../protocol/generated/types.ts';
 import { beginItem, completeItem, messageText, withoutResults } from '../../rollout/begin-item.ts';
 import { citationSplitter, memoryCitation } from '../../rollout/memory-citation.ts';
 import type { LogEntry, StoredItem } from '../../store/thread-store.ts';
+import { timedItem } from '../../store/timed-item.ts';
 import type { Outbox } from '../outbox.ts';
 import type { StepSequence } from '../step.ts';
 import { growReasoning, type ReasoningEvent } from './grow-reasoning.ts';
+import { itemCompleted, itemStarted } from './item-shown.ts';
 import { type PlanSpan, PlanSplitter, splitPlan } from './plan-splitter.ts';
 import { saveWaitMs } from './save-wait-ms.ts';
 import type { ShownReasoning } from './shown-reasoning.ts';
@@ -50,6 +52,7 @@ export class ResponseItems {
   readonly #options: ResponseItemsOptions;
   /** By the model's item id. */
   readonly #open = new Map<string, StreamedItem>();
+  #hasEnded = false;
   /** The items that the model has completed and the store has not stored so far. */
   readonly #completing = new Set<StreamedItem>();
   #plan: StreamedItem | null = null;
@@ -101,13 +104,14 @@ export class ResponseItems {
 
   /** Call it when the response has ended. Items that the model has not completed stay as they are stored. */
   end(): void {
+    this.#hasEnded = true;
     for (const { item } of this.#announced()) this.#options.outbox.unfinished.end(item.id);
     for (const timer of this.#timers.values()) timer.clear();
     this.#timers.clear();
   }
 
   #isUnfinished(open: StreamedItem): boolean {
-    return this.#completing.has(open) || this.#announced().includes(open);
+    return this.#completing.has(open) || (!this.#hasEnded && this.#announced().includes(open));
   }
 
   #shownPart(): ShownPart | null {
@@ -152,13 +156,8 @@ export class ResponseItems {
     open.announced = true;
     const { threadId, turnId, outbox, sequence } = this.#options;
     const item = structuredClone(open.item);
-    const begun = outbox.commit(
-      {
-        partial: this.#stored({ ...open, item }),
-        announce: [{ method: 'item/started', params: { threadId, turnId, item, startedAtMs: open.startedAtMs } }],
-      },
-      sequence,
-    );
+    const stored = { turnId, item, startedAtMs: open.startedAtMs, completedAtMs: null };
+    const begun = outbox.commit({ partial: stored, announce: [itemStarted(threadId, stored)] }, sequence);
     const shown = () => {
       if (this.#isUnfinished(open)) outbox.unfinished.begin(item.id, () => this.#stored(open));
     };
@@ -264,8 +263,8 @@ export class ResponseItems {
     const item = this.#withoutPlan(completeItem(open.item, source, shownReasoning === 'all'));
     if (!this.#isShown(open, item)) return;
     this.#announceBegun(open);
-    this.#finish(open, item, step);
-    if (item.type === 'agentMessage') onMessage(item);
+    const completed = this.#finish(open, item, step);
+    if (item.type === 'agentMessage') onMessage(completed);
   }
 
   #commit({ items, ...step }: CompletingStep): void {
@@ -279,19 +278,19 @@ export class ResponseItems {
   }
 
   /** In plan mode, a message without the plan in it. */
-  #withoutPlan(item: ThreadItem): ThreadItem {
+  #withoutPlan(item: UntimedItem): UntimedItem {
     if (!this.#options.planMode || item.type !== 'agentMessage') return item;
     return { ...item, text: splitPlan(item.text).message };
   }
 
   /** False for a message that consists of a plan only: clients see just the plan. */
-  #isShown(open: StreamedItem, item: ThreadItem): boolean {
+  #isShown(open: StreamedItem, item: UntimedItem): boolean {
     return open.announced || this.#plan === null || item.type !== 'agentMessage' || item.text !== '';
   }
 
   #beginPlan(): StreamedItem {
     if (this.#plan === null) {
-      const item: ThreadItem = { type: 'plan', id: this.#options.newId(), text: '' };
+      const item: UntimedItem = { type: 'plan', id: this.#options.newId(), text: '' };
       this.#plan = {
         item,
         startedAtMs: this.#options.clock.now(),
@@ -314,16 +313,16 @@ export class ResponseItems {
     this.#finish(open, plan === null ? open.item : { type: 'plan', id: open.item.id, text: plan }, step);
   }
 
-  #finish(open: StreamedItem, item: ThreadItem, { entries, announce, items }: CompletingStep): void {
+  #finish(open: StreamedItem, item: UntimedItem, { entries, announce, items }: CompletingStep): ThreadItem {
     const { threadId, turnId, clock } = this.#options;
-    const { startedAtMs } = open;
     open.item = item;
     open.unsaved = false;
-    const completedAtMs = clock.now();
-    entries.push({ kind: 'item', turnId, item, startedAtMs, completedAtMs });
-    announce.push({ method: 'item/completed', params: { threadId, turnId, item, completedAtMs } });
+    const completed = { turnId, item, startedAtMs: open.startedAtMs, completedAtMs: clock.now() };
+    entries.push({ kind: 'item', ...completed });
+    announce.push(itemCompleted(threadId, completed));
     this.#completing.add(open);
     items.push(open);
+    return timedItem(completed);
   }
 
   #stored({ item, startedAtMs }: Pick<StreamedItem, 'item' | 'startedAtMs'>): StoredItem {

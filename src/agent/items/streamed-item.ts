@@ -1,12 +1,12 @@
 import type { TagSplitter } from '../../base/text/tag-splitter.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
-import type { ThreadItem } from '../../protocol/generated/types.ts';
+import type { UntimedItem } from '../../protocol/generated/types.ts';
 import type { LogEntry } from '../../store/thread-store.ts';
 import type { PlanSplitter } from './plan-splitter.ts';
 
 /** An item that a model's response has begun. */
 export interface StreamedItem {
-  item: ThreadItem;
+  item: UntimedItem;
   startedAtMs: number;
   unsaved: boolean;
   splitter: PlanSplitter | null;

@@ -1,10 +1,11 @@
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
-import type { ItemApprovalReview, ThreadItem } from '../../protocol/generated/types.ts';
+import type { ItemApprovalReview, UntimedItem } from '../../protocol/generated/types.ts';
 import { settledReviews } from '../../store/settle-item.ts';
 import type { StoredItem } from '../../store/thread-store.ts';
 import type { OpenItem } from '../../tools/action.ts';
 import type { Outbox } from '../outbox.ts';
+import { itemCompleted, itemStarted } from './item-shown.ts';
 import { saveWaitMs } from './save-wait-ms.ts';
 
 interface ThreadItemsDeps {
@@ -25,7 +26,7 @@ interface BegunItem {
   turnId: string;
   startedAtMs: number;
   /** The item as it is now, or a function that returns it. */
-  current: ThreadItem | (() => ThreadItem);
+  current: UntimedItem | (() => UntimedItem);
   reviews: readonly ItemApprovalReview[];
   /** The saves of reviews that wait. They never reject. */
   saving: Promise<unknown>;
@@ -43,13 +44,13 @@ export class ThreadItems {
   }
 
   /** Stores and announces that the item has begun. Rejects with the store's error. */
-  async begin(turnId: string, item: ThreadItem): Promise<OpenItem> {
+  async begin(turnId: string, item: UntimedItem): Promise<OpenItem> {
     const { threadId, clock, outbox } = this.#deps;
     const startedMs = clock.monotonic();
     const begun: BegunItem = { turnId, startedAtMs: clock.now(), current: item, reviews: [], saving: Promise.resolve(), runsOn: false };
     await outbox.commit({
       partial: stored(begun),
-      announce: [{ method: 'item/started', params: { threadId, turnId, item, startedAtMs: begun.startedAtMs } }],
+      announce: [itemStarted(threadId, { turnId, item, startedAtMs: begun.startedAtMs })],
     });
     this.#begun.add(begun);
     outbox.unfinished.begin(item.id, () => stored(begun));
@@ -106,7 +107,7 @@ export class ThreadItems {
         const kind = begun.runsOn ? ('lateItem' as const) : ('item' as const);
         await outbox.commitOrOwe({
           entries: [{ kind, turnId, item, startedAtMs, completedAtMs }, ...others()],
-          announce: [{ method: 'item/completed', params: { threadId, turnId, item, completedAtMs } }],
+          announce: [itemCompleted(threadId, { turnId, item, startedAtMs, completedAtMs })],
         });
         outbox.unfinished.end(item.id);
       },
@@ -119,11 +120,11 @@ function stored(begun: BegunItem): StoredItem {
   return { turnId, item: currentItem(begun), startedAtMs, completedAtMs: null };
 }
 
-function currentItem({ current, reviews }: BegunItem): ThreadItem {
+function currentItem({ current, reviews }: BegunItem): UntimedItem {
   return withReviews(typeof current === 'function' ? current() : current, reviews);
 }
 
-function withReviews(item: ThreadItem, reviews: readonly ItemApprovalReview[]): ThreadItem {
+function withReviews(item: UntimedItem, reviews: readonly ItemApprovalReview[]): UntimedItem {
   const canHave = item.type === 'commandExecution' || item.type === 'fileChange' || item.type === 'mcpToolCall';
   return canHave && reviews.length > 0 ? { ...item, approvalReviews: [...reviews] } : item;
 }

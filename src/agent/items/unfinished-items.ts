@@ -1,6 +1,7 @@
 import type { Announcement } from '../../protocol/announcement.ts';
-import type { ThreadItem } from '../../protocol/generated/types.ts';
+import type { ThreadItem, UntimedItem } from '../../protocol/generated/types.ts';
 import type { StoredItem } from '../../store/thread-store.ts';
+import { timedItem } from '../../store/timed-item.ts';
 
 /** The items of a thread that were announced as started and are not stored as completed. The store has them as they were some time ago. */
 export class UnfinishedItems {
@@ -31,11 +32,11 @@ export class UnfinishedItems {
   allAsSeen(items: readonly ThreadItem[]): ThreadItem[] {
     return items.map((item) => {
       const current = this.#current.get(item.id)?.();
-      return current === undefined ? item : this.#seen(current.item);
+      return current === undefined ? item : timedItem({ ...current, item: this.#seen(current.item) });
     });
   }
 
-  #seen(item: ThreadItem): ThreadItem {
+  #seen(item: UntimedItem): UntimedItem {
     const seen = item.type === 'reasoning' ? structuredClone(item) : { ...item };
     for (const delta of this.#waitingDeltas(item.id).reverse()) removeDelta(seen, delta);
     return seen;
@@ -43,7 +44,7 @@ export class UnfinishedItems {
 }
 
 /** Removes the text of an item's last delta from it. */
-function removeDelta(item: ThreadItem, { method, params }: Announcement): void {
+function removeDelta(item: UntimedItem, { method, params }: Announcement): void {
   if (method === 'item/agentMessage/delta' || method === 'item/plan/delta') {
     if (item.type === 'agentMessage' || item.type === 'plan') item.text = without(item.text, params.delta);
   } else if (item.type !== 'reasoning') return;

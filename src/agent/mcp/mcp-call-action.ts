@@ -6,7 +6,7 @@ import type { McpCallOutcome } from '../../mcp/to-host.ts';
 import { judgeMcpCall } from '../../policy/mcp/judge-mcp-call.ts';
 import type { Grants } from '../../policy/permissions/grants.ts';
 import type { Permit } from '../../policy/permissions/permit.ts';
-import type { McpToolCallResult, ThreadItem } from '../../protocol/generated/types.ts';
+import type { McpToolCallResult, UntimedItem } from '../../protocol/generated/types.ts';
 import type { ThreadSettings } from '../../store/thread-store.ts';
 import {
   type Action,
@@ -27,7 +27,7 @@ import { runSafetyCheck } from './run-safety-check.ts';
 import { failureFor, timedOutput } from './timed-output.ts';
 import { toolApprovalMode, toolKey } from './tool-key.ts';
 
-type McpItem = Extract<ThreadItem, { type: 'mcpToolCall' }>;
+type McpItem = Extract<UntimedItem, { type: 'mcpToolCall' }>;
 
 /** The largest arguments of a call: more values hold up the main thread for too long when they are handed to the thread of MCP. */
 const ARGUMENTS = { chars: 16 * 1024 * 1024, values: 50_000, depth: 1_000 };

@@ -2,7 +2,7 @@ import { isObject, type JsonObject, type JsonValue } from '../../base/json-value
 import { cutText } from '../../base/text/cut-text.ts';
 import { McpError } from '../../mcp/mcp-error.ts';
 import type { CutResult, McpRequest, McpTool } from '../../mcp/to-host.ts';
-import type { ThreadItem } from '../../protocol/generated/types.ts';
+import type { UntimedItem } from '../../protocol/generated/types.ts';
 import { type Action, type ActionHost, type ActionOutcome, failed, UNCONFINED } from '../../tools/action.ts';
 import { refusalText } from '../../tools/denial.ts';
 import type { CallContext, Tool } from '../../tools/tool.ts';
@@ -150,7 +150,7 @@ function judgedAsCall(
 function begun(
   id: string,
   { server, tool, args }: { server: string; tool: string; args: JsonObject },
-): Extract<ThreadItem, { type: 'mcpToolCall' }> {
+): Extract<UntimedItem, { type: 'mcpToolCall' }> {
   return {
     type: 'mcpToolCall',
     id,

@@ -3,7 +3,7 @@ import { type Env, setVariables } from '../../base/env.ts';
 import type { Log } from '../../base/log.ts';
 import { cutText } from '../../base/text/cut-text.ts';
 import { readOr } from '../../config/config-error.ts';
-import type { ThreadItem } from '../../protocol/generated/types.ts';
+import type { UntimedItem } from '../../protocol/generated/types.ts';
 import { type Processes, ProcessStartError } from '../../sandbox/processes/processes.ts';
 import { spawnSource } from '../../store/spawn-source.ts';
 import type { StoredTurn, ThreadRecord, ThreadStore } from '../../store/thread-store.ts';
@@ -132,12 +132,12 @@ function description({ id, items }: StoredTurn, { id: threadId, settings, origin
   };
 }
 
-function inputText(item: ThreadItem): string[] {
+function inputText(item: UntimedItem): string[] {
   if (item.type !== 'userMessage') return [];
   const texts = item.content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
   return texts.length === 0 ? [] : [cutText(texts.join('\n'), MESSAGE_CHARS_MAX)];
 }
 
-function agentText(item: ThreadItem): string | null {
+function agentText(item: UntimedItem): string | null {
   return item.type === 'agentMessage' ? cutText(item.text, MESSAGE_CHARS_MAX) : null;
 }

@@ -5,9 +5,9 @@ import type {
   FunctionCallOutputBody,
   FunctionCallOutputContentItem,
   ResponseItem,
-  ThreadItem,
   TurnStartParams,
   TurnToolOutput,
+  UntimedItem,
 } from '../../protocol/generated/types.ts';
 import { invalidParams } from '../../protocol/rpc-error.ts';
 import { checkTexts } from './check-input.ts';
@@ -33,7 +33,7 @@ export function checkToolOutput({ toolOutput, input }: Pick<TurnStartParams, 'to
 export async function toolOutputItems(
   { name, namespace = null, output }: TurnToolOutput,
   ids: Ids,
-): Promise<{ item: ThreadItem; model: ResponseItem[] }> {
+): Promise<{ item: UntimedItem; model: ResponseItem[] }> {
   const id = ids.next();
   const callId = `call_${id}`;
   return {

@@ -2,7 +2,7 @@ import { readRegularFile } from '../../base/files/read-regular-file.ts';
 import { encodeBase64 } from '../../base/text/encode-base64.ts';
 import { contextMessage } from '../../instructions/context-message.ts';
 import { IMAGE_BYTES_MAX, imageType } from '../../model/pictures/image-type.ts';
-import type { ContentItem, ImageDetail, ResponseItem, ThreadItem, UserInput } from '../../protocol/generated/types.ts';
+import type { ContentItem, ImageDetail, ResponseItem, UntimedItem, UserInput } from '../../protocol/generated/types.ts';
 
 type LocalImage = Extract<UserInput, { type: 'localImage' }>;
 
@@ -10,7 +10,7 @@ type LocalImage = Extract<UserInput, { type: 'localImage' }>;
 const IMAGES_BYTES_MAX = 64 * 1024 * 1024;
 
 /** The item that clients see: the input, with its defaults filled in. */
-export function userMessageItem(id: string, input: readonly UserInput[], clientId: string | null): ThreadItem {
+export function userMessageItem(id: string, input: readonly UserInput[], clientId: string | null): UntimedItem {
   return { type: 'userMessage', id, clientId, content: input.map(shownPart) };
 }
 

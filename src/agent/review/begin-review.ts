@@ -1,9 +1,11 @@
 import { contextMessage } from '../../instructions/context-message.ts';
 import { REVIEW_INSTRUCTIONS, reviewHint, reviewTask } from '../../instructions/review-instructions.ts';
 import { readingOnly } from '../../policy/permissions/complete-sandbox-policy.ts';
-import type { ReviewTarget, ThreadItem } from '../../protocol/generated/types.ts';
+import type { ReviewTarget, UntimedItem } from '../../protocol/generated/types.ts';
 import type { ThreadPatch, ThreadSettings } from '../../store/thread-store.ts';
-import { threadPreview } from '../prompt/thread-preview.ts';
+import { timedItem } from '../../store/timed-item.ts';
+import { itemShown } from '../items/item-shown.ts';
+import { previewPatch, textPreview } from '../prompt/thread-preview.ts';
 import { mergedSteps, type StepAddition } from '../step.ts';
 import { ActiveTurn } from '../turn/active-turn.ts';
 import type { Joined, TurnStarterDeps } from '../turn/turn-starter.ts';
@@ -34,9 +36,8 @@ export async function beginReview(deps: TurnStarterDeps, target: ReviewTarget): 
       itemIds: { exited: ids.next(), message: ids.next() },
     },
   );
-  const entered: ThreadItem = { type: 'enteredReviewMode', id: ids.next(), review: hint };
-  const patch: ThreadPatch = { listed: true, updatedAtMs: now, recencyAtMs: now };
-  if (state.record.preview === '') patch.preview = threadPreview([{ type: 'text', text: task, text_elements: [] }]);
+  const entered: UntimedItem = { type: 'enteredReviewMode', id: ids.next(), review: hint };
+  const patch: ThreadPatch = { listed: true, updatedAtMs: now, recencyAtMs: now, ...previewPatch(state.record, textPreview(task)) };
   const start: StepAddition = {
     entries: [
       { kind: 'turnStarted', turnId, startedAtMs: now, isReview: true },
@@ -49,16 +50,21 @@ export async function beginReview(deps: TurnStarterDeps, target: ReviewTarget): 
   const turn = new ActiveTurn({ id: turnId, kind: 'review', startedAtMs: now, startedMs, settings, outputSchema: REVIEW_SCHEMA });
   state.turn = turn;
   state.status = 'active';
-  const shown: StepAddition = {
-    announce: [
-      { method: 'item/started', params: { threadId, turnId, item: entered, startedAtMs: now } },
-      { method: 'item/completed', params: { threadId, turnId, item: entered, completedAtMs: now } },
-    ],
-  };
+  const shown: StepAddition = { announce: itemShown(threadId, { turnId, item: entered, atMs: now }) };
   const step = mergedSteps([shown, parts.turnBegan(turn)]);
-  const named: ThreadItem = { type: 'userMessage', id: turnId, clientId: null, content: [{ type: 'text', text: hint, text_elements: [] }] };
+  const named: UntimedItem = {
+    type: 'userMessage',
+    id: turnId,
+    clientId: null,
+    content: [{ type: 'text', text: hint, text_elements: [] }],
+  };
   return {
-    turn: turnView({ id: turnId, status: 'inProgress', startedAtMs: null, items: [named] }),
+    turn: turnView({
+      id: turnId,
+      status: 'inProgress',
+      startedAtMs: null,
+      items: [timedItem({ item: named, startedAtMs: null, completedAtMs: null })],
+    }),
     afterAnswer: () => run(turn, { opening: null, step, conversation }),
   };
 }

@@ -2,11 +2,13 @@ import { orAborted } from '../../base/or-aborted.ts';
 import { contextMessage } from '../../instructions/context-message.ts';
 import { reviewMessage } from '../../instructions/review-message.ts';
 import type { ModelRequest } from '../../model/model.ts';
-import type { ResponseItem, ThreadItem, TurnError } from '../../protocol/generated/types.ts';
+import type { ResponseItem, TurnError, UntimedItem } from '../../protocol/generated/types.ts';
 import { messageText } from '../../rollout/begin-item.ts';
 import type { LogEntry } from '../../store/thread-store.ts';
+import { timedItem } from '../../store/timed-item.ts';
 import type { Tool } from '../../tools/tool.ts';
 import { BuiltInTools } from '../calls/built-in-tools.ts';
+import { itemShown } from '../items/item-shown.ts';
 import { CHARS_PER_TOKEN } from '../prompt/item-size.ts';
 import { modelRequest } from '../prompt/model-request.ts';
 import { OrderedPrompt } from '../prompt/ordered-prompt.ts';
@@ -142,21 +144,18 @@ export class ReviewConversation implements Conversation, KeptPrompt {
     const { hint, itemIds } = this.#options;
     const atMs = this.#deps.now();
     const report = reportOf(ending, this.#answer);
-    const exited: ThreadItem = { type: 'exitedReviewMode', id: itemIds.exited, review: report };
+    const exited: UntimedItem = { type: 'exitedReviewMode', id: itemIds.exited, review: report };
     const message = ending.status === 'completed' ? agentMessage(itemIds.message, report) : null;
     const items = message === null ? [exited] : [exited, message];
     const told = reviewMessage(hint, ending.status === 'completed' ? { report } : ending.status);
     return {
-      message,
+      message: message && timedItem({ item: message, startedAtMs: atMs, completedAtMs: atMs }),
       step: {
         entries: [
           ...items.map((item): LogEntry => ({ kind: 'item', turnId, item, startedAtMs: atMs, completedAtMs: atMs })),
           ...modelEntries(turnId, [told], 'server'),
         ],
-        announce: items.flatMap((item) => [
-          { method: 'item/started', params: { threadId, turnId, item, startedAtMs: atMs } },
-          { method: 'item/completed', params: { threadId, turnId, item, completedAtMs: atMs } },
-        ]),
+        announce: items.flatMap((item) => itemShown(threadId, { turnId, item, atMs })),
       },
     };
   }
@@ -185,6 +184,6 @@ function reportOf(ending: Ending, answer: string): string {
   }
 }
 
-function agentMessage(id: string, text: string): ThreadItem {
+function agentMessage(id: string, text: string): UntimedItem {
   return { type: 'agentMessage', id, text, phase: null, memoryCitation: null, delivery: null, questions: null, moderation: null };
 }

@@ -32,7 +32,7 @@ export interface SandboxSources {
  * was kept without its sandbox policy, the configuration defines the profile.
  */
 export function threadSandbox({ overrides, requested, last, config }: SandboxSources): ThreadSandbox {
-  const workspaceRoots = overrides.runtimeWorkspaceRoots?.map((root) => resolve(root)) ?? last.workspaceRoots ?? [];
+  const workspaceRoots = normalRoots(overrides.runtimeWorkspaceRoots ?? last.workspaceRoots ?? []);
   const withRoots = (sandbox: Pick<ThreadSandbox, 'sandboxPolicy' | 'permissionProfile' | 'hidden'>) => ({ ...sandbox, workspaceRoots });
   if (overrides.permissions) return withRoots(permissionProfile(config, overrides.permissions));
   if (overrides.sandbox) return withRoots({ sandboxPolicy: configuredSandboxPolicy(config, overrides.sandbox), permissionProfile: null });
@@ -53,10 +53,15 @@ export function turnSandbox(
   params: Pick<TurnStartParams, 'permissions' | 'sandboxPolicy' | 'runtimeWorkspaceRoots'>,
   config: Config,
 ): Partial<ThreadSandbox> {
-  const roots = params.runtimeWorkspaceRoots ? { workspaceRoots: params.runtimeWorkspaceRoots.map((root) => resolve(root)) } : {};
+  const roots = params.runtimeWorkspaceRoots ? { workspaceRoots: normalRoots(params.runtimeWorkspaceRoots) } : {};
   const limits = { ...(settings.limits && { limits: null }), ...(settings.hidden && { hidden: null }) };
   if (params.permissions) return { ...roots, ...limits, ...permissionProfile(config, params.permissions) };
   if (!params.sandboxPolicy) return roots;
   const policy = completeSandboxPolicy(params.sandboxPolicy);
   return { ...roots, ...limits, sandboxPolicy: policy, ...(settings.permissionProfile === undefined ? {} : { permissionProfile: null }) };
+}
+
+/** The roots of a workspace, without `.`, `..` and slashes at the end, each once, in their order. Links stay: they may lead elsewhere later. */
+function normalRoots(roots: readonly string[]): string[] {
+  return [...new Set(roots.map((root) => resolve(root)))];
 }

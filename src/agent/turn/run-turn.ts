@@ -1,10 +1,11 @@
 import { interruptedMessage } from '../../instructions/interrupted-message.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
-import type { ResponseItem, ThreadItem, TurnError } from '../../protocol/generated/types.ts';
+import type { ResponseItem, TurnError, UntimedItem } from '../../protocol/generated/types.ts';
 import { settleItem } from '../../store/settle-item.ts';
 import { StoreError } from '../../store/store-error.ts';
 import type { LogEntry } from '../../store/thread-store.ts';
 import type { Tool } from '../../tools/tool.ts';
+import { itemShown } from '../items/item-shown.ts';
 import { mergedSteps, type Step, type StepAddition, StepSequence } from '../step.ts';
 import type { ActiveTurn } from './active-turn.ts';
 import { type Conversation, type Ending, threadConversation } from './conversation.ts';
@@ -158,15 +159,11 @@ async function goesOn(run: RunningTurn): Promise<boolean> {
 }
 
 /** The step that shows an item to clients and tells the model these messages. */
-function shownStep({ deps, turn }: RunningTurn, item: ThreadItem, tell: readonly ResponseItem[]): Step {
-  const ids = { threadId: deps.threadId, turnId: turn.id };
+function shownStep({ deps, turn }: RunningTurn, item: UntimedItem, tell: readonly ResponseItem[]): Step {
   const atMs = deps.clock.now();
   return {
     entries: [{ kind: 'item', turnId: turn.id, item, startedAtMs: atMs, completedAtMs: atMs }, ...modelEntries(turn.id, tell, 'server')],
-    announce: [
-      { method: 'item/started', params: { ...ids, item, startedAtMs: atMs } },
-      { method: 'item/completed', params: { ...ids, item, completedAtMs: atMs } },
-    ],
+    announce: itemShown(deps.threadId, { turnId: turn.id, item, atMs }),
   };
 }
 
@@ -205,6 +202,9 @@ async function finish(run: RunningTurn, reached: Ending): Promise<Ending> {
     // If only the flush failed, the first end is in the file, and would be back after a kill. This end replaces it, without a flush.
     await deps.outbox.commitOrAnnounce({ ...step, durable: false });
     return failed;
+  } finally {
+    // The end has what the model had not completed, and what could not be stored before.
+    for (const { item } of run.response?.openItems() ?? []) deps.outbox.unfinished.end(item.id);
   }
 }
 

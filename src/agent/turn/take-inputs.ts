@@ -1,4 +1,5 @@
 import type { Announcement } from '../../protocol/announcement.ts';
+import { itemShown } from '../items/item-shown.ts';
 import type { Arrival } from './active-turn.ts';
 import type { RunningTurn } from './turn-deps.ts';
 import { inputEntries, modelEntries, storedInput } from './turn-input.ts';
@@ -59,9 +60,5 @@ async function check(run: RunningTurn, input: TurnInput): Promise<'refused' | 't
 }
 
 function announcements({ deps, turn }: RunningTurn, { item, atMs }: TurnInput): Announcement[] {
-  const ids = { threadId: deps.threadId, turnId: turn.id };
-  return [
-    { method: 'item/started', params: { ...ids, item, startedAtMs: atMs } },
-    { method: 'item/completed', params: { ...ids, item, completedAtMs: atMs } },
-  ];
+  return itemShown(deps.threadId, { turnId: turn.id, item, atMs });
 }

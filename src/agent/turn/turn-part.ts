@@ -10,7 +10,7 @@ import type { McpServers } from '../../mcp/mcp-servers.ts';
 import type { Model } from '../../model/model.ts';
 import type { GrantedPermissions } from '../../policy/permissions/sandbox-bounds.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
-import type { NonSteerableTurnKind, ResponseItem, ThreadItem, TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
+import type { NonSteerableTurnKind, ResponseItem, TokenUsageBreakdown, TurnError, UntimedItem } from '../../protocol/generated/types.ts';
 import type { Processes } from '../../sandbox/processes/processes.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
@@ -80,7 +80,7 @@ export interface DueTurn {
 
 /** Input of a user that is stored: the item for clients, and the items for the model. */
 export interface TurnInput {
-  item: ThreadItem;
+  item: UntimedItem;
   model: AuthoredItem[];
   atMs: number;
   /** The parts check it before the model reads it. It is stored as an unfinished item. */
@@ -196,7 +196,7 @@ export interface TurnPart {
   /** A response has ended, and its calls may run. Not called for one that broke off and is continued by the next request. */
   afterRequest?(response: EndedResponse, turn: TurnContext): Awaitable<void>;
   /** The model has nothing more to do. `goOn`: an item and messages for the model, with which the turn goes on. */
-  stopping?(turn: TurnContext, lastMessage: string | null): Awaitable<{ goOn?: { item: ThreadItem; tell: ResponseItem[] } }>;
+  stopping?(turn: TurnContext, lastMessage: string | null): Awaitable<{ goOn?: { item: UntimedItem; tell: ResponseItem[] } }>;
   /** A model request has failed for good. `again`: the part has an answer to the failure, and the model is asked again. */
   requestFailed?(error: TurnError, turn: TurnContext): { again?: boolean };
   /** The model forgets what it has read so far. Returns what it must read again for this turn. */

@@ -1,6 +1,6 @@
 import { flatSpecName } from '../../model/flat-tool-name.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
-import type { ResponseItem, ThreadItem, TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
+import type { ResponseItem, TokenUsageBreakdown, TurnError, UntimedItem } from '../../protocol/generated/types.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
 import type { Action, ActionOutcome, Verdict } from '../../tools/action.ts';
 import type { Tool } from '../../tools/tool.ts';
@@ -146,7 +146,7 @@ export class TurnParts {
   }
 
   /** The items and messages with which a turn goes on that would end. */
-  async stopping(turn: TurnContext, lastMessage: string | null): Promise<{ item: ThreadItem; tell: ResponseItem[] }[]> {
+  async stopping(turn: TurnContext, lastMessage: string | null): Promise<{ item: UntimedItem; tell: ResponseItem[] }[]> {
     const results = await this.#guard.each(turn, 'a part failed at the end of a turn', (part) => part.stopping?.(turn, lastMessage));
     return results.flatMap(({ goOn }) => goOn ?? []);
   }

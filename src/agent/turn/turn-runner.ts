@@ -6,7 +6,7 @@ import { checkWindow, promptTooLarge } from '../prompt/check-window.ts';
 import { modelRequest } from '../prompt/model-request.ts';
 import type { PromptHistory } from '../prompt/prompt-history.ts';
 import { requestIdentity } from '../prompt/request-identity.ts';
-import { threadPreview } from '../prompt/thread-preview.ts';
+import { previewPatch, threadPreview } from '../prompt/thread-preview.ts';
 import type { RawEvents } from '../raw-events.ts';
 import { mergedSteps } from '../step.ts';
 import type { ActiveTurn } from './active-turn.ts';
@@ -109,8 +109,8 @@ export class TurnRunner {
       },
       tellContext: (turn) => this.#tellContext(turn),
       previewStep: ({ item }) => {
-        if (item.type !== 'userMessage' || state.record.preview !== '') return {};
-        const patch = { preview: threadPreview(item.content) };
+        if (item.type !== 'userMessage') return {};
+        const patch = previewPatch(state.record, threadPreview(item.content));
         state.keep(patch);
         return { patch };
       },

@@ -8,7 +8,7 @@ import type { LogEntry, ThreadPatch, ThreadRecord, ThreadSettings } from '../../
 import type { AgentDeps } from '../agent-deps.ts';
 import type { Outbox } from '../outbox.ts';
 import { additionalContext } from '../prompt/additional-context.ts';
-import { threadPreview } from '../prompt/thread-preview.ts';
+import { previewPatch, textPreview, threadPreview } from '../prompt/thread-preview.ts';
 import { askedTier, withTurnOverrides } from '../settings/resolve-settings.ts';
 import { settingsChange } from '../settings/settings-change.ts';
 import { mergedSteps, type StepAddition } from '../step.ts';
@@ -49,6 +49,8 @@ interface NewTurn {
   due?: DueTurn | null;
   /** Work before the model is asked, for a user command. */
   opening?: TurnOpening | null;
+  /** The command that the opening runs. */
+  command?: string | null;
 }
 
 /** Begins the turns of a thread and adds input to them: stores first, then lets the request be answered, then runs. */
@@ -62,7 +64,7 @@ export class TurnStarter {
   /** Begins a turn. It is stored when this resolves, and runs when `afterAnswer` is called. */
   async begin(newTurn: NewTurn): Promise<Joined> {
     const { state, outbox, parts, agent } = this.#deps;
-    const { params: given, author = 'user', settings = state.settings, due = null, opening = null } = newTurn;
+    const { params: given, author = 'user', settings = state.settings, due = null, opening = null, command = null } = newTurn;
     const params = given ?? { threadId: state.id, input: [] };
     const { clock, ids } = agent;
     const now = clock.now();
@@ -76,8 +78,8 @@ export class TurnStarter {
     const told = added?.told ?? context.told;
     const input = this.#withheld(await turnInput({ params, author }, { settings, ...agent, instructions, atMs: now }));
     const patch: ThreadPatch = { listed: true, updatedAtMs: now, recencyAtMs: now, told, ...change.patch };
-    // The preview of input that may be refused is that of the first which is not.
-    if (state.record.preview === '' && input?.isWithheld !== true) patch.preview = threadPreview(params.input);
+    const preview = command === null ? this.#preview(params, input) : previewPatch(state.record, textPreview(command), { isCommand: true });
+    Object.assign(patch, preview);
     const start: StepAddition = {
       entries: [
         { kind: 'turnStarted', turnId, startedAtMs: now, ...root },
@@ -136,17 +138,18 @@ export class TurnStarter {
     const { clock } = agent;
     const change = this.#settingsChange(settings);
     let input: TurnInput | null;
+    let patch = change.patch;
     let before: Pick<ThreadRecord, 'told'> | null = null;
     try {
       const deps = { settings, ...agent, instructions: state.configuration.instructions, atMs: clock.now() };
       const taken = this.#withheld(await turnInput({ params, author }, deps));
       input = taken;
+      patch = { ...change.patch, ...this.#preview(params, taken) };
       const arrived = parts.inputArrived();
       // A compaction may take the context away until this step is made.
       await outbox.commitMade(() => {
         before = { told: state.record.told };
         const { messages, told } = additionalContext(params.additionalContext, state.record.told);
-        const patch = { ...change.patch, told };
         state.keep({ told });
         // The reservation has stopped the response. So what is deferred, such as what calls have told meanwhile, comes before the new input.
         const entries: LogEntry[] = [
@@ -154,14 +157,14 @@ export class TurnStarter {
           ...modelEntries(turn.id, messages, 'server'),
           ...inputEntries(turn.id, taken),
         ];
-        return { ...mergedSteps([{ entries, patch }, arrived]), ...withheldItem(turn.id, taken) };
+        return { ...mergedSteps([{ entries, patch: { ...patch, told } }, arrived]), ...withheldItem(turn.id, taken) };
       });
     } catch (error) {
       if (before !== null) state.keep(before);
       reservation.release();
       throw error;
     }
-    state.keep(change.patch);
+    state.keep(patch);
     if (turn.isOpening && !('expectedTurnId' in params)) this.#answerWith(turn, params);
     turn.clientMetadata = params.responsesapiClientMetadata ?? turn.clientMetadata;
     const afterAnswer = () => {
@@ -186,6 +189,11 @@ export class TurnStarter {
     const { state, granted } = this.#deps;
     const { record, configuration } = state;
     return configuration.instructions.contextUpdate({ settings, granted: granted(), told: record.told, now });
+  }
+
+  /** The preview of a thread that gets this input. If the input may be refused, it is the preview once it is not. */
+  #preview({ input: given }: Pick<TurnStartParams, 'input'>, input: TurnInput | null): ThreadPatch {
+    return input?.isWithheld === true ? {} : previewPatch(this.#deps.state.record, threadPreview(given));
   }
 
   /** Marks input that the parts check before the model reads it. */

@@ -1,4 +1,4 @@
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { listFolderSync } from '../../base/files/list-folder.ts';
 import { gitFolder, readGitFile } from '../../base/git/git-folder.ts';
 import { realPathOrSame } from '../../base/paths/real-path.ts';
@@ -27,7 +27,8 @@ export async function linkedWorktrees(main: string): Promise<string[]> {
   for (const name of worktreeNames(join(git, 'worktrees'))) {
     const dotGit = (await readGitFile(git, `worktrees/${name}/gitdir`))?.split('\n')[0]?.trimEnd();
     if (dotGit === undefined) continue;
-    const root = realPathOrSame(dirname(dotGit));
+    // git can write a path relative to this folder.
+    const root = realPathOrSame(dirname(resolve(git, 'worktrees', name, dotGit)));
     if ((await mainCheckout(root)) === main) roots.push(root);
   }
   return roots;

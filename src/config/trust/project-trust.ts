@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { JsonObject } from '../../base/json-value.ts';
 import { emptyTable, mergeTables, tableWith } from '../layers/config-table.ts';
-import type { ResolvedEntry, TrustLevel } from './trust-entries.ts';
+import { isThroughLinks, type ResolvedEntry, type TrustLevel } from './trust-entries.ts';
 import type { TrustRecord } from './trust-record.ts';
 
 /** What `[projects]` says about the folder that a thread works in. */
@@ -31,8 +31,8 @@ export function projectTrust(entry: ResolvedEntry | null, record: TrustRecord | 
 }
 
 /** What a line of the record says about a path that leads to a folder through links. */
-export function movedTo({ path, folder }: ResolvedEntry): { at?: string } {
-  return folder === resolve(path) ? {} : { at: folder };
+export function movedTo(entry: ResolvedEntry): { at?: string } {
+  return isThroughLinks(entry) ? { at: entry.folder } : {};
 }
 
 /** The settings that the trust in a project gives. */

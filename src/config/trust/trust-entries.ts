@@ -1,4 +1,4 @@
-import { dirname, isAbsolute } from 'node:path';
+import { dirname, isAbsolute, resolve } from 'node:path';
 import type { EventLoopYield } from '../../base/event-loop-yield.ts';
 import type { JsonObject, JsonValue } from '../../base/json-value.ts';
 import { realPathOrSame } from '../../base/paths/real-path.ts';
@@ -46,10 +46,19 @@ export async function resolveEntries(entries: readonly TrustEntry[], breaks: Eve
   return resolved;
 }
 
-/** Returns the entry that decides about a folder: the nearest one, from the folder up to the project's root. Null if there is none. */
+/** Whether the path of an entry leads to its folder through links, which commands may be able to replace. */
+export function isThroughLinks({ path, folder }: ResolvedEntry): boolean {
+  return folder !== resolve(path);
+}
+
+/**
+ * Returns the entry that decides about a folder: the nearest one, from the folder up to the project's root. Null if there is none. Of those
+ * for one folder, the last that names it without links decides before all others: no link that a command makes takes its place.
+ */
 export function nearestEntry(folder: string, root: string, resolved: readonly ResolvedEntry[]): ResolvedEntry | null {
   for (let at = folder; ; at = dirname(at)) {
-    const entry = resolved.findLast((one) => one.folder === at);
+    const here = resolved.filter((one) => one.folder === at);
+    const entry = here.findLast((one) => !isThroughLinks(one)) ?? here.at(-1);
     if (entry !== undefined || at === root) return entry ?? null;
   }
 }

@@ -12,7 +12,8 @@ import { agentsMdImporter } from './agents-md-importer.ts';
 import { type Found, type Importer, type ItemType, type Outcome, type Refused, SourceError } from './found.ts';
 import { hooksImporter } from './hooks-importer.ts';
 import { mcpServersImporter } from './mcp-servers-importer.ts';
-import { homeScope, projectScope, type Scope } from './scope.ts';
+import { StateFile } from './read-source.ts';
+import { homeScope, projectScope, type Scope, userHomeOf } from './scope.ts';
 import { settingsImporter } from './settings-importer.ts';
 import { skillsImporter } from './skills-importer.ts';
 import { whyRefused } from './take-each.ts';
@@ -43,7 +44,8 @@ export class ExternalAgent {
 
   /** What can be taken from the home folder, and from the projects of these folders, each once. Only reads. */
   async detect({ includesHome, cwds }: { includesHome: boolean; cwds: readonly string[] }): Promise<ExternalAgentConfigMigrationItem[]> {
-    const scopes = [...(includesHome ? [homeScope(this.#deps)] : []), ...cwds.map((cwd) => projectScope(cwd, this.#deps))];
+    const homes = this.#homes();
+    const scopes = [...(includesHome ? [homeScope(homes)] : []), ...cwds.map((cwd) => projectScope(cwd, homes))];
     const distinct = new Map(scopes.filter((scope) => scope !== null).map((scope) => [scope.cwd, scope]));
     const items: ExternalAgentConfigMigrationItem[] = [];
     for (const scope of distinct.values()) {
@@ -63,11 +65,17 @@ export class ExternalAgent {
     });
     const importer = this.#importers.find((one) => one.itemType === itemType);
     if (importer === undefined) return result(itemType, cwd, refuse(`heddle does not import items of the type ${itemType}`, 'select'));
-    const scope = cwd === null ? homeScope(this.#deps) : projectScope(cwd, this.#deps);
+    const scope = cwd === null ? homeScope(this.#homes()) : projectScope(cwd, this.#homes());
     if (scope === null)
       return result(itemType, cwd, refuse(cwd === null ? 'the home folder is not known' : 'there is no such folder', 'read'));
     const wanted = importer.details === null ? [] : (details?.[importer.details] ?? []).map(({ name }) => name);
     return result(itemType, scope.cwd, await takeFrom(importer, scope, wanted));
+  }
+
+  #homes() {
+    const { home, env } = this.#deps;
+    const userHome = userHomeOf(env);
+    return { home, env, state: userHome === null ? null : new StateFile(userHome) };
   }
 }
 

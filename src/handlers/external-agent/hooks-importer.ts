@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import type { JsonObject, JsonValue } from '../../base/json-value.ts';
 import type { Config } from '../../config/config.ts';
 import { HOOK_EVENTS } from '../../config/hooks/hook-events.ts';
@@ -19,6 +20,9 @@ interface Deps {
 
 const SWITCHED_OFF = 'switched off: to switch a hook on, set enabled = true in its [hooks.state] in config.toml';
 const NOT_IN_FORCE = 'not in force before you trust the file';
+
+/** The most events, groups of hooks and hooks of a file. Each hook takes a while to check. */
+const PARTS_MAX = 400;
 
 /** Variables that the other agent sets for its hooks, and heddle does not. */
 const OWN_VARIABLE = /\$\{?CLAUDE_\w+/;
@@ -48,14 +52,14 @@ export function hooksImporter(deps: Deps): Importer {
 type Events = ReadonlyMap<string, readonly JsonObject[]>;
 
 async function take(names: readonly string[], { events, scope, deps }: { events: Events; scope: Scope; deps: Deps }): Promise<Outcome> {
-  const { target } = scope.hooks;
+  const { target, isHome } = scope.hooks;
   try {
     const wanted = wantedHooks(events, names);
-    if (scope.cwd === null) await switchOff(wanted, target, deps.configWriter);
+    if (isHome) await switchOff(wanted, target, deps.configWriter);
     // Records the files that a trusted project has now, so that this one is new, and not in force.
     else await deps.config(scope.cwd);
-    await putNewFile(target, hooksText(wanted), scope);
-    const title = scope.cwd === null ? SWITCHED_OFF : NOT_IN_FORCE;
+    await putNewFile(target, hooksText(wanted), isHome ? { cwd: null } : scope);
+    const title = isHome ? SWITCHED_OFF : NOT_IN_FORCE;
     return { taken: names.map((name) => ({ source: name, target: name, title })), refused: [] };
   } catch (error) {
     const message = whyRefused(error);
@@ -87,13 +91,15 @@ function hooksText(hooks: JsonObject): string {
 async function sourceHooks({ folder, root }: Scope): Promise<{ events: Map<string, JsonObject[]>; refused: Refused[] }> {
   const events = new Map<string, JsonObject[]>();
   const refused: Refused[] = [];
+  const breaks = new EventLoopYield();
   for (const file of ['settings.json', 'settings.local.json']) {
     const path = join(folder, file);
     try {
       const { hooks = emptyTable(), disableAllHooks = false } = (await readSourceJson(path, root)) ?? {};
       if (!isTable(hooks)) throw new SourceError(`${path}: hooks is not an object`);
       if (disableAllHooks === true) continue;
-      for (const [event, groups] of Object.entries(hooks)) addEvent(event, groups, { events, refused });
+      if (countParts(hooks) > PARTS_MAX) throw new SourceError(`${path} has more than ${PARTS_MAX} hooks, groups of hooks and events`);
+      for (const [event, groups] of Object.entries(hooks)) await addEvent(event, groups, { events, refused, breaks });
     } catch (error) {
       if (!(error instanceof SourceError)) throw error;
       refused.push({ source: path, message: error.message, failureStage: 'read' });
@@ -102,30 +108,48 @@ async function sourceHooks({ folder, root }: Scope): Promise<{ events: Map<strin
   return { events, refused };
 }
 
-function addEvent(event: string, groups: JsonValue, { events, refused }: { events: Map<string, JsonObject[]>; refused: Refused[] }): void {
+function countParts(hooks: JsonObject): number {
+  const groups = Object.values(hooks).flatMap((of) => (Array.isArray(of) ? of : []));
+  const inGroups = groups.reduce<number>((sum, group) => sum + (isTable(group) && Array.isArray(group.hooks) ? group.hooks.length : 0), 0);
+  return Object.keys(hooks).length + groups.length + inGroups;
+}
+
+interface Reading {
+  events: Map<string, JsonObject[]>;
+  refused: Refused[];
+  breaks: EventLoopYield;
+}
+
+async function addEvent(event: string, groups: JsonValue, { events, refused, breaks }: Reading): Promise<void> {
   const refuse = (message: string) => refused.push({ source: event, message, failureStage: 'select' });
   if (!HOOK_EVENTS.some(({ label }) => label === event)) refuse('heddle does not have this event');
   else if (!Array.isArray(groups)) refuse('it is not a list');
   else {
     for (const group of groups) {
-      const kept = keptGroup(event, group, refuse);
+      const kept = await keptGroup(event, group, { refuse, breaks });
       if (kept !== null) events.set(event, [...(events.get(event) ?? []), kept]);
     }
   }
 }
 
 /** The group with the hooks that heddle can run; null: there is none. */
-function keptGroup(event: string, group: JsonValue, refuse: (message: string) => void): JsonObject | null {
+async function keptGroup(
+  event: string,
+  group: JsonValue,
+  { refuse, breaks }: { refuse: (message: string) => void; breaks: EventLoopYield },
+): Promise<JsonObject | null> {
   if (!isTable(group) || !Array.isArray(group.hooks)) {
     refuse('a group of hooks has no list of hooks');
     return null;
   }
   const { hooks, ...others } = group;
-  const kept = hooks.filter((hook) => {
+  const kept: JsonValue[] = [];
+  for (const hook of hooks) {
     const problem = problemWith(event, { ...others, hooks: [hook] });
-    if (problem !== null) refuse(problem);
-    return problem === null;
-  });
+    if (problem === null) kept.push(hook);
+    else refuse(problem);
+    await breaks.worked(1);
+  }
   return kept.length === 0 ? null : { ...others, hooks: kept };
 }
 

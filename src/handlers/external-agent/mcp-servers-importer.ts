@@ -54,8 +54,16 @@ function freeTables(
   { scope, values, refused }: { scope: Scope; values: JsonObject; refused: Refused[] },
 ): Map<string, JsonObject> {
   const tables = new Map<string, JsonObject>();
-  for (const [name, server] of [...servers].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    const read = tables.size < SERVERS_MAX ? serverTable(name, server, scope) : { problem: `there are more than ${SERVERS_MAX} servers` };
+  const sorted = [...servers].sort(([a], [b]) => (a < b ? -1 : 1));
+  const [first] = sorted[SERVERS_MAX] ?? [];
+  if (first !== undefined)
+    refused.push({
+      source: first,
+      message: `there are more than ${SERVERS_MAX} servers: this one and those after it are left`,
+      failureStage: 'select',
+    });
+  for (const [name, server] of sorted.slice(0, SERVERS_MAX)) {
+    const read = serverTable(name, server, scope);
     const existing = valueAt(values, ['mcp_servers', name]);
     if ('problem' in read) refused.push({ source: name, message: read.problem, failureStage: 'select' });
     else if (existing === undefined) tables.set(name, read.table);
@@ -69,20 +77,20 @@ function collision(name: string): Refused {
 }
 
 /** The servers by name. A file that cannot be read is refused, and the others count. */
-async function sourceServers({ cwd, root, userHome }: Scope): Promise<{ servers: Map<string, JsonValue>; refused: Refused[] }> {
+async function sourceServers({ cwd, root, state }: Scope): Promise<{ servers: Map<string, JsonValue>; refused: Refused[] }> {
   const servers = new Map<string, JsonValue>();
   const refused: Refused[] = [];
-  const add = async (path: string, within: string, keys: readonly string[]) => {
+  const add = async (path: string, read: () => Promise<JsonObject | null>) => {
     try {
-      const found = valueAt((await readSourceJson(path, within)) ?? {}, keys);
-      for (const [name, server] of Object.entries(isTable(found) ? found : {})) servers.set(name, server);
+      for (const [name, server] of Object.entries((await read()) ?? {})) servers.set(name, server);
     } catch (error) {
       if (!(error instanceof SourceError)) throw error;
       refused.push({ source: path, message: error.message, failureStage: 'read' });
     }
   };
-  if (userHome !== null)
-    await add(join(userHome, '.claude.json'), userHome, cwd === null ? ['mcpServers'] : ['projects', cwd, 'mcpServers']);
-  if (cwd !== null) await add(join(root, '.mcp.json'), root, ['mcpServers']);
+  const keys = ['mcpServers'];
+  if (state !== null) await add(state.path, () => state.read(cwd === null ? keys : ['projects', cwd, ...keys]));
+  const ofProject = join(root, '.mcp.json');
+  if (cwd !== null) await add(ofProject, () => readSourceJson(ofProject, root, keys));
   return { servers, refused };
 }

@@ -14,8 +14,8 @@ export function isOccupied(path: string): boolean {
   return isLink(path) || statOf(path) !== null;
 }
 
-/** Writes a new file with its folders, whole or not at all. Rejects with a TakenError if something is there. */
-export async function putNewFile(path: string, text: string, scope: Scope): Promise<void> {
+/** Writes a new file with its folders, whole or not at all. Rejects with a TakenError if something is there. `cwd`: as in `Scope`. */
+export async function putNewFile(path: string, text: string, scope: Pick<Scope, 'cwd'>): Promise<void> {
   const check = () => {
     if (isOccupied(path)) throw new TakenError(`${path} exists already`);
   };
@@ -25,7 +25,7 @@ export async function putNewFile(path: string, text: string, scope: Scope): Prom
 }
 
 /** Makes the folder of a path. In a project, rejects with a TakenError if a link leads out of it. */
-export async function makeFolderFor(path: string, { cwd }: Scope): Promise<void> {
+export async function makeFolderFor(path: string, { cwd }: Pick<Scope, 'cwd'>): Promise<void> {
   const folder = dirname(path);
   if (cwd !== null) requireInside(folder, cwd);
   await makeFolder(folder, cwd === null ? 0o700 : undefined);

@@ -28,13 +28,12 @@ export function settingsImporter({ home, config, configWriter }: Deps): Importer
       if (settings === null) return null;
       const target = join(home, 'config.toml');
       const { wanted, left } = counterparts(settings, scope);
-      const { values } = await config();
-      const free = wanted.filter(({ path }) => valueAt(values, path) === undefined);
+      const current = await config();
+      const free = wanted.filter(({ path }) => !isSet(current, path));
       const refused: Refused[] = left.map((message) => ({ source, message, failureStage: 'select' }));
       for (const { path, value } of wanted) {
-        const existing = valueAt(values, path);
         const message = `${path.join('.')} is set in config.toml already, and is left as it is`;
-        if (existing !== undefined && existing !== value) refused.push({ source, message, failureStage: 'write' });
+        if (isSet(current, path) && valueAt(current.values, path) !== value) refused.push({ source, message, failureStage: 'write' });
       }
       return {
         description: `Migrate ${source} into ${target}`,
@@ -43,9 +42,9 @@ export function settingsImporter({ home, config, configWriter }: Deps): Importer
         async take() {
           try {
             // Another client may have set one meanwhile.
-            const edits = (current: Config) =>
+            const edits = (now: Config) =>
               free
-                .filter(({ path }) => valueAt(current.values, path) === undefined)
+                .filter(({ path }) => !isSet(now, path))
                 .map(({ path, value }) => ({ keyPath: path.join('.'), value, mergeStrategy: 'replace' as const }));
             await configWriter.write({ edits });
           } catch (error) {
@@ -57,6 +56,11 @@ export function settingsImporter({ home, config, configWriter }: Deps): Importer
       };
     },
   };
+}
+
+/** Whether a source sets the path. What the trust in the server's own folder gives does not count. */
+function isSet(config: Config, path: readonly string[]): boolean {
+  return config.layerOf(path) !== null;
 }
 
 interface Counterparts {

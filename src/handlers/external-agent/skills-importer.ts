@@ -1,6 +1,5 @@
 import { rename } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { listFolder } from '../../base/files/list-folder.ts';
 import { isFolder } from '../../base/paths/is-folder.ts';
 import { isBelow } from '../../base/paths/is-within.ts';
 import { realPathOrSame } from '../../base/paths/real-path.ts';
@@ -8,7 +7,7 @@ import { statOf } from '../../base/paths/stat-of.ts';
 import { copyPath } from '../../files/copy-path.ts';
 import { type Importer, type Refused, SourceError, TakenError } from './found.ts';
 import { isOccupied, makeFolderFor } from './put-new-file.ts';
-import { readSource } from './read-source.ts';
+import { listSource, readSource } from './read-source.ts';
 import type { Scope } from './scope.ts';
 import { takeEach } from './take-each.ts';
 
@@ -53,7 +52,7 @@ export function skillsImporter(ids: { next(): string }): Importer {
 }
 
 async function skillNames(folder: string): Promise<string[]> {
-  const { entries } = await listFolder(folder, SKILLS_MAX * 4);
+  const { entries } = await listSource(folder, SKILLS_MAX * 4);
   return entries
     .map(({ name }) => name)
     .filter((name) => !name.startsWith('.') && isFolder(join(folder, name)))
@@ -87,7 +86,7 @@ async function problemIn(folder: string): Promise<string | null> {
   let count = 0;
   let bytes = 0;
   for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
-    const { entries, cut } = await listFolder(at, SKILL_ENTRIES_MAX);
+    const { entries, cut } = await listSource(at, SKILL_ENTRIES_MAX);
     count += entries.length;
     if (cut || count > SKILL_ENTRIES_MAX) return `${folder} has more than ${SKILL_ENTRIES_MAX} files`;
     for (const entry of entries) {

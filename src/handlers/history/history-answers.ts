@@ -1,10 +1,11 @@
 import { storedTurnViews } from '../../agent/thread-view.ts';
 import type { Threads } from '../../agent/threads.ts';
 import { ByteBudget } from '../../base/byte-budget.ts';
-import type { Turn, TurnItemsView } from '../../protocol/generated/types.ts';
+import type { ThreadItemEntry, Turn, TurnItemsView } from '../../protocol/generated/types.ts';
 import { historyTooLarge, itemsTooLarge, turnTooLarge } from '../../protocol/rpc-error.ts';
 import type { HistoryPage, ItemQuery, Page, PageQuery } from '../../store/page-query.ts';
 import type { StoredItem, StoredTurn, ThreadStore } from '../../store/thread-store.ts';
+import { timedItem } from '../../store/timed-item.ts';
 import type { CallContext } from '../method.ts';
 import { combinedPage } from './combined-page.ts';
 import { TurnTooLarge, wholeTurns } from './whole-turns.ts';
@@ -95,7 +96,7 @@ export class HistoryAnswers {
   }
 
   /** A page of a thread's items. */
-  async items(threadId: string, query: ItemQuery, context: CallContext): Promise<Page<StoredItem>> {
+  async items(threadId: string, query: ItemQuery, context: CallContext): Promise<Page<ThreadItemEntry>> {
     await this.#begin(PAGE_BYTES_MAX, context);
     const { store } = this.#deps;
     const page = withoutSize(await combinedPage((part) => store.listItems(threadId, part), query, PAGE_BYTES_MAX));
@@ -144,9 +145,13 @@ export class HistoryAnswers {
     return storedTurnViews(turns, this.#deps.threads.find(threadId));
   }
 
-  #asSeen(threadId: string, items: StoredItem[]): StoredItem[] {
+  /** Stored items as clients see them now. */
+  #asSeen(threadId: string, items: StoredItem[]): ThreadItemEntry[] {
     const unfinished = this.#deps.threads.find(threadId)?.unstored.unfinished;
-    return unfinished === undefined ? items : items.map((item) => unfinished.asSeen(item));
+    return items.map((item) => {
+      const seen = unfinished?.asSeen(item) ?? item;
+      return { ...seen, item: timedItem(seen) };
+    });
   }
 
   /** Waits until so many bytes may be read for an answer. A client that does not read its answers gets no more of them. */

@@ -1,5 +1,6 @@
 import type { HistoryPage, PageQuery } from '../../store/page-query.ts';
 import type { StoredItem, StoredTurn, ThreadStore } from '../../store/thread-store.ts';
+import { timedItem } from '../../store/timed-item.ts';
 import { combinedPage } from './combined-page.ts';
 
 interface Limits {
@@ -33,7 +34,7 @@ export async function wholeTurns(
   for (const turn of page.data) turn.itemsView = 'full';
   const { direction } = query;
   for await (const items of itemsFrom(store, threadId, { fromTurnId: first.id, direction })) {
-    for (const { turnId, item } of items.data) turns.get(turnId)?.items.push(item);
+    for (const stored of items.data) turns.get(stored.turnId)?.items.push(timedItem(stored));
     page.bytes += items.bytes;
     const reached = items.data.at(-1)?.turnId ?? first.id;
     if (isPast(page, reached)) break;

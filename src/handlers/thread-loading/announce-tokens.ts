@@ -3,9 +3,18 @@ import { usageWithAgents } from '../../agent/sub-agents/agents-usage.ts';
 import type { Caller } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 
-/** Tells the caller the thread's token usage, if it is known. */
-export function announceTokens({ clients, threads }: ThreadDeps, { id, record: { tokenUsage } }: LoadedThread, caller: Caller): void {
-  if (tokenUsage === null) return;
+interface Request {
+  caller: Caller;
+  params: { excludeTurns?: boolean | null };
+}
+
+/** Tells the caller the thread's token usage, if it is known. A caller that asks for no turns gets no usage of a turn either. */
+export function announceTokens(
+  { clients, threads }: ThreadDeps,
+  { id, record: { tokenUsage } }: LoadedThread,
+  { caller, params }: Request,
+): void {
+  if (tokenUsage === null || params.excludeTurns === true) return;
   clients.publish({ connection: caller.id }, 'thread/tokenUsage/updated', {
     threadId: id,
     turnId: tokenUsage.turnId,

@@ -27,7 +27,7 @@ export function forkMethods(deps: ThreadDeps) {
         offerTools(deps, fork, caller);
         after(() => {
           announceMode(deps, fork, caller);
-          announceTokens(deps, fork, caller);
+          announceTokens(deps, fork, { caller, params });
           clients.publish({ threadId: fork.id }, 'thread/started', { thread: threads.view(fork.record) });
           warnOfThread(deps, fork, caller);
           fork.part(McpTools).opened();

@@ -1,7 +1,6 @@
+import type { ThreadItemsListResponse, ThreadItemsReadResponse } from '../../protocol/generated/types.ts';
 import { itemIdsOutOfRange } from '../../protocol/rpc-error.ts';
-import type { Page } from '../../store/page-query.ts';
 import { StoreError } from '../../store/store-error.ts';
-import type { StoredItem } from '../../store/thread-store.ts';
 import { type MethodTable, perThread } from '../method.ts';
 import { pageLimit } from '../requested/list-page.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
@@ -14,7 +13,7 @@ export function itemsMethods({ threads, answers }: ThreadDeps) {
     'thread/items/list': {
       queue: perThread,
       reads: true,
-      async handle({ threadId, turnId = null, cursor = null, limit, sortDirection }, context): Promise<Page<StoredItem>> {
+      async handle({ threadId, turnId = null, cursor = null, limit, sortDirection }, context): Promise<ThreadItemsListResponse> {
         await threads.record(threadId);
         const place = typeof cursor === 'object' && cursor !== null ? { fromItemId: cursor.itemId } : { cursor };
         try {
@@ -31,7 +30,7 @@ export function itemsMethods({ threads, answers }: ThreadDeps) {
     'thread/items/read': {
       queue: perThread,
       reads: true,
-      async handle({ threadId, turnId, itemIds }, context): Promise<{ data: StoredItem[] }> {
+      async handle({ threadId, turnId, itemIds }, context): Promise<ThreadItemsReadResponse> {
         if (itemIds.length === 0 || itemIds.length > ITEM_IDS_MAX) throw itemIdsOutOfRange(ITEM_IDS_MAX);
         await threads.record(threadId);
         return { data: await answers.namedItems(threadId, { turnId, itemIds }, context) };

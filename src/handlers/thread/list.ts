@@ -2,7 +2,7 @@ import { isAbsolute, resolve } from 'node:path';
 import { isUuid } from '../../base/ids.ts';
 import type { ThreadListParams, ThreadSortKey } from '../../protocol/generated/types.ts';
 import { invalidParams, invalidThreadId } from '../../protocol/rpc-error.ts';
-import type { ThreadQuery } from '../../store/thread-store.ts';
+import type { ThreadQuery } from '../../store/page-query.ts';
 import type { MethodTable } from '../method.ts';
 import { pageLimit } from '../requested/list-page.ts';
 import type { ThreadDeps } from '../thread-deps.ts';

@@ -1,7 +1,8 @@
+import { resolve } from 'node:path';
 import type { LoadedThread } from '../../agent/loaded-thread.ts';
 import { McpTools } from '../../agent/mcp/mcp-tools.ts';
 import type { ThreadResumeParams, ThreadResumeResponse } from '../../protocol/generated/types.ts';
-import { emptyHistory } from '../../protocol/rpc-error.ts';
+import { emptyHistory, loadedElsewhere, loadedWithHistory } from '../../protocol/rpc-error.ts';
 import { latestCursors } from '../history/latest-cursors.ts';
 import { type CallContext, type Caller, type MethodTable, perThread } from '../method.ts';
 import { pageLimit } from '../requested/list-page.ts';
@@ -30,7 +31,7 @@ export function resumeMethods(deps: ThreadDeps) {
         threads.keepLoaded(thread.id);
         after(() => {
           announceMode(deps, thread, caller);
-          announceTokens(deps, thread, caller);
+          announceTokens(deps, thread, { caller, params });
           for (const { method, params: shown } of thread.resumeAnnouncements) clients.publish({ connection: caller.id }, method, shown);
           followers.replay(thread.id, caller.id);
           warnOfThread(deps, thread, caller);
@@ -43,10 +44,13 @@ export function resumeMethods(deps: ThreadDeps) {
   } satisfies Partial<MethodTable>;
 }
 
-/** The thread that the params name: history takes precedence over path, and path over id. */
+/** The thread that the params name: history takes precedence over path, and path over id. A loaded thread is resumed as it is. */
 async function resumed(deps: ThreadDeps, params: ThreadResumeParams, caller: Caller): Promise<LoadedThread> {
   const { threads, ids, clock } = deps;
   const { history, path, threadId } = params;
+  const loaded = threads.find(threadId);
+  if (loaded !== null && history) throw loadedWithHistory(threadId);
+  if (loaded !== null && path && resolve(path) !== loaded.record.path) throw loadedElsewhere(threadId, path);
   if (history) {
     if (history.length === 0) throw emptyHistory();
     const request = {

@@ -73,6 +73,8 @@ export const methods: Readonly<Record<string, MethodInfo>> = {
   'fuzzyFileSearch/sessionStop': { served: true, stability: 'experimental', params: 'object', experimentalFields: [] },
   'fuzzyFileSearch/sessionUpdate': { served: true, stability: 'experimental', params: 'object', experimentalFields: [] },
   'getAuthStatus': { served: true, stability: 'stable', params: 'object', experimentalFields: [] },
+  'getConversationSummary': { served: true, stability: 'stable', params: 'object', experimentalFields: [] },
+  'gitDiffToRemote': { served: true, stability: 'stable', params: 'object', experimentalFields: [] },
   'hooks/list': { served: true, stability: 'stable', params: 'object', experimentalFields: [] },
   'initialize': { served: true, stability: 'stable', params: 'object', experimentalFields: [] },
   'marketplace/add': { served: false, stability: 'stable', params: 'object', experimentalFields: [] },

@@ -621,7 +621,20 @@ export type HookMetadata =
 /**
  * A part of a turn, such as a message or a command. An item starts, streams and completes under one id.
  */
-export type ThreadItem =
+export type ThreadItem = UntimedItem & {
+  /**
+   * In Unix milliseconds. Null: unknown.
+   */
+  startedAtMs: number | null;
+  /**
+   * When the item ended, completed or cut off. Null: it has not ended, or the time is unknown.
+   */
+  completedAtMs: number | null;
+};
+/**
+ * An item without its times.
+ */
+export type UntimedItem =
   | {
       type: 'userMessage';
       id: string;
@@ -2996,6 +3009,25 @@ export interface FsChangedNotification {
   changedPaths: AbsolutePathBuf[];
 }
 /**
+ * Compares a working tree, with its untracked files, with the nearest commit that a remote is known to have.
+ */
+export interface GitDiffToRemoteParams {
+  /**
+   * A folder of the working tree: an absolute path.
+   */
+  cwd: string;
+}
+export interface GitDiffToRemoteResponse {
+  /**
+   * The commit that the working tree was compared with.
+   */
+  sha: string;
+  /**
+   * A unified diff in git's format. Empty if nothing differs.
+   */
+  diff: string;
+}
+/**
  * A thread's goal. Times are in Unix seconds.
  */
 export interface ThreadGoal {
@@ -4875,6 +4907,48 @@ export interface ThreadTurnsItemsListResponse {
   nextCursor: string | null;
   backwardsCursor: string | null;
 }
+/**
+ * Names a thread, by its path or by its id. If both are given, the path counts.
+ */
+export interface GetConversationSummaryParams {
+  /**
+   * The thread's `path`, or a rollout file, absolute or in the home folder.
+   */
+  rolloutPath?: string | null;
+  /**
+   * The thread's id.
+   */
+  conversationId?: string | null;
+}
+export interface GetConversationSummaryResponse {
+  summary: ConversationSummary;
+}
+/**
+ * A thread, in the form of older clients.
+ */
+export interface ConversationSummary {
+  conversationId: string;
+  path: string;
+  preview: string;
+  /**
+   * When the thread was created, in ISO 8601.
+   */
+  timestamp: string | null;
+  /**
+   * In ISO 8601.
+   */
+  updatedAt: string | null;
+  modelProvider: string;
+  cwd: string;
+  cliVersion: string;
+  source: SessionSource;
+  gitInfo: ConversationGitInfo | null;
+}
+export interface ConversationGitInfo {
+  sha: string | null;
+  branch: string | null;
+  origin_url: string | null;
+}
 export interface ThreadStartParams {
   model?: string | null;
   modelProvider?: string | null;
@@ -5626,6 +5700,8 @@ export interface ClientRequests {
   'fuzzyFileSearch/sessionStop': { params: FuzzyFileSearchSessionStopParams; result: FuzzyFileSearchSessionStopResponse };
   'fuzzyFileSearch/sessionUpdate': { params: FuzzyFileSearchSessionUpdateParams; result: FuzzyFileSearchSessionUpdateResponse };
   'getAuthStatus': { params: GetAuthStatusParams; result: GetAuthStatusResponse };
+  'getConversationSummary': { params: GetConversationSummaryParams; result: GetConversationSummaryResponse };
+  'gitDiffToRemote': { params: GitDiffToRemoteParams; result: GitDiffToRemoteResponse };
   'hooks/list': { params: HooksListParams; result: HooksListResponse };
   'initialize': { params: InitializeParams; result: InitializeResponse };
   'mcpServer/oauth/login': { params: McpServerOauthLoginParams; result: McpServerOauthLoginResponse };

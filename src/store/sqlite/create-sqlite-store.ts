@@ -4,6 +4,7 @@ import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import type { Log } from '../../base/log.ts';
 import type { TokenUsageBreakdown } from '../../protocol/generated/types.ts';
 import { type AgentPage, agentsBelow } from '../agents-below.ts';
+import type { ThreadQuery } from '../page-query.ts';
 import { type HistoryPage, type ItemQuery, type Page, SLICE_BYTES_MAX, type TurnQuery } from '../page-query.ts';
 import { itemNotFound, storeClosed, turnNotFound } from '../store-error.ts';
 import type {
@@ -16,7 +17,6 @@ import type {
   ThreadChange,
   ThreadMetadata,
   ThreadPatch,
-  ThreadQuery,
   ThreadRecord,
   ThreadStore,
   ThreadWriter,

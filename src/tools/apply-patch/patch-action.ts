@@ -6,7 +6,7 @@ import type { Grants } from '../../policy/permissions/grants.ts';
 import { grantedPaths, judgePatch, type TouchedFile } from '../../policy/permissions/judge-patch.ts';
 import type { Permit } from '../../policy/permissions/permit.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
-import type { ThreadItem } from '../../protocol/generated/types.ts';
+import type { UntimedItem } from '../../protocol/generated/types.ts';
 import type { ThreadSettings } from '../../store/thread-store.ts';
 import {
   type Action,
@@ -34,7 +34,7 @@ const FAILURE_CHARS_MAX = 10_000;
 /** About so many UTF-16 code units of a text get their signs at once. */
 const SIGNED_LENGTH = 64 * 1024;
 
-type FileChangeItem = Extract<ThreadItem, { type: 'fileChange' }>;
+type FileChangeItem = Extract<UntimedItem, { type: 'fileChange' }>;
 
 export interface PatchActionDeps {
   clock: Clock;

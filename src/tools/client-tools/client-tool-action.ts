@@ -3,14 +3,14 @@ import type { JsonValue } from '../../base/json-value.ts';
 import { isRemoteImage } from '../../model/pictures/image-type.ts';
 import type { Permit } from '../../policy/permissions/permit.ts';
 import type { Answer } from '../../protocol/answer.ts';
-import type { DynamicToolCallResponse, ThreadItem } from '../../protocol/generated/types.ts';
+import type { DynamicToolCallResponse, UntimedItem } from '../../protocol/generated/types.ts';
 import { type Action, type ActionHost, type ActionOutcome, type Judgement, type OpenItem, UNCONFINED } from '../action.ts';
 import { type Denial, refusalText } from '../denial.ts';
 import type { CallContext } from '../tool.ts';
 import type { ClientTool } from './client-tool.ts';
 import { contentOutput } from './content-output.ts';
 
-type CallItem = Extract<ThreadItem, { type: 'dynamicToolCall' }>;
+type CallItem = Extract<UntimedItem, { type: 'dynamicToolCall' }>;
 
 export interface ClientToolDeps {
   clock: Clock;

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
+import { tempFolder } from '../../config/temp-folder.ts';
 import { answer, question } from '../../support/asking.ts';
 import { functionCall, message, response } from '../../support/test-model.ts';
 import { THREAD } from '../../tools/command-server.ts';
@@ -52,7 +53,7 @@ test('the guardian looks with commands before it answers; they are in a sandbox 
     },
     {
       files: { 'work/plain.txt': 'plain\n' },
-      env: { MY_TOKEN: 'abc', LD_PRELOAD: '/nowhere.so', PATH: process.env.PATH, HOME: '/nowhere' },
+      env: { MY_TOKEN: 'abc', LD_PRELOAD: '/nowhere.so', PATH: process.env.PATH, HOME: tempFolder() },
     },
   );
   const before = everything(server.cwd);
@@ -105,7 +106,7 @@ test('git does not start what a hostile repository configures outside of the san
     turns: acts(),
     reviews: [looks('git status --short; git diff; git log --oneline -1', 'ls .git'), assesses(ALLOW)],
   });
-  const git = (...args: string[]) => execFileSync('git', args, { cwd: server.cwd, env: { PATH: process.env.PATH, HOME: '/nowhere' } });
+  const git = (...args: string[]) => execFileSync('git', args, { cwd: server.cwd, env: { PATH: process.env.PATH, HOME: tempFolder() } });
   git('init', '-q');
   writeFileSync(join(server.cwd, 'f'), 'one\n');
   git('add', 'f');

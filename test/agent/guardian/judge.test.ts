@@ -3,7 +3,7 @@ import { Judge, type JudgeDeps } from '../../../src/agent/guardian/judge.ts';
 import type { TurnContext } from '../../../src/agent/turn/turn-part.ts';
 import type { Config } from '../../../src/config/config.ts';
 import type { Model, ModelRequest } from '../../../src/model/model.ts';
-import type { Processes } from '../../../src/sandbox/processes/processes.ts';
+import { type Processes, SandboxUnavailableError } from '../../../src/sandbox/processes/processes.ts';
 import { StoreError } from '../../../src/store/store-error.ts';
 import type { ThreadSettings } from '../../../src/store/thread-store.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
@@ -40,6 +40,16 @@ function judgeWith(settings: Record<string, string>, deps: Partial<JudgeDeps> = 
 
 const ELSEWHERE = { 'auto_review.model_provider': 'elsewhere' };
 const never = () => new Promise<Model>(() => {});
+
+test.each([
+  ['there is no sandbox', async () => ({ problem: 'none' }), ['read_file']],
+  ['the sandbox cannot even be tried', () => Promise.reject(new SandboxUnavailableError('no filter')), ['read_file']],
+  ['there is a sandbox', async () => ({ name: 'bubblewrap' }), ['read_file', 'exec_command']],
+])('the model gets commands only if there is a sandbox: %s', async (_, available, tools) => {
+  const { judge, model } = judgeWith({}, { sandbox: { available } });
+  expect(await judge.judge(PLANNED, turn())).toMatchObject({ status: 'approved' });
+  expect(model.request(1).tools.map(({ name }) => name)).toEqual(tools);
+});
 
 describe('whatever fails is a denial', () => {
   test.each([

@@ -4,7 +4,7 @@ import { shownAction } from '../../../src/agent/guardian/shown-action.ts';
 import { ThreadItems } from '../../../src/agent/items/thread-items.ts';
 import { Outbox } from '../../../src/agent/outbox.ts';
 import type { Announcement } from '../../../src/protocol/announcement.ts';
-import type { GuardianApprovalReviewStatus, ItemApprovalReview, ThreadItem } from '../../../src/protocol/generated/types.ts';
+import type { GuardianApprovalReviewStatus, ItemApprovalReview, UntimedItem } from '../../../src/protocol/generated/types.ts';
 import { StoreError } from '../../../src/store/store-error.ts';
 import type { LogEntry, ThreadStore } from '../../../src/store/thread-store.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
@@ -14,7 +14,7 @@ import { says, THREAD, writes } from '../../tools/command-server.ts';
 import { ALLOW, assesses, DENY, GUARDED_CONFIG, guarded, keptReviews, reviewsCompleted, runsAs } from './guardian-server.ts';
 
 const ends = response(message('done'));
-const ITEM: ThreadItem = { type: 'fileChange', id: 'i', changes: [], status: 'inProgress' };
+const ITEM: UntimedItem = { type: 'fileChange', id: 'i', changes: [], status: 'inProgress' };
 
 function reviewOf(reviewId: string, status: GuardianApprovalReviewStatus): ItemApprovalReview {
   return {
@@ -121,7 +121,7 @@ test('a denial of input in a later turn can be overruled after a restart', async
 });
 
 /** A store whose thread has these items, the newest first. */
-function storeOf(items: ThreadItem[]): ThreadStore {
+function storeOf(items: UntimedItem[]): ThreadStore {
   const listItems: ThreadStore['listItems'] = async (_threadId, { cursor, limit = 1 }) => {
     const start = Number(cursor ?? 0);
     const data = items.slice(start, start + limit).map((item) => ({ turnId: 'u', item, startedAtMs: 0, completedAtMs: 0 }));
@@ -131,8 +131,8 @@ function storeOf(items: ThreadItem[]): ThreadStore {
   return { listItems } as ThreadStore;
 }
 
-const plain = (count: number) => Array.from({ length: count }, (): ThreadItem => ({ type: 'contextCompaction', id: 'x' }));
-const reviewed = (...approvalReviews: ItemApprovalReview[]): ThreadItem => ({ ...ITEM, approvalReviews });
+const plain = (count: number) => Array.from({ length: count }, (): UntimedItem => ({ type: 'contextCompaction', id: 'x' }));
+const reviewed = (...approvalReviews: ItemApprovalReview[]): UntimedItem => ({ ...ITEM, approvalReviews });
 
 test.each([
   ['behind many items', [...plain(300), reviewed(reviewOf('r', 'denied'))], 'r'],

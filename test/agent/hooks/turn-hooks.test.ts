@@ -136,7 +136,13 @@ describe('Stop', () => {
     const prompts = server.client.notifications('item/completed', ({ item }) => item.type === 'hookPrompt');
     const hookRunId = ended(server)[0]?.id;
     expect(prompts.map(({ item }) => item)).toEqual([
-      { type: 'hookPrompt', id: expect.any(String), fragments: [{ text: 'run the tests', hookRunId }] },
+      {
+        type: 'hookPrompt',
+        id: expect.any(String),
+        fragments: [{ text: 'run the tests', hookRunId }],
+        startedAtMs: expect.any(Number),
+        completedAtMs: expect.any(Number),
+      },
     ]);
     expect(read(server, 2)).toEqual([
       'user: go',

@@ -39,6 +39,8 @@ test('a call is an mcpToolCall item, and its text goes to the model', async () =
   const server = await mcpThread([mcpCall('echo', { message: 'hi' })]);
   const { id } = await runTurn(server);
   const begun = {
+    startedAtMs: expect.any(Number) as number,
+    completedAtMs: null,
     type: 'mcpToolCall',
     id: 'call_1',
     server: 'ex',
@@ -54,7 +56,9 @@ test('a call is an mcpToolCall item, and its text goes to the model', async () =
   const started = server.client.notifications('item/started').find(({ item }) => item.type === 'mcpToolCall');
   expect(started).toEqual({ threadId: server.threadId, turnId: id, item: begun, startedAtMs: expect.any(Number) as number });
   const result = { content: [{ type: 'text', text: 'echo: hi' }], structuredContent: null, _meta: null };
-  expect(mcpItems(server)).toEqual([{ ...begun, status: 'completed', result, durationMs: expect.any(Number) as number }]);
+  expect(mcpItems(server)).toEqual([
+    { ...begun, status: 'completed', result, durationMs: expect.any(Number) as number, completedAtMs: expect.any(Number) as number },
+  ]);
   expect(toldOf(server)).toEqual([
     { type: 'input_text', text: expect.stringMatching(/^Wall time: \d+\.\d{4} seconds\nOutput:$/) as string },
     { type: 'input_text', text: 'echo: hi' },

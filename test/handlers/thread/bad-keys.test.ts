@@ -15,6 +15,7 @@ const NEEDED: readonly SettingName[] = [
   'features.default_mode_request_user_input',
   'features.exec_permission_approvals',
   'features.goals',
+  'features.shell_snapshot',
   'features.shell_tool',
   'features.request_permissions_tool',
   'features.view_image',

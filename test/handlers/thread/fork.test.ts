@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { answer, PLAN_MODE, QUESTIONS, question } from '../../support/asking.ts';
 import { idOf } from '../../support/counting-ids.ts';
-import { agentItem, brief, START, settingsOf, threadOf, userItem } from '../../support/expected.ts';
+import { agentItem, brief, START, START_MS, settingsOf, threadOf, userItem } from '../../support/expected.ts';
 import { Gate } from '../../support/gate.ts';
 import { text } from '../../support/test-client.ts';
 import { asked, conversation, functionCall, message, messageBegun, response, said, USAGE } from '../../support/test-model.ts';
@@ -190,7 +190,7 @@ test('a source with a running turn: in the fork, the turn is interrupted and has
     id: turn.id,
     status: 'interrupted',
     error: null,
-    items: [userItem('two'), agentItem('par')],
+    items: [userItem('two'), agentItem('par', { completedAtMs: START_MS + 1_000 })],
   });
   expect(thread.status).toEqual({ type: 'idle' });
   gate.open();

@@ -139,7 +139,9 @@ describe('thread/items/read', () => {
     const { itemId } = await server.client.waitFor('item/agentMessage/delta');
     server.clock.advance(1_000);
     const { data } = await server.client.request('thread/items/read', { threadId: idOf(1), turnId: turn.id, itemIds: [itemId] });
-    expect(data).toEqual([{ turnId: turn.id, item: agentItem('par', { id: itemId }), startedAtMs: START_MS, completedAtMs: null }]);
+    expect(data).toEqual([
+      { turnId: turn.id, item: agentItem('par', { id: itemId, completedAtMs: null }), startedAtMs: START_MS, completedAtMs: null },
+    ]);
     gate.open();
   });
 });

@@ -1,9 +1,11 @@
 import { mkdirSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { ThreadListParams } from '../../../src/protocol/generated/types.ts';
 import { START, threadOf } from '../../support/expected.ts';
-import { message, response } from '../../support/test-model.ts';
+import { text } from '../../support/test-client.ts';
+import { message, response, TestModel } from '../../support/test-model.ts';
 import { startServer, type TestServer } from '../../support/test-server.ts';
 import { threadWith } from '../../support/thread-with.ts';
 
@@ -169,6 +171,62 @@ test('a new thread does not shift the pages of a client', async () => {
   const first = await page(server, { limit: 2 });
   await threadWith(server, [['thread 6', 'ok']]);
   expect(await previews(server, { limit: 2, cursor: first.nextCursor })).toEqual(['thread 3', 'thread 2']);
+});
+
+describe('a thread whose first deed is no message', () => {
+  const listed = async ({ client }: Pick<TestServer, 'client'>) =>
+    (await client.request('thread/list', {})).data.map(({ id, preview }) => [id, preview]);
+
+  test('a goal: it is listed with the objective, also after its first message and a restart', async () => {
+    const server = await startServer();
+    const { thread } = await server.client.request('thread/start', {});
+    expect(await listed(server)).toEqual([]);
+    await server.client.request('thread/goal/set', { threadId: thread.id, objective: ' Tidy up ', status: 'paused' });
+    expect(await listed(server)).toEqual([[thread.id, 'Tidy up']]);
+    server.model.push(response(message('ok')));
+    await server.client.turn(thread.id, 'hello');
+    expect(await listed(await server.restart())).toEqual([[thread.id, 'Tidy up']]);
+  });
+
+  test('a command: it is listed with the command, until its first message or goal, over restarts', async () => {
+    const server = await startServer();
+    const start = async () => (await server.client.request('thread/start', {})).thread.id;
+    const [said, aimed, forked] = [await start(), await start(), await start()];
+    for (const threadId of [said, aimed, forked]) {
+      await server.client.request('thread/shellCommand', { threadId, command: 'echo one' });
+      await server.client.waitFor('turn/completed', (params) => params.threadId === threadId);
+      await server.client.request('thread/shellCommand', { threadId, command: 'echo two' });
+      await server.client.waitFor('turn/completed', (params) => params.threadId === threadId);
+    }
+    const next = await server.restart();
+    expect(new Set(await listed(next))).toEqual(new Set([said, aimed, forked].map((id) => [id, 'echo one'])));
+    await next.client.request('thread/goal/set', { threadId: aimed, objective: 'Tidy up', status: 'paused' });
+    next.model.push(response(message('ok')), response(message('ok')));
+    await next.client.request('thread/resume', { threadId: said });
+    await next.client.turn(said, 'hello');
+    const { thread } = await next.client.request('thread/fork', { threadId: forked });
+    expect(thread.preview).toBe('echo one');
+    await next.client.turn(thread.id, 'hello fork');
+    const previews: [string, string][] = [
+      [said, 'hello'],
+      [aimed, 'Tidy up'],
+      [forked, 'echo one'],
+      [thread.id, 'hello fork'],
+    ];
+    expect(new Set(await listed(next))).toEqual(new Set(previews));
+    expect(await listed(next)).toHaveLength(previews.length);
+  });
+
+  test('a command that is joined by a message: it is listed with the message', async () => {
+    const server = await startServer({ model: new TestModel(response(message('ok'))) });
+    const { thread } = await server.client.request('thread/start', {});
+    await server.client.request('thread/shellCommand', { threadId: thread.id, command: 'mkfifo p; read x < p' });
+    await server.client.waitFor('item/started', ({ item }) => item.type === 'commandExecution');
+    const { turn } = await server.client.request('turn/start', { threadId: thread.id, input: text('hello') });
+    await writeFile(join(server.cwd, 'p'), 'it\n');
+    await server.client.turnCompleted(turn.id);
+    expect(await listed(server)).toEqual([[thread.id, 'hello']]);
+  });
 });
 
 test('an empty list has no cursors', async () => {

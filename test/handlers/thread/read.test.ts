@@ -47,7 +47,7 @@ test('thread/read shows a running turn with its items so far', async () => {
           status: 'inProgress',
           completedAt: null,
           durationMs: null,
-          items: [userItem('hi'), agentItem('par')],
+          items: [userItem('hi'), agentItem('par', { completedAtMs: null })],
         }),
       ],
     }),

@@ -1,13 +1,15 @@
 import { expect, test } from 'vitest';
 import type { ResponseItem } from '../../../src/protocol/generated/types.ts';
 import { idOf } from '../../support/counting-ids.ts';
-import { ANY_ID, agentItem, brief, settingsOf, threadOf, turnOf, userItem } from '../../support/expected.ts';
+import { ANY_ID, agentItem, brief, settingsOf, threadOf, timed, turnOf, userItem } from '../../support/expected.ts';
 import { dataUrl, png } from '../../support/pictures.ts';
 import { asked, calls, conversation, message, response, said } from '../../support/test-model.ts';
 import { startServer, type TestServer } from '../../support/test-server.ts';
 import { threadWith } from '../../support/thread-with.ts';
 
 const UNKNOWN = idOf(999);
+/** Nobody knows when the items of a history were written. */
+const TIMELESS = { startedAtMs: null, completedAtMs: null };
 
 async function resumedWith(server: TestServer, history: ResponseItem[]) {
   const { thread } = await server.client.request('thread/resume', { threadId: UNKNOWN, history });
@@ -35,11 +37,11 @@ test('a history begins a new thread with turns of its own; no thread/started', a
     turns: [
       turnOf({
         id: ANY_ID,
-        items: [userItem('one'), agentItem('first')],
+        items: [userItem('one', TIMELESS), agentItem('first', TIMELESS)],
       }),
       turnOf({
         id: ANY_ID,
-        items: [userItem('two'), agentItem('second')],
+        items: [userItem('two', TIMELESS), agentItem('second', TIMELESS)],
       }),
     ],
   });
@@ -71,7 +73,8 @@ test('the history reaches the model, and so it does after a restart', async () =
 test('history wins over path, and path over the id', async () => {
   const server = await startServer();
   const { thread: stored } = await threadWith(server, [['stored', 'first']]);
-  const answer = await server.client.request('thread/resume', {
+  const again = await server.restart();
+  const answer = await again.client.request('thread/resume', {
     threadId: stored.id,
     path: stored.path,
     history: [asked('given')],
@@ -174,11 +177,17 @@ test('clients see the right item for every form', async () => {
     turnOf({
       id: ANY_ID,
       items: [
-        userItem([{ type: 'image', url: 'data:,x' }]),
-        { type: 'reasoning', id: ANY_ID, summary: ['because'], content: [] },
-        { type: 'webSearch', id: ANY_ID, query: 'bread', action: { type: 'search', query: 'bread', queries: null }, results: null },
-        { type: 'imageGeneration', id: ANY_ID, status: 'completed', revisedPrompt: 'a cat', result: 'AA==', savedPath: null },
-        agentItem('first'),
+        userItem([{ type: 'image', url: 'data:,x' }], TIMELESS),
+        timed({ type: 'reasoning', id: ANY_ID, summary: ['because'], content: [] }, TIMELESS),
+        timed(
+          { type: 'webSearch', id: ANY_ID, query: 'bread', action: { type: 'search', query: 'bread', queries: null }, results: null },
+          TIMELESS,
+        ),
+        timed(
+          { type: 'imageGeneration', id: ANY_ID, status: 'completed', revisedPrompt: 'a cat', result: 'AA==', savedPath: null },
+          TIMELESS,
+        ),
+        agentItem('first', TIMELESS),
       ],
     }),
   ]);

@@ -45,7 +45,11 @@ function shownItems(client: TestClient, answered: ThreadItem[], from: number): T
     const { item: told, itemId, delta } = (params ?? {}) as { item: ThreadItem; itemId: string; delta: string };
     if (method === 'item/started') items.set(told.id, structuredClone(told));
     else if (method === 'item/agentMessage/delta' || method === 'item/reasoning/summaryTextDelta') grow(itemId, delta);
-    else if (method === 'item/completed') expect(items.get(told.id) ?? 'an item that has not started').toEqual(told);
+    else if (method === 'item/completed') {
+      const shown = items.get(told.id);
+      expect(shown && { ...shown, completedAtMs: told.completedAtMs }, 'an item that has started').toEqual(told);
+      items.set(told.id, told);
+    }
   }
   return [...items.values()];
 }

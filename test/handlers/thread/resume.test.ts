@@ -140,10 +140,41 @@ test('an empty path counts as absent', async () => {
   expect(thread.id).toBe(idOf(1));
 });
 
-test('excludeTurns leaves out the turns', async () => {
+describe('a loaded thread', () => {
+  test('is not resumed with a history, nor at the path of another', async () => {
+    const server = await withTwoTurns();
+    const { client } = server;
+    const other = (await client.request('thread/start', {})).thread;
+    const history = [{ type: 'message' as const, role: 'user', content: [{ type: 'input_text' as const, text: 'old' }] }];
+    const message = (why: string) => `thread ${idOf(1)} is loaded, ${why}`;
+    expect(await client.refusal('thread/resume', { threadId: idOf(1), history })).toEqual({
+      code: -32600,
+      message: message('so it cannot be resumed with another history'),
+      data: { code: 'thread_loaded', threadId: idOf(1) },
+    });
+    for (const path of [other.path, '/nonexistent']) {
+      expect(await client.refusal('thread/resume', { threadId: idOf(1), path })).toEqual({
+        code: -32600,
+        message: message(`and ${path} is not its path`),
+        data: { code: 'thread_loaded', threadId: idOf(1), path },
+      });
+    }
+    const { path } = threadOf(server, { id: idOf(1) });
+    expect((await client.request('thread/resume', { threadId: idOf(1), path: `${path}/.` })).thread.id).toBe(idOf(1));
+  });
+});
+
+test('excludeTurns leaves out the turns, and the token usage of their last', async () => {
   const server = await withTwoTurns();
-  const { thread } = await server.client.request('thread/resume', { threadId: idOf(1), excludeTurns: true });
-  expect(thread).toEqual(threadOf(server, { id: idOf(1), preview: 'one' }));
+  const told = () => server.client.notifications('thread/tokenUsage/updated').length;
+  const before = told();
+  for (const method of ['thread/resume', 'thread/fork'] as const) {
+    expect((await server.client.request(method, { threadId: idOf(1), excludeTurns: true })).thread.turns).toEqual([]);
+    await server.client.request('thread/loaded/list', {});
+    expect(told()).toBe(before);
+  }
+  await server.client.request('thread/resume', { threadId: idOf(1) });
+  await server.client.waitFor('thread/tokenUsage/updated', () => told() === before + 1);
 });
 
 test('a resume keeps the name of a thread and the time of its start', async () => {

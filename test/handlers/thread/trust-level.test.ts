@@ -176,6 +176,21 @@ describe('which folders an entry counts for', () => {
   });
 });
 
+describe('an entry for a folder counts before one whose path leads to the folder since a command has put a link there', () => {
+  test.each([
+    ['trusted', 'untrusted', UNTRUSTED],
+    ['untrusted', 'trusted', TRUSTED],
+  ])('that is %s, and an entry for the folder that is %s', async (level, own, expected) => {
+    const base = tempFolder({ 'mine/f': '', 'theirs/f': '' });
+    const entries = [entry(join(base, 'theirs'), own), entry(join(base, 'mine'), level)];
+    const { client } = await startServer({ config: `${BASE}${PROVIDER}${entries.join('')}` });
+    const before = await started(client, join(base, 'theirs'));
+    renameSync(join(base, 'mine'), join(base, 'moved'));
+    symlinkSync('theirs', join(base, 'mine'));
+    expect([before, await started(client, join(base, 'theirs'))]).toEqual([expected, expected]);
+  });
+});
+
 describe('a linked worktree of a trusted repository', () => {
   const files = {
     'repo/.codex/hooks.json': HOOKS('main-json'),
@@ -204,6 +219,16 @@ describe('a linked worktree of a trusted repository', () => {
     expect(skills.data[0]?.skills.map(({ name }) => name)).toContain('s');
     const { layers } = await client.request('config/read', { cwd: wt, includeLayers: true });
     expect(layers?.flatMap(({ name }) => (name.type === 'project' ? [name.dotCodexFolder] : []))).toEqual([join(wt, '.codex')]);
+  });
+
+  test('that git knows by a relative path has its own settings', async () => {
+    const base = world(files);
+    writeFileSync(join(base, 'repo/.git/worktrees/wt/gitdir'), '../../../../wt/.git\n');
+    writeFileSync(join(base, 'wt/.git'), 'gitdir: ../repo/.git/worktrees/wt\n');
+    git(join(base, 'wt'), 'status');
+    const { client } = await startServer({ config: `${BASE}${PROVIDER}${entry(join(base, 'repo'))}` });
+    await started(client, join(base, 'repo'));
+    expect(await started(client, join(base, 'wt'))).toEqual({ ...TRUSTED, model: 'wt' });
   });
 
   test('that is new has the settings that its main checkout is trusted with, and no others', async () => {

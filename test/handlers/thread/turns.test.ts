@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import type { ThreadItem } from '../../../src/protocol/generated/types.ts';
 import { idOf } from '../../support/counting-ids.ts';
-import { ANY_ID, agentItem, turnOf, userItem } from '../../support/expected.ts';
+import { ANY_ID, agentItem, timed, turnOf, userItem } from '../../support/expected.ts';
 import { message, reasoning, response } from '../../support/test-model.ts';
 import { startServer } from '../../support/test-server.ts';
 import { threadWith, withTwoTurns } from '../../support/thread-with.ts';
 
-const reasoningItem: ThreadItem = { type: 'reasoning', id: ANY_ID, summary: ['because'], content: [] };
+const reasoningItem = timed({ type: 'reasoning', id: ANY_ID, summary: ['because'], content: [] });
 
 /** A thread of three turns, the last with reasoning and two messages. */
 async function withLongTurn() {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { idOf } from '../../support/counting-ids.ts';
-import { ANY_ID, agentItem, brief, START, turnOf, userItem } from '../../support/expected.ts';
+import { ANY_ID, agentItem, brief, START, START_MS, turnOf, userItem } from '../../support/expected.ts';
 import { Gate } from '../../support/gate.ts';
 import { text } from '../../support/test-client.ts';
 import { asked, conversation, message, messageBegun, response, said, TestModel } from '../../support/test-model.ts';
@@ -94,7 +94,7 @@ test('turn/completed has only the final message, and the times of the turn', asy
   expect(await turn).toEqual(
     turnOf({
       id: ANY_ID,
-      items: [agentItem('done')],
+      items: [agentItem('done', { startedAtMs: START_MS + 2_500, completedAtMs: START_MS + 2_500 })],
       itemsView: 'summary',
       completedAt: START + 2,
       durationMs: 2_500,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { PNG } from '../../mcp/mcp-thread.ts';
 import { idOf } from '../../support/counting-ids.ts';
+import { ANY_ID, timed } from '../../support/expected.ts';
 import { Gate } from '../../support/gate.ts';
 import { text } from '../../support/test-client.ts';
 import { conversation, functionCall, message, response, TestModel } from '../../support/test-model.ts';
@@ -22,9 +23,9 @@ describe('turn/start.toolOutput', () => {
     const [call, output] = conversation(model.request(1));
     expect([call, output]).toEqual(pair('build', toolOutput.output, 'ci'));
     expect(call).toMatchObject({ call_id: (output as { call_id: string }).call_id });
-    const item = {
+    const item = timed({
       type: 'dynamicToolCall',
-      id: expect.any(String),
+      id: ANY_ID,
       namespace: 'ci',
       tool: 'build',
       arguments: {},
@@ -32,7 +33,7 @@ describe('turn/start.toolOutput', () => {
       contentItems: [{ type: 'inputText', text: 'It failed.' }],
       success: true,
       durationMs: null,
-    };
+    });
     expect(client.notifications('item/completed')[0]?.item).toEqual(item);
     const { thread } = await (await server.restart()).client.request('thread/resume', { threadId: idOf(1) });
     expect(thread.turns[0]?.items[0]).toEqual(item);

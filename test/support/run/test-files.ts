@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const TAGGED = /@module-tag (?:slow|seeded)\b|tags: '(?:slow|seeded)'/;
-const MOCKING = /\bvi\.mock\(/;
+const MOCKING = /\bvi\.(?:mock|doMock)\(/;
 
 /** The test files without a test that has the tag `slow` or `seeded`. */
 export function untaggedFiles(): string[] {

@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../../base/json-value.ts';
 import { ConfigError } from '../../../config/config-error.ts';
-import type { ThreadItem } from '../../../protocol/generated/types.ts';
+import type { UntimedItem } from '../../../protocol/generated/types.ts';
 import { RpcError } from '../../../protocol/rpc-error.ts';
 import { StoreError } from '../../../store/store-error.ts';
 import { type Action, type ActionHost, type ActionOutcome, failed, UNCONFINED } from '../../../tools/action.ts';
@@ -9,7 +9,7 @@ import type { CallContext } from '../../../tools/tool.ts';
 import { type AgentState, shownState } from '../agent-state.ts';
 import { AgentRefused } from '../agent-tree.ts';
 
-export type CollabItem = Extract<ThreadItem, { type: 'collabAgentToolCall' }>;
+export type CollabItem = Extract<UntimedItem, { type: 'collabAgentToolCall' }>;
 
 /** A call that concerns agents, as clients see it. */
 type Shown = Pick<CollabItem, 'tool'> & Partial<Pick<CollabItem, 'receiverThreadIds' | 'prompt' | 'model' | 'reasoningEffort'>>;

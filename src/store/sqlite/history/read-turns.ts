@@ -1,6 +1,7 @@
 import type { ThreadItem } from '../../../protocol/generated/types.ts';
 import type { HistoryPage, TurnQuery } from '../../page-query.ts';
 import type { StoredTurn } from '../../thread-store.ts';
+import { timedItem } from '../../timed-item.ts';
 import { toTurns } from '../../to-turns.ts';
 import type { History, HistoryPosition } from './history.ts';
 import { bytesLimit, ENTRIES_MAX, historyPage, pageRange, rowLimit } from './history-page.ts';
@@ -75,7 +76,7 @@ function summarize(history: History, page: TurnPlace[], bytesMax: number): { byt
     const rows = [...asked.rows, ...answered.rows].sort((a, b) => history.compare(a, b));
     turn.items = rows.flatMap((row): ThreadItem[] => {
       const entry = history.parse(row);
-      return entry.kind === 'item' ? [entry.item] : [];
+      return entry.kind === 'item' ? [timedItem(entry)] : [];
     });
     turn.itemsView = 'summary';
   }

@@ -8,6 +8,7 @@ import { Damage, FileDamage } from '../as-store-error.ts';
 import { defineFolded } from '../database/define-folded.ts';
 import type { Blobs } from '../history/blobs.ts';
 import { AgentRows, IDS_BELOW } from './agent-rows.ts';
+import { patchColumns } from './patch-columns.ts';
 import { originOf, sourceKind, type ThreadOrigin, withGitFields } from './thread-origin.ts';
 import { type Search, ThreadSearch } from './thread-search.ts';
 
@@ -25,6 +26,7 @@ interface Row {
   originator: string | null;
   name: string | null;
   preview: string;
+  preview_is_command: 0 | 1;
   path: string | null;
   log_id: number;
   tip: number;
@@ -71,19 +73,11 @@ export interface ThreadListParams {
 export type ThreadOrder = { column: 'created_at' | 'updated_at' | 'recency_at'; descending: boolean; inclusive: boolean };
 
 const COLUMNS =
-  'id, created_at, updated_at, recency_at, listed, archived_at, provider, cwd, source_kind, originator, name, preview, path, log_id, tip, written_at, origin, git_info, settings, token_usage, told, memory_mode, daybreak, goal, parent_id, agent_closed_at';
+  'id, created_at, updated_at, recency_at, listed, archived_at, provider, cwd, source_kind, originator, name, preview, preview_is_command, path, log_id, tip, written_at, origin, git_info, settings, token_usage, told, memory_mode, daybreak, goal, parent_id, agent_closed_at';
 
 const THREADS_HIT = '(SELECT value AS hit FROM json_each(@hits)) CROSS JOIN thread ON thread.id = hit';
 const HOLDS_TERM =
   'EXISTS (SELECT 1 FROM thread_text WHERE thread_id = thread.id AND (instr(thread_text.name, @term) OR instr(thread_text.preview, @term)))';
-
-/** The fields that are stored as JSON and change as a whole, and their columns. */
-const ENCODED = [
-  ['gitInfo', 'git_info'],
-  ['tokenUsage', 'token_usage'],
-  ['told', 'told'],
-  ['goal', 'goal'],
-] as const;
 
 /** The threads of one database, without their histories. */
 export class ThreadRows {
@@ -136,6 +130,7 @@ export class ThreadRows {
       originator: record.originator === null ? null : storable(record.originator),
       name: record.name === null ? null : storable(record.name),
       preview: storable(record.preview),
+      preview_is_command: record.previewIsCommand ? 1 : 0,
       path: record.path,
       log_id: logId,
       tip,
@@ -244,20 +239,16 @@ export class ThreadRows {
   }
 
   #changes(patch: ThreadPatch, logId: number): Changes {
-    const { updatedAtMs, recencyAtMs, listed, archivedAtMs, name, preview, settings, memoryMode, daybreakEnabled, agentClosedAtMs } = patch;
+    const { name, preview, settings } = patch;
     const changes: Changes = {
-      ...(updatedAtMs !== undefined && { updated_at: updatedAtMs }),
-      ...(recencyAtMs !== undefined && { recency_at: recencyAtMs }),
-      ...(listed !== undefined && { listed: listed ? 1 : 0 }),
-      ...(archivedAtMs !== undefined && { archived_at: archivedAtMs }),
       ...(name !== undefined && { name: name === null ? null : storable(name) }),
       ...(preview !== undefined && { preview: storable(preview) }),
       ...(settings && { settings: this.#blobs.encode(settings, logId), provider: settings.modelProvider, cwd: settings.cwd }),
-      ...(memoryMode !== undefined && { memory_mode: memoryMode }),
-      ...(daybreakEnabled !== undefined && { daybreak: toInteger(daybreakEnabled) }),
-      ...(agentClosedAtMs !== undefined && { agent_closed_at: agentClosedAtMs }),
     };
-    for (const [field, column] of ENCODED) {
+    for (const [field, column] of patchColumns.plain) if (patch[field] !== undefined) Object.assign(changes, { [column]: patch[field] });
+    for (const [field, column] of patchColumns.flags)
+      if (patch[field] !== undefined) Object.assign(changes, { [column]: toInteger(patch[field]) });
+    for (const [field, column] of patchColumns.encoded) {
       if (patch[field] !== undefined) changes[column] = this.#blobs.encode(patch[field], logId);
     }
     return changes;
@@ -305,6 +296,7 @@ export class ThreadRows {
       archivedAtMs: row.archived_at,
       ephemeral: origin.ephemeral,
       preview: row.preview,
+      previewIsCommand: row.preview_is_command === 1,
       path: row.path,
       forkedFromId: origin.forkedFromId,
       source: origin.source,

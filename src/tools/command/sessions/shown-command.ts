@@ -1,11 +1,11 @@
 import { StringDecoder } from 'node:string_decoder';
 import type { Clock, Timer } from '../../../base/clock.ts';
-import type { ThreadItem } from '../../../protocol/generated/types.ts';
+import type { UntimedItem } from '../../../protocol/generated/types.ts';
 import type { OutputStream } from '../../../sandbox/processes/processes.ts';
 import type { OpenItem } from '../../action.ts';
 import { KeptText } from './kept-text.ts';
 
-export type CommandItem = Extract<ThreadItem, { type: 'commandExecution' }>;
+export type CommandItem = Extract<UntimedItem, { type: 'commandExecution' }>;
 
 /** The most output that the item keeps, in UTF-16 code units. The middle of longer output is cut out. */
 const OUTPUT_CHARS_MAX = 1024 * 1024;

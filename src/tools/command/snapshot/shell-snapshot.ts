@@ -6,10 +6,10 @@ import { userShell } from '../call/user-shell.ts';
 import { PROFILE_EACH_TIME, type ShellExports } from './shell-exports.ts';
 import type { Snapshot } from './take-snapshot.ts';
 
+/** The first turn of a thread begins before the shell is started, unless it runs a command. */
+const BEGIN_AFTER_MS = 500;
 /** How long commands wait for the snapshot, from the first of them on. */
 const WAIT_MS_MAX = 3_000;
-/** Until then, the first turn has sent its request, and this process waits for the answer. */
-const BEGIN_AFTER_MS = 100;
 const NONE: Readonly<Record<string, string>> = {};
 
 interface ShellSnapshotDeps {
@@ -25,7 +25,7 @@ export class ShellSnapshot implements ShellExports {
   readonly #deps: ShellSnapshotDeps;
   readonly #shell: string;
   readonly #closing = new AbortController();
-  #soon: Timer | null = null;
+  #timer: Timer | null = null;
   #taking: Promise<void> | null = null;
   #waited: Promise<void> | null = null;
   #snapshot: Snapshot | null = null;
@@ -36,11 +36,10 @@ export class ShellSnapshot implements ShellExports {
   }
 
   begin(): void {
-    if (this.#taking === null) this.#soon ??= this.#deps.clock.setTimer(() => this.#beginNow(), BEGIN_AFTER_MS);
+    this.#timer ??= this.#deps.clock.setTimer(() => void this.#taken(), BEGIN_AFTER_MS);
   }
 
   async ready(signal: AbortSignal): Promise<void> {
-    this.#beginNow();
     this.#waited ??= this.#wait();
     if (signal.aborted || this.#snapshot !== null) return;
     await new Promise<void>((resolve) => {
@@ -59,18 +58,18 @@ export class ShellSnapshot implements ShellExports {
 
   /** Ends the shell if it runs. */
   close(): void {
-    this.#soon?.clear();
+    this.#timer?.clear();
     this.#closing.abort();
   }
 
-  #beginNow(): void {
-    this.#soon?.clear();
+  #taken(): Promise<void> {
     this.#taking ??= this.#take();
+    return this.#taking;
   }
 
   async #wait(): Promise<void> {
     const over = new AbortController();
-    await Promise.race([this.#taking, sleep(this.#deps.clock, WAIT_MS_MAX, over.signal)]);
+    await Promise.race([this.#taken(), sleep(this.#deps.clock, WAIT_MS_MAX, over.signal)]);
     over.abort();
   }
 

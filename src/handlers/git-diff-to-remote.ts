@@ -1,0 +1,81 @@
+import { isAbsolute, resolve } from 'node:path';
+import type { Env } from '../base/env.ts';
+import { gitFolder } from '../base/git/git-folder.ts';
+import { isWithin } from '../base/paths/is-within.ts';
+import { realPathOrSame } from '../base/paths/real-path.ts';
+import type { Config } from '../config/config.ts';
+import { environmentPolicy } from '../config/environment-policy.ts';
+import { profileFiles } from '../config/layers/profile-files.ts';
+import { projectFolders } from '../config/layers/project-folders.ts';
+import { commandEnvironment } from '../policy/command/command-environment.ts';
+import { tempDirOf } from '../policy/permissions/temp-dir-of.ts';
+import { noDiffToRemote } from '../protocol/file-errors.ts';
+import { invalidParams } from '../protocol/rpc-error.ts';
+import type { ClientProcessRights } from './client-processes/client-process.ts';
+import type { ClientProcesses } from './client-processes/client-processes.ts';
+import { execBounds } from './client-processes/exec-bounds.ts';
+import { diffToRemote, type RunGit } from './git-diff/diff-to-remote.ts';
+import { safeGitEnv } from './git-diff/safe-git-env.ts';
+import type { MethodTable } from './method.ts';
+
+const TIMEOUT_MS = 30_000;
+/** A longer diff is refused. */
+const DIFF_BYTES_MAX = 8 * 1024 * 1024;
+
+interface GitDiffDeps {
+  clientProcesses: ClientProcesses;
+  config: (cwd?: string | null) => Promise<Config>;
+  /** The server's working directory. */
+  cwd: string;
+  home: string;
+  env: Env;
+}
+
+export function gitDiffToRemoteMethods(deps: GitDiffDeps) {
+  return {
+    gitDiffToRemote: {
+      queue: null,
+      async handle({ cwd }, { caller }) {
+        if (!isAbsolute(cwd)) throw invalidParams(`params.cwd: "${cwd}" is not an absolute path`);
+        const { root, isRepository } = projectFolders(cwd);
+        const folder = isRepository ? await gitFolder(root) : null;
+        if (folder === null || isWithin(realPathOrSame(cwd), folder.own)) throw noDiffToRemote(cwd);
+        let isCut = false;
+        const run: RunGit = async (script, args, filters) => {
+          const { ended } = deps.clientProcesses.start(null, {
+            connection: caller.id,
+            argv: ['/bin/sh', '-c', script, 'sh', ...args],
+            cwd: root,
+            input: false,
+            terminal: null,
+            timeoutMs: TIMEOUT_MS,
+            outputBytesCap: DIFF_BYTES_MAX,
+            onOutput: null,
+            rights: rightsOf(deps, { cwd: resolve(cwd), root, filters }),
+          });
+          const { exitCode, output } = await ended;
+          isCut ||= output.capReached('stdout');
+          return exitCode === 0 && !isCut ? output.text('stdout') : null;
+        };
+        const response = await diffToRemote(run);
+        if (response === null) throw noDiffToRemote(cwd, isCut ? `it has more than ${DIFF_BYTES_MAX / 1024 / 1024} MiB` : undefined);
+        return response;
+      },
+    },
+  } satisfies Partial<MethodTable>;
+}
+
+interface Repository {
+  cwd: string;
+  root: string;
+  filters: readonly string[];
+}
+
+/** Git only reads, without the network: anyone may have made the repository. */
+async function rightsOf(deps: GitDiffDeps, { cwd, root, filters }: Repository): Promise<ClientProcessRights> {
+  const config = await deps.config(cwd);
+  const env = safeGitEnv(commandEnvironment(deps.env, environmentPolicy(config)).env, root, filters);
+  const folders = { cwd: root, serverCwd: deps.cwd, tempDir: tempDirOf(env), home: deps.home };
+  const bounds = execBounds({ type: 'readOnly', networkAccess: false }, folders, { profileFiles: profileFiles(config) });
+  return { env, bounds, network: null };
+}
