@@ -32,12 +32,14 @@ describe('a Seatbelt profile', () => {
 
   test('hides what matches now, and keeps the folders above it from being renamed', () => {
     const hidden = [
-      { path: '/job/sub/deep/a.env', isFolder: false, text: '**/*.env' },
-      { path: '/else/b', isFolder: true, text: '/else/*' },
+      { path: '/job/sub/deep/a.env', isFolder: false, text: '**/*.env', links: [] },
+      { path: '/else/b', isFolder: true, text: '/else/*', links: ['/job/in/link'] },
     ];
     const profile = seatbeltProfile(BOUNDS, [], hidden).split('\n');
     expect(profile).toContain('(deny file-read* file-write* (subpath "/job/sub/deep/a.env") (subpath "/else/b"))');
-    expect(profile).toContain('(deny file-write-unlink (literal "/job/sub/deep") (literal "/job/sub"))');
+    expect(profile).toContain(
+      '(deny file-write-unlink (literal "/job/sub/deep") (literal "/job/sub") (literal "/job/in") (literal "/job/in/link"))',
+    );
   });
 
   test('protects the home after every rule that allows more', () => {

@@ -5,7 +5,7 @@ import { isWithin } from '../../base/paths/is-within.ts';
 import { realPath } from '../../base/paths/real-path.ts';
 import { statOf } from '../../base/paths/stat-of.ts';
 import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
-import { findHidden } from '../places/find-hidden.ts';
+import { findHidden, linkedRoots } from '../places/find-hidden.ts';
 import type { GuardedPlaces } from '../places/guarded-places.ts';
 import type { NestedPlace } from '../places/join-places.ts';
 import { KERNEL_FOLDERS } from '../places/kernel-folders.ts';
@@ -86,7 +86,7 @@ export async function sandboxView(named: SandboxBounds, deps: ViewDeps, { isRun 
     places.protectLinks(named.home);
     await applyProtections({ bounds, roots, nested, places, serverPlaces, userHome });
     if (isRun) await protectFiles(programFiles, { places, bounds, serverPrograms });
-    await hideFiles(bounds, places);
+    await hideFiles(bounds, named, places);
   } catch (error) {
     release();
     await places.releaseGuards();
@@ -143,9 +143,10 @@ async function applyProtections({ bounds, roots, nested, places, serverPlaces, u
   await protectHome({ home, workspace, everything: readable === 'everything', profileFiles }, places, loop);
 }
 
-/** Hides what matches a pattern now, whatever else shows it. */
-async function hideFiles({ hidden = [], readable }: SandboxBounds, places: ViewPlaces): Promise<void> {
-  for (const place of await findHidden(hidden)) places.conceal(place, readable === 'everything');
+/** Hides what matches a pattern now, whatever else shows it. `named`: the bounds before their links were resolved. */
+async function hideFiles({ hidden = [], readable }: SandboxBounds, named: SandboxBounds, places: ViewPlaces): Promise<void> {
+  for (const root of linkedRoots(named)) places.protectLinks(root);
+  await places.conceal(await findHidden(hidden), readable === 'everything');
 }
 
 async function protectFiles(

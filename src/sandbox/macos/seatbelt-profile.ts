@@ -71,7 +71,7 @@ export function seatbeltProfile(bounds: SandboxBounds, serverPlaces: readonly st
       'file-read* file-write*',
       hidden.map(({ path }) => subpath(path)),
     ),
-    deny('file-write-unlink', foldersAbove(hidden, writableRoots).map(literal)),
+    deny('file-write-unlink', keptFor(hidden, writableRoots).map(literal)),
     '(deny file-write-setugid)',
     network ? '(allow network* system-socket)' : '(allow network* (local ip "localhost:*") (remote ip "localhost:*"))',
     ...unixSocketRules({ network, unixSockets }),
@@ -79,13 +79,18 @@ export function seatbeltProfile(bounds: SandboxBounds, serverPlaces: readonly st
   return `${rules.filter((rule) => rule !== '').join('\n')}\n`;
 }
 
-/** The folders between the roots and what is hidden in them. A command that renames one would see the files in it. */
-function foldersAbove(hidden: readonly HiddenPlace[], roots: readonly string[]): string[] {
+/**
+ * The folders between the roots and what is hidden in them, and the links through which it matches. A command that renames one would see
+ * the files, or the next command would.
+ */
+function keptFor(hidden: readonly HiddenPlace[], roots: readonly string[]): string[] {
   const above = new Set<string>();
-  for (const { path } of hidden) {
-    for (let folder = dirname(path); roots.some((root) => isBelow(folder, root)); folder = dirname(folder)) above.add(folder);
+  for (const { path, links } of hidden) {
+    for (const place of [path, ...links]) {
+      for (let folder = dirname(place); roots.some((root) => isBelow(folder, root)); folder = dirname(folder)) above.add(folder);
+    }
   }
-  return [...above];
+  return [...above, ...new Set(hidden.flatMap(({ links }) => links))];
 }
 
 /** Names are resolved through a unix socket of the system, which a command with network also needs. */

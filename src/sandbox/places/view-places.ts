@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { listFolderSync } from '../../base/files/list-folder.ts';
 import { followPath } from '../../base/paths/follow-path.ts';
-import { isBelow, isWithin } from '../../base/paths/is-within.ts';
+import { isWithin } from '../../base/paths/is-within.ts';
 import { realPath } from '../../base/paths/real-path.ts';
 import { statOf } from '../../base/paths/stat-of.ts';
 import { isProtectedName } from '../../policy/permissions/sandbox-bounds.ts';
@@ -29,6 +29,8 @@ export interface HiddenPlace {
   isFolder: boolean;
   /** The pattern that matches. */
   text: string;
+  /** The real paths of the links through which alone it matches: those on the way too. None if its own path matches. */
+  links: readonly string[];
 }
 
 /** The places of a view while it is built, and the guards that it uses. Paths are real, unless a method says otherwise. */
@@ -117,13 +119,25 @@ export class ViewPlaces {
     if (real !== null && this.kinds.get(real) !== 'empty') this.set(real, statOf(real)?.isDirectory() === true ? 'empty' : 'nothing');
   }
 
-  /** Hides a place, and all places in it. `everything`: whether what no place covers is visible. Call it when all other places are known. */
-  conceal(place: HiddenPlace, everything: boolean): void {
-    const { path, isFolder } = place;
-    this.concealed.push(place);
-    const kind = this.kindOf(path);
-    if (isFolder) for (const below of this.kinds.keys()) if (isBelow(below, path)) this.kinds.delete(below);
-    if (kind === undefined ? everything : kind === 'read' || kind === 'write') this.set(path, isFolder ? 'empty' : 'nothing');
+  /**
+   * Hides these places, and all places in them. Without the links through which they match, the next command would see them, so these
+   * stay. `everything`: whether what no place covers is visible. Call it when all other places are known.
+   */
+  async conceal(hidden: readonly HiddenPlace[], everything: boolean): Promise<void> {
+    const loop = new EventLoopYield();
+    for (const link of hidden.flatMap(({ links }) => links)) {
+      await loop.worked(GUARD_WORK);
+      this.protectLinks(link);
+    }
+    this.concealed.push(...hidden);
+    const kinds = hidden.map(({ path, isFolder }) => ({ path, isFolder, kind: this.kindOf(path) }));
+    const folders = new Set(hidden.flatMap(({ path, isFolder }) => (isFolder ? [path] : [])));
+    for (const place of this.kinds.keys()) {
+      await loop.worked(1);
+      if (folders.size > 0 && isBelowOne(place, folders)) this.kinds.delete(place);
+    }
+    for (const { path, isFolder, kind } of kinds)
+      if (kind === undefined ? everything : kind === 'read' || kind === 'write') this.set(path, isFolder ? 'empty' : 'nothing');
   }
 
   /** Whether the folder at the path is a guard. */
@@ -180,6 +194,12 @@ export class ViewPlaces {
       if ((entry.isFile() || entry.isDirectory()) && !isProtectedName(entry.name) && !this.kinds.has(path)) this.set(path, 'write');
     }
   }
+}
+
+/** Whether a path lies in one of the folders. */
+function isBelowOne(path: string, folders: ReadonlySet<string>): boolean {
+  for (let above = dirname(path), place = path; above !== place; place = above, above = dirname(above)) if (folders.has(above)) return true;
+  return false;
 }
 
 /** Returns the path itself if it exists, else its first missing part, or the file that is in its way. */
