@@ -103,6 +103,13 @@ test('a link through which alone something is hidden stays for the next command,
   expect(await readBy(bounds, [...names, 'links/free.txt', 'sub/own.env'])).toEqual(['links/free.txt']);
 });
 
+test('a command that fails in the folder of such a link reads why', async () => {
+  world.file('outside/far.txt', 'secret');
+  symlinkSync(join(world.outside, 'far.txt'), join(world.workspace, 'one.env'));
+  const { stderr } = await world.bash('touch new.txt', hiding(below('*.env')));
+  expect(stderr).toMatch(/heddle: commands in the sandbox cannot create, .*work\/one\.env, because these symbolic links lead to what/);
+});
+
 test('a link to what is hidden by its own path can be removed', async () => {
   world.file('work/sub/own.env', 'secret');
   symlinkSync('sub/own.env', join(world.workspace, 'to-own.env'));

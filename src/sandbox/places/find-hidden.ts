@@ -78,16 +78,16 @@ function merged(place: HiddenPlace, known: HiddenPlace | undefined): HiddenPlace
 }
 
 /**
- * The folders in which what is hidden is looked for, as the patterns name them, if a link leads there from a folder of the workspace.
- * If it led elsewhere, what it leads to now would be seen.
+ * The real paths of the links that lead to the folders in which what is hidden is looked for, without those to the workspace itself. If
+ * they led elsewhere, what they lead to now would be seen.
  */
-export function linkedRoots({ hidden = [], workspace }: Pick<SandboxBounds, 'hidden' | 'workspace'>): string[] {
+export function linksToRoots({ hidden = [], workspace }: Pick<SandboxBounds, 'hidden' | 'workspace'>): string[] {
   const folders = workspace.map((folder) => ({ folder, real: realPathOrSame(folder) }));
   const named = [...new Set(hidden.map(({ root }) => root))].flatMap((root) => {
     const above = folders.filter(({ folder }) => isWithin(root, folder));
     return above.length === 0 ? [root] : above.map(({ folder, real }) => join(real, relative(folder, root)));
   });
-  return named.filter((root) => realPath(root) !== root);
+  return named.filter((root) => realPath(root) !== root).flatMap((root) => followPath(root).links.map(({ link }) => link));
 }
 
 function firstFolders(hidden: readonly HiddenFiles[]): Folder[] {

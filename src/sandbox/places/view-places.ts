@@ -43,6 +43,8 @@ export class ViewPlaces {
   readonly closed: string[] = [];
   /** What is hidden because of a pattern. */
   readonly concealed: HiddenPlace[] = [];
+  /** Links in writable folders that cannot be replaced, because only they lead to what is hidden. */
+  readonly heldLinks: string[] = [];
   /** Paths that are writable roots themselves. */
   readonly #named = new Set<string>();
   readonly #guardedPlaces: GuardedPlaces;
@@ -111,6 +113,15 @@ export class ViewPlaces {
     return end;
   }
 
+  /** Like `protectLinks`, for a link that leads to what is hidden. Its path is real. */
+  holdLink(link: string): void {
+    if (this.kindOf(dirname(link)) !== 'write') return;
+    const closed = this.closed.length;
+    this.protectLinks(link);
+    this.closed.length = closed;
+    this.heldLinks.push(link);
+  }
+
   /** Like `protect`, and also hides the content. */
   hide(path: string): void {
     const stat = statOf(path);
@@ -125,19 +136,19 @@ export class ViewPlaces {
    */
   async conceal(hidden: readonly HiddenPlace[], everything: boolean): Promise<void> {
     const loop = new EventLoopYield();
-    for (const link of hidden.flatMap(({ links }) => links)) {
+    const isVisible = ({ path }: HiddenPlace) => isShown(this.kindOf(path), everything);
+    for (const link of hidden.filter(isVisible).flatMap(({ links }) => links)) {
       await loop.worked(GUARD_WORK);
-      this.protectLinks(link);
+      this.holdLink(link);
     }
     this.concealed.push(...hidden);
-    const kinds = hidden.map(({ path, isFolder }) => ({ path, isFolder, kind: this.kindOf(path) }));
+    const visible = hidden.filter(isVisible);
     const folders = new Set(hidden.flatMap(({ path, isFolder }) => (isFolder ? [path] : [])));
     for (const place of this.kinds.keys()) {
       await loop.worked(1);
       if (folders.size > 0 && isBelowOne(place, folders)) this.kinds.delete(place);
     }
-    for (const { path, isFolder, kind } of kinds)
-      if (kind === undefined ? everything : kind === 'read' || kind === 'write') this.set(path, isFolder ? 'empty' : 'nothing');
+    for (const { path, isFolder } of visible) this.set(path, isFolder ? 'empty' : 'nothing');
   }
 
   /** Whether the folder at the path is a guard. */
@@ -194,6 +205,10 @@ export class ViewPlaces {
       if ((entry.isFile() || entry.isDirectory()) && !isProtectedName(entry.name) && !this.kinds.has(path)) this.set(path, 'write');
     }
   }
+}
+
+function isShown(kind: MountKind | undefined, everything: boolean): boolean {
+  return kind === undefined ? everything : kind === 'read' || kind === 'write';
 }
 
 /** Whether a path lies in one of the folders. */
