@@ -153,6 +153,22 @@ test('the patterns for the workspace hold in the folders that the profile adds t
   expect(outputs(server)).toEqual(['xnew\n']);
 });
 
+test('the folder of the user is no pattern, whatever its name is', async () => {
+  const files = { 'us[e]r{a,b}/.ssh/id': 'KEY=ssh', 'us[e]r{a,b}/x/a.pem': 'KEY=pem', 'us[e]r{a,b}/x/b': 'b', 'us[e]r{a,b}/w/c': 'c' };
+  const first = await startServer({ config: CONFIG, files });
+  const HOME = join(first.folder, 'us[e]r{a,b}');
+  const keys = '"~/.ssh" = "deny"\n"~/**/*.pem" = "deny"\n"~/w/**" = "write"\n';
+  const config = CONFIG.replace('":root" = "read"\n', `":root" = "read"\n${keys}`);
+  const model = new TestModel(
+    response(runs(`cd '${HOME}/w' && echo new > d && cat d ../x/b ../.ssh/id ../x/a.pem 2>/dev/null; true`)),
+    done,
+  );
+  const server = await first.restart({ config, model, env: { PATH: process.env.PATH, HOME } });
+  await server.client.request('thread/start', {});
+  await server.client.turn(THREAD, 'go');
+  expect(outputs(server)).toEqual(['new\nb']);
+});
+
 test('a link to a hidden file that a command leaves as AGENTS.md is not read for the next thread, and neither is a hidden AGENTS.md', async () => {
   const config = CONFIG.replace('"keys" = "none"', '"plans/*.md" = "none"');
   const files = { ...FILES, 'work/.git/HEAD': 'ref: refs/heads/main', 'work/plans/AGENTS.md': 'The plan', 'work/NOTES.md': 'A note' };
