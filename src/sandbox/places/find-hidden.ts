@@ -41,6 +41,13 @@ interface Entry {
   kind: 'folder' | 'link' | 'other';
 }
 
+/** What bounds hide now. */
+export interface FoundHidden {
+  places: readonly HiddenPlace[];
+  /** Real paths of links to the folders in which the places were looked for. */
+  links: readonly string[];
+}
+
 interface SearchLimits {
   msMax?: number;
   foundMax?: number;
