@@ -15,6 +15,8 @@ export interface AgentsMdOptions {
   projectBytesMax: number;
   /** Names to look for in a project folder without an AGENTS.md. */
   fallbackFileNames: readonly string[];
+  /** Whether a file of the project may be read. Its argument is a path without links. It may throw if it cannot be found out. */
+  mayBeRead(real: string): boolean;
 }
 
 /** The instruction files that apply, as plain data. */
@@ -30,17 +32,18 @@ export interface AgentsMd {
 /**
  * Reads the AGENTS.md of the home, then those of the project's folders from its root down to the cwd. In each folder
  * AGENTS.override.md replaces AGENTS.md. Only regular files are read, and in the project only those inside it: symbolic
- * links that lead out of it are skipped, and so are files that cannot be read.
+ * links that lead out of it are skipped, and so are files that cannot or may not be read.
  */
-export function readAgentsMd({ home, cwd, projectBytesMax, fallbackFileNames }: AgentsMdOptions): AgentsMd {
+export function readAgentsMd({ home, cwd, projectBytesMax, fallbackFileNames, mayBeRead }: AgentsMdOptions): AgentsMd {
   const { root, folders } = projectFolders(cwd);
   const files: InstructionFile[] = [];
   let bytesLeft = projectBytesMax;
-  const homeFile = findFile(home, INSTRUCTION_FILES, HOME_BYTES_MAX, null);
+  const homeFile = findFile(home, INSTRUCTION_FILES, { bytesMax: HOME_BYTES_MAX, mayLieAt: () => true });
+  const mayLieAt = (real: string) => isBelow(real, root) && mayBeRead(real);
   if (homeFile !== null) files.push(homeFile);
   for (const folder of folders) {
     if (bytesLeft <= 0) break;
-    const file = findFile(folder, [...INSTRUCTION_FILES, ...fallbackFileNames], bytesLeft, root);
+    const file = findFile(folder, [...INSTRUCTION_FILES, ...fallbackFileNames], { bytesMax: bytesLeft, mayLieAt });
     // A thread may work in the home itself; its file is included only once.
     if (file === null || file.real === homeFile?.real) continue;
     bytesLeft -= file.bytes.length;
@@ -60,21 +63,25 @@ interface InstructionFile extends FileContent {
   real: string;
 }
 
-/** Returns the first of the names that is a readable regular file, and inside `root` unless that is null; else null. */
-function findFile(folder: string, names: readonly string[], bytesMax: number, root: string | null): InstructionFile | null {
+interface FindOptions {
+  bytesMax: number;
+  mayLieAt(real: string): boolean;
+}
+
+/** Returns the first of the names that is a regular file whose real path satisfies `mayLieAt`; else null. */
+function findFile(folder: string, names: readonly string[], options: FindOptions): InstructionFile | null {
   for (const name of names) {
     const path = join(folder, name);
     const real = realPathOrSame(path);
-    if (root !== null && !isBelow(real, root)) continue;
-    const read = tryRead(real, bytesMax, root);
+    const read = tryRead(real, options);
     if (read !== null) return { path, real, ...read };
   }
   return null;
 }
 
-function tryRead(path: string, bytesMax: number, root: string | null): FileContent | null {
+function tryRead(path: string, { bytesMax, mayLieAt }: FindOptions): FileContent | null {
   try {
-    return readRegularFileSync(path, { bytesMax, cut: true, mayLieAt: (real) => root === null || isBelow(real, root) });
+    return readRegularFileSync(path, { bytesMax, cut: true, mayLieAt });
   } catch {
     // A folder with that name, or a file that may not be read: the thread works without it.
     return null;

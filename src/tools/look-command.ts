@@ -104,7 +104,7 @@ export async function lookedUp(args: string, deps: LookDeps, options: LookOption
     confined: { bounds, keptBytesMax: KEPT_BYTES_MAX },
   };
   const result = await runProgram(program, deps, signal);
-  if ('failure' in result) return untold(`This command has no result: ${result.failure}.`);
+  if ('failure' in result) return failedLook(result.failure, { mask, charsMax });
   const { exitCode } = result;
   const { value, hidden, deciding } = mask(result.stdout);
   const facts = { exitCode, ...(hidden === 0 ? {} : { hiddenKeys: hidden }) };
@@ -117,6 +117,12 @@ function shownOutput(output: string, { facts, charsMax, isCut }: { facts: object
   const text = visibleJson({ ...facts, ...cut, output: cutText(output, charsMax) });
   if (text.length <= 2 * charsMax + FACTS_CHARS_MAX) return text;
   return shownOutput(output.slice(0, Math.floor(Math.min(charsMax, output.length) / 2)), { facts, charsMax, isCut: true });
+}
+
+/** The reason can contain names of files, which commands of the agent have chosen. So it is shown like an output. */
+function failedLook(failure: string, { mask, charsMax }: Pick<LookOptions, 'mask' | 'charsMax'>): ReadFile {
+  const { value, deciding } = mask(failure);
+  return { text: `This command has no result: ${visibleJson({ reason: cutText(value, charsMax) })}`, deciding };
 }
 
 function untold(text: string): ReadFile {

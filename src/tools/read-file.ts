@@ -5,6 +5,7 @@ import { isObject, parsedJson } from '../base/json-value.ts';
 import { isWithin } from '../base/paths/is-within.ts';
 import { realPathOrSame } from '../base/paths/real-path.ts';
 import { cutText } from '../base/text/cut-text.ts';
+import { visibleJson } from '../base/text/visible-json.ts';
 import type { ToolSpec } from '../model/model.ts';
 import { sandboxBounds } from '../policy/permissions/sandbox-bounds.ts';
 import type { DecisionMask } from '../secrets/decision-mask.ts';
@@ -79,6 +80,8 @@ export async function readFileText(args: string, { home, env, settings, cwd, cha
     const end = isCut ? `\n[… cut: the file has ${file.size} bytes …]` : '';
     return { text: `The file ${realPath}${counted}:\n${cutText(masked, charsMax)}${end}`, deciding };
   } catch (error) {
-    return { text: `${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`, deciding: 0 };
+    // It can contain names of other files, which commands of the agent have chosen.
+    const { value: reason, deciding } = mask(error instanceof Error ? error.message : String(error));
+    return { text: `${path} cannot be read: ${visibleJson({ reason: cutText(reason, charsMax) })}`, deciding };
   }
 }

@@ -5,7 +5,7 @@ import type { ThreadSettings } from '../store/thread-store.ts';
 
 /** The folders of a thread's sandbox. `home` and `env` are the server's. */
 export function sandboxFolders(
-  { cwd, workspaceRoots = [], hidden }: ThreadSettings,
+  { cwd, workspaceRoots = [], hidden }: Pick<ThreadSettings, 'cwd' | 'workspaceRoots' | 'hidden'>,
   { home, env }: { home: string; env: Env },
 ): SandboxFolders {
   return { cwd, workspaceRoots, tempDir: tempDirOf(env), home, hidden };

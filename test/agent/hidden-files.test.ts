@@ -1,4 +1,4 @@
-import { symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { functionCall, message, response, type ScriptedResponse, TestModel } from '../support/test-model.ts';
@@ -41,8 +41,8 @@ test('a thread with patterns starts; commands, images, patches and skills do not
   const picture = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64');
   const server = await serverWith([
     response(runs(READ, 'c1')),
-    response(functionCall('view_image', { path: 'p.env' }, { callId: 'c2' })),
-    response(functionCall('view_image', { path: 'target.png' }, { callId: 'c3' })),
+    response(functionCall('view_image', { path: 'pics/p.env' }, { callId: 'c2' })),
+    response(functionCall('view_image', { path: 'pics/target.png' }, { callId: 'c3' })),
     response(
       functionCall(
         'apply_patch',
@@ -55,8 +55,9 @@ test('a thread with patterns starts; commands, images, patches and skills do not
     response(runs('git diff --no-index /dev/null a.env | grep -c KEY; cp a.env b.txt; echo mine > own.env && cat own.env', 'c7')),
     done,
   ]);
-  writeFileSync(join(server.cwd, 'target.png'), picture);
-  symlinkSync('target.png', join(server.cwd, 'p.env'));
+  mkdirSync(join(server.cwd, 'pics'));
+  writeFileSync(join(server.cwd, 'pics/target.png'), picture);
+  symlinkSync('target.png', join(server.cwd, 'pics/p.env'));
   await server.client.turn(THREAD, 'go');
   const [read, link, target, update, add, remove, git] = outputs(server);
   expect(read).toBe('plain');
@@ -136,4 +137,52 @@ test('a command whose hidden files cannot be found is refused with the reason', 
   await server.client.turn(THREAD, 'go');
   for (const output of outputs(server))
     expect(output).toMatch(/the pattern :workspace_roots\/\*\*\/\*\.env of your permission profile.*Rename it/);
+});
+
+test('the patterns for the workspace hold in the folders that the profile adds to it', async () => {
+  const first = await startServer({
+    config: CONFIG,
+    files: { ...FILES, 'other/o.env': 'KEY=o', 'other/in/keys': 'x', 'other/keys': 'KEY=k' },
+  });
+  const other = join(first.folder, 'other');
+  const config = `${CONFIG}[permissions.p.workspace_roots]\n"${other}" = true\n`;
+  const model = new TestModel(response(runs(`cd ${other} && echo new > plain && cat in/keys plain o.env keys 2>/dev/null; true`)), done);
+  const server = await first.restart({ config, model });
+  await server.client.request('thread/start', {});
+  await server.client.turn(THREAD, 'go');
+  expect(outputs(server)).toEqual(['xnew\n']);
+});
+
+test('the folder of the user is no pattern, whatever its name is', async () => {
+  const files = { 'us[e]r{a,b}/.ssh/id': 'KEY=ssh', 'us[e]r{a,b}/x/a.pem': 'KEY=pem', 'us[e]r{a,b}/x/b': 'b', 'us[e]r{a,b}/w/c': 'c' };
+  const first = await startServer({ config: CONFIG, files });
+  const HOME = join(first.folder, 'us[e]r{a,b}');
+  const keys = '"~/.ssh" = "deny"\n"~/**/*.pem" = "deny"\n"~/w/**" = "write"\n';
+  const config = CONFIG.replace('":root" = "read"\n', `":root" = "read"\n${keys}`);
+  const model = new TestModel(
+    response(runs(`cd '${HOME}/w' && echo new > d && cat d ../x/b ../.ssh/id ../x/a.pem 2>/dev/null; true`)),
+    done,
+  );
+  const server = await first.restart({ config, model, env: { PATH: process.env.PATH, HOME } });
+  await server.client.request('thread/start', {});
+  await server.client.turn(THREAD, 'go');
+  expect(outputs(server)).toEqual(['new\nb']);
+});
+
+test('a link to a hidden file that a command leaves as AGENTS.md is not read for the next thread, and neither is a hidden AGENTS.md', async () => {
+  const config = CONFIG.replace('"keys" = "none"', '"plans/*.md" = "none"');
+  const files = { ...FILES, 'work/.git/HEAD': 'ref: refs/heads/main', 'work/plans/AGENTS.md': 'The plan', 'work/NOTES.md': 'A note' };
+  const model = new TestModel(response(runs('ln -s sub/b.env AGENTS.md')), done, done, done);
+  const server = await startServer({ config: `project_doc_fallback_filenames = ["NOTES.md"]\n${config}`, files, model });
+  const sources = async (params: object) => (await server.client.request('thread/start', params)).instructionSources;
+  expect(await sources({})).toEqual([join(server.cwd, 'NOTES.md')]);
+  await server.client.turn(THREAD, 'go');
+  expect(await sources({})).toEqual([join(server.cwd, 'NOTES.md')]);
+  const plans = join(server.cwd, 'plans');
+  expect(await sources({ cwd: plans, runtimeWorkspaceRoots: [server.cwd] })).toEqual([join(server.cwd, 'NOTES.md')]);
+  const all = [join(server.cwd, 'AGENTS.md'), join(plans, 'AGENTS.md')];
+  expect(await sources({ cwd: plans, sandbox: 'read-only' })).toEqual(all);
+  // A turn in another sandbox reads them again.
+  await server.client.turn(THREAD, 'go', { sandboxPolicy: { type: 'readOnly' } });
+  expect(JSON.stringify(server.model.request(server.model.requests.length).input)).toContain('KEY=b');
 });

@@ -6,7 +6,7 @@ import { readAgentsMd } from '../../src/instructions/agents-md.ts';
 import { tempFolder, writeFiles } from '../config/temp-folder.ts';
 
 const read = (home: string, cwd: string, more: { projectBytesMax?: number; fallbackFileNames?: string[] } = {}) =>
-  readAgentsMd({ home, cwd, projectBytesMax: 32_768, fallbackFileNames: [], ...more });
+  readAgentsMd({ home, cwd, projectBytesMax: 32_768, fallbackFileNames: [], mayBeRead: () => true, ...more });
 
 function repository(files: Record<string, string | Buffer>): string {
   const folder = tempFolder(files);

@@ -83,6 +83,41 @@ test('the target of a link that matches is hidden, wherever it is; another link 
   expect(await readBy(hiding(below('*.env')), names)).toEqual(['hard']);
 });
 
+test('a link through which alone something is hidden stays for the next command, with the links and folders on the way', async () => {
+  for (const at of ['far.txt', 'near.txt', 'roots/k.txt']) world.file(`outside/${at}`, 'secret');
+  world.file('work/sub/own.env', 'secret');
+  world.file('work/links/free.txt', 'free');
+  for (const at of ['chain/x', 'in/x']) world.file(`work/${at}`, 'x');
+  symlinkSync(join(world.outside, 'far.txt'), join(world.workspace, 'links/one.env'));
+  symlinkSync(join(world.outside, 'near.txt'), join(world.workspace, 'chain/middle'));
+  symlinkSync('../chain/middle', join(world.workspace, 'links/two.env'));
+  symlinkSync(join(world.outside, 'roots'), join(world.workspace, 'in/folder'));
+  symlinkSync('sub/own.env', join(world.workspace, 'to-own.env'));
+  const bounds = hiding(below('links/*.env', 'in/folder/*.txt', '**/own.env', '*.env'));
+  const tries = [
+    ...['rm links/one.env', 'mv links/one.env x', 'ln -sfn sub links/one.env', 'mv links elsewhere'],
+    ...['ln -sfn x chain/middle', 'mv chain other', 'rm in/folder', 'mv in/folder x', 'mv in x'],
+  ];
+  for (const script of tries) expect((await world.bash(script, bounds)).exitCode, script).not.toBe(0);
+  const names = ['far.txt', 'near.txt', 'roots/k.txt'].map((at) => `../outside/${at}`);
+  expect(await readBy(bounds, [...names, 'links/free.txt', 'sub/own.env'])).toEqual(['links/free.txt']);
+});
+
+test('a command that fails in the folder of such a link reads why', async () => {
+  world.file('outside/far.txt', 'secret');
+  symlinkSync(join(world.outside, 'far.txt'), join(world.workspace, 'one.env'));
+  const { stderr } = await world.bash('touch new.txt', hiding(below('*.env')));
+  expect(stderr).toMatch(/heddle: commands in the sandbox cannot create, .*work\/one\.env, because these symbolic links lead to what/);
+});
+
+test('a link to what is hidden by its own path can be removed', async () => {
+  world.file('work/sub/own.env', 'secret');
+  symlinkSync('sub/own.env', join(world.workspace, 'to-own.env'));
+  const bounds = hiding(below('**/*.env'));
+  expect((await world.bash('rm to-own.env; echo new > new.txt', bounds)).exitCode).toBe(0);
+  expect(await readBy(bounds, ['sub/own.env', 'new.txt'])).toEqual(['new.txt']);
+});
+
 test('a folder that cannot be read is hidden if something may match in it, because its owner could open it', async () => {
   world.file('work/locked/a.env', 'secret');
   world.file('work/locked-exact/a.env', 'secret');

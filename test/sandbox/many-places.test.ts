@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { RefusedWrites } from '../../src/sandbox/closed-folders.ts';
+import { RefusedWrites } from '../../src/sandbox/read-only-note.ts';
 import { ConfinedWorld } from './confined-world.ts';
 
 /** Two such folders can be protected entry by entry, and a third one is read-only as a whole. */

@@ -31,13 +31,15 @@ describe('a Seatbelt profile', () => {
   });
 
   test('hides what matches now, and keeps the folders above it from being renamed', () => {
-    const hidden = [
-      { path: '/job/sub/deep/a.env', isFolder: false, text: '**/*.env' },
-      { path: '/else/b', isFolder: true, text: '/else/*' },
+    const places = [
+      { path: '/job/sub/deep/a.env', isFolder: false, text: '**/*.env', links: [] },
+      { path: '/else/b', isFolder: true, text: '/else/*', links: ['/job/in/link'] },
     ];
-    const profile = seatbeltProfile(BOUNDS, [], hidden).split('\n');
+    const profile = seatbeltProfile(BOUNDS, [], { places, links: ['/job/conf'] }).split('\n');
     expect(profile).toContain('(deny file-read* file-write* (subpath "/job/sub/deep/a.env") (subpath "/else/b"))');
-    expect(profile).toContain('(deny file-write-unlink (literal "/job/sub/deep") (literal "/job/sub"))');
+    expect(profile).toContain(
+      '(deny file-write-unlink (literal "/job/sub/deep") (literal "/job/sub") (literal "/job/in") (literal "/job/in/link") (literal "/job/conf"))',
+    );
   });
 
   test('protects the home after every rule that allows more', () => {

@@ -1,4 +1,5 @@
 import { dirname } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { isObject, type JsonValue } from '../../base/json-value.ts';
 import { isBelow } from '../../base/paths/is-within.ts';
 import { mayStartAgents } from '../../config/agents/may-start-agents.ts';
@@ -20,13 +21,15 @@ import { commandEnvironment } from '../../policy/command/command-environment.ts'
 import { patternText } from '../../policy/network/domain-pattern.ts';
 import type { NetworkPolicy } from '../../policy/network/network-policy.ts';
 import { managedNetworkRule } from '../../policy/permissions/permission-profile.ts';
-import type { GrantedPermissions } from '../../policy/permissions/sandbox-bounds.ts';
+import { type GrantedPermissions, hasBounds, sandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import type { ResponseItem, UserInput } from '../../protocol/generated/types.ts';
 import type { ThreadSettings } from '../../store/thread-store.ts';
+import { mayBeSeen } from '../../tools/may-read.ts';
+import { sandboxFolders } from '../../tools/sandbox-folders.ts';
 import { withAdditional } from './additional-context.ts';
 
-/** The part of a thread's settings that decides which instructions and skills apply. */
-type Place = Pick<ThreadSettings, 'cwd' | 'withoutProject'>;
+/** The part of a thread's settings that decides which instructions and skills apply, and which files may be read for them. */
+type Place = Pick<ThreadSettings, 'cwd' | 'withoutProject' | 'sandboxPolicy' | 'workspaceRoots' | 'hidden'>;
 
 /** The instructions and skills that apply in a place. */
 interface PlaceInstructions {
@@ -189,7 +192,7 @@ export class Instructions {
   }
 
   async #foundAt(place: Place): Promise<PlaceInstructions> {
-    if (place.cwd !== this.#at.cwd || place.withoutProject !== this.#at.withoutProject) {
+    if (!isSamePlace(place, this.#at)) {
       this.#found = await readPlace({ config: this.#config, extraRoots: this.#extraRoots }, place);
       this.#at = place;
     }
@@ -197,13 +200,24 @@ export class Instructions {
   }
 }
 
-async function readPlace({ config, extraRoots }: InstructionsDeps, { cwd, withoutProject }: Place): Promise<PlaceInstructions> {
+function isSamePlace(one: Place, other: Place): boolean {
+  return (
+    one.cwd === other.cwd &&
+    one.withoutProject === other.withoutProject &&
+    hasBounds(one.sandboxPolicy) === hasBounds(other.sandboxPolicy) &&
+    isDeepStrictEqual(one.hidden ?? null, other.hidden ?? null)
+  );
+}
+
+async function readPlace({ config, extraRoots }: InstructionsDeps, place: Place): Promise<PlaceInstructions> {
+  const { cwd, withoutProject } = place;
   const fallbackFileNames = config.get('project_doc_fallback_filenames');
   const agentsMd = readAgentsMd({
     home: config.home,
     cwd,
     projectBytesMax: withoutProject ? 0 : config.get('project_doc_max_bytes'),
     fallbackFileNames,
+    mayBeRead: await mayBeSeen(sandboxBounds(place.sandboxPolicy, sandboxFolders(place, config))),
   });
   const { skills, leftOut } = await findSkills(await skillSearch(config, { cwd, extraRoots: extraRoots() }));
   return {

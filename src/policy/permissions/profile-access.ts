@@ -2,7 +2,7 @@ import { sep } from 'node:path';
 import type { HiddenPattern } from '../../config/inherited-limits.ts';
 import type { ReadOnlyAccess, SandboxPolicy } from '../../protocol/generated/types.ts';
 import { setsNetwork } from '../network/read-network-table.ts';
-import { hiddenPath, problemOfPattern } from './hidden-files.ts';
+import { hiddenPath, patternsFrom, problemOfPattern } from './hidden-files.ts';
 import type { FileAccess, ProfileTable } from './profile-table.ts';
 
 /** What a permission profile results in. */
@@ -17,7 +17,8 @@ export function profileAccess(table: ProfileTable): ProfileAccess | { problem: s
   const denied = keysWith(table.filesystem, 'deny');
   const problem = unenforceable(table.filesystem, denied);
   if (problem !== null) return { problem };
-  const hidden = [...table.hidden, ...denied.map(hiddenPath)];
+  // The folders that the profile adds to the workspace are known only here.
+  const hidden = table.workspaceRoots.reduce(patternsFrom, [...table.hidden, ...denied.map(hiddenPath)]);
   for (const pattern of hidden) {
     const why = problemOfPattern(pattern);
     if (why !== null) return { problem: `\`${pattern.path}\`: ${why}` };

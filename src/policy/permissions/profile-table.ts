@@ -6,7 +6,7 @@ import { isTable } from '../../config/layers/config-table.ts';
 import { flag, name, nullable, type Setting, wholeNumber } from '../../config/settings.ts';
 import { extendedNetwork, type NetworkTable, NO_LIMITS, readNetworkTable } from '../network/read-network-table.ts';
 import { joinedPatterns, problemOfPattern } from './hidden-files.ts';
-import { isPattern } from './path-pattern.ts';
+import { isPattern, literalPattern } from './path-pattern.ts';
 
 export type FileAccess = 'read' | 'write' | 'deny';
 
@@ -99,6 +99,12 @@ function readBase(config: Config, { id, base, under }: { id: string; base: strin
   return readProfileTable(config, base, [...under, id]);
 }
 
+/** A key of `filesystem`: a text that is taken as it is, and behind it a pattern, which begins with a slash or is empty. */
+interface FileKey {
+  exact: string;
+  pattern: string;
+}
+
 interface Files extends Pick<ProfileTable, 'hidden' | 'depthMax'> {
   exact: [string, FileAccess][];
 }
@@ -107,8 +113,8 @@ function readFilesystem(config: Config, path: readonly string[], inheritedDepth:
   const depthMax = config.read([...path, DEPTH], nullable(wholeNumber(1, Number.MAX_SAFE_INTEGER))) ?? inheritedDepth;
   const exact: [string, FileAccess][] = [];
   const hidden: HiddenPattern[] = [];
-  const add = (key: string, access: FileAccess, at: readonly string[]) => {
-    const pattern = isPattern(key) && access === 'deny' ? { path: key, depthMax } : null;
+  const add = (key: FileKey, access: FileAccess, at: readonly string[]) => {
+    const pattern = key.pattern !== '' && access === 'deny' ? { path: `${literalPattern(key.exact)}${key.pattern}`, depthMax } : null;
     const problem = pattern === null ? null : problemOfPattern(pattern);
     if (problem !== null) throw config.error(at, `this pattern cannot be used: ${problem}`);
     if (pattern === null) exact.push([exactPath(key, config, at), access]);
@@ -129,10 +135,10 @@ function readFilesystem(config: Config, path: readonly string[], inheritedDepth:
 }
 
 /** Returns the path. Access to a pattern can be given only to everything below a folder. */
-function exactPath(key: string, config: Config, at: readonly string[]): string {
-  if (!/[*?[\]]/.test(key)) return key;
-  const folder = key.endsWith('/**') ? key.slice(0, -'/**'.length) : null;
-  if (folder !== null && folder !== '' && !/[*?[\]]/.test(folder)) return folder;
+function exactPath({ exact, pattern }: FileKey, config: Config, at: readonly string[]): string {
+  const folder = pattern.endsWith('/**') ? pattern.slice(0, -'/**'.length) : pattern;
+  const path = `${exact}${folder}`;
+  if (path !== '' && !/[*?[\]]/.test(folder)) return path;
   throw config.error(at, 'a pattern can only be denied: use an exact path, or one that ends with `/**` for everything below a folder');
 }
 
@@ -149,28 +155,42 @@ const ACCESS_OR_TABLE: Setting<FileAccess | object> = {
 };
 
 /** Returns one of WORDS, or an absolute path. `:project_roots` is an older name of `:workspace_roots`. */
-function readFilesystemKey(config: Config, key: string, at: readonly string[]): string {
+function readFilesystemKey(config: Config, key: string, at: readonly string[]): FileKey {
   const word = key === ':project_roots' ? ':workspace_roots' : key;
-  if (WORDS.has(word)) return word;
+  if (WORDS.has(word)) return { exact: word, pattern: '' };
   if (key.startsWith(':')) throw config.error(at, `unknown name, expected one of ${[...WORDS].join(', ')}`);
   return readPath(config, key, at);
 }
 
-function readPath(config: Config, key: string, at: readonly string[]): string {
+function readPath(config: Config, key: string, at: readonly string[]): FileKey {
   const { HOME } = config.env;
   if (isPattern(key)) requirePlain(config, key, at);
-  if (key.startsWith('~/') && HOME !== undefined) return join(HOME, key.slice(2));
+  // The folder of the user is no pattern, whatever its name is.
+  if (key.startsWith('~/') && HOME !== undefined) return joined({ exact: resolve(HOME), pattern: '' }, key.slice(2));
   if (!key.startsWith('/'))
     throw config.error(at, 'expected an absolute path, a path that begins with `~/`, or a name that begins with `:`');
-  return resolve(key);
+  return joined({ exact: '/', pattern: '' }, key);
 }
 
 /** The last part of `at` is the path below the key. */
-function joinBelow(config: Config, key: string, at: readonly string[]): string {
+function joinBelow(config: Config, key: FileKey, at: readonly string[]): FileKey {
   const below = at.at(-1) ?? '.';
   if (below === '.') return key;
   requirePlain(config, below, at);
-  return join(key, below);
+  return joined(key, below);
+}
+
+function joined({ exact, pattern }: FileKey, below: string): FileKey {
+  if (pattern === '' && !isPattern(below)) return { exact: withoutSlash(join(exact, below)), pattern };
+  return { exact: exact === '/' ? '' : exact, pattern: withoutSlash(join('/', pattern, below)) };
+}
+
+function textOf({ exact, pattern }: FileKey): string {
+  return `${exact}${pattern}`;
+}
+
+function withoutSlash(path: string): string {
+  return path === '/' ? path : path.replace(/\/$/, '');
 }
 
 /** In a pattern, `..` would be resolved before its meaning is known. */
@@ -179,7 +199,7 @@ function requirePlain(config: Config, path: string, at: readonly string[]): void
 }
 
 function readRoots(config: Config, path: readonly string[]): string[] {
-  return config.keys(path).flatMap((key) => (config.read([...path, key], flag()) ? [readPath(config, key, [...path, key])] : []));
+  return config.keys(path).flatMap((key) => (config.read([...path, key], flag()) ? [textOf(readPath(config, key, [...path, key]))] : []));
 }
 
 function readNetwork(config: Config, path: readonly string[], inherited: ProfileNetwork): ProfileNetwork {

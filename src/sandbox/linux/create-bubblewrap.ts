@@ -248,6 +248,7 @@ function start(options: ConfineOptions, { built, binds }: { built: BuiltView; bi
     takesTerminal: command.terminal,
     env: kept,
     closed: built.closed,
+    heldLinks: built.heldLinks,
     async release(moreFollow) {
       for (const file of own) closeSync(file);
       lease?.release();

@@ -5,7 +5,7 @@ import { isWithin } from '../../base/paths/is-within.ts';
 import { realPath } from '../../base/paths/real-path.ts';
 import { statOf } from '../../base/paths/stat-of.ts';
 import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
-import { findHidden } from '../places/find-hidden.ts';
+import { findHidden, linksToRoots } from '../places/find-hidden.ts';
 import type { GuardedPlaces } from '../places/guarded-places.ts';
 import type { NestedPlace } from '../places/join-places.ts';
 import { KERNEL_FOLDERS } from '../places/kernel-folders.ts';
@@ -41,6 +41,8 @@ export interface BuiltView {
   notFollowed: ReadonlyMap<string, string>;
   /** Folders that are read-only as a whole, because protecting the links in them needs too many mounts. */
   closed: readonly string[];
+  /** Links that stay, because only they lead to what is hidden. */
+  heldLinks: readonly string[];
   /** What is hidden because of a pattern. */
   concealed: readonly HiddenPlace[];
   /** The files of the programs that the server starts outside the sandbox. */
@@ -86,7 +88,7 @@ export async function sandboxView(named: SandboxBounds, deps: ViewDeps, { isRun 
     places.protectLinks(named.home);
     await applyProtections({ bounds, roots, nested, places, serverPlaces, userHome });
     if (isRun) await protectFiles(programFiles, { places, bounds, serverPrograms });
-    await hideFiles(bounds, places);
+    await hideFiles(bounds, named, places);
   } catch (error) {
     release();
     await places.releaseGuards();
@@ -108,6 +110,7 @@ export async function sandboxView(named: SandboxBounds, deps: ViewDeps, { isRun 
     unsure: needed,
     notFollowed,
     closed: places.closed,
+    heldLinks: places.heldLinks,
     concealed: places.concealed,
     programFiles,
     async release(moreFollow) {
@@ -143,9 +146,10 @@ async function applyProtections({ bounds, roots, nested, places, serverPlaces, u
   await protectHome({ home, workspace, everything: readable === 'everything', profileFiles }, places, loop);
 }
 
-/** Hides what matches a pattern now, whatever else shows it. */
-async function hideFiles({ hidden = [], readable }: SandboxBounds, places: ViewPlaces): Promise<void> {
-  for (const place of await findHidden(hidden)) places.conceal(place, readable === 'everything');
+/** Hides what matches a pattern now, whatever else shows it. `named`: the bounds before their links were resolved. */
+async function hideFiles({ hidden = [], readable }: SandboxBounds, named: SandboxBounds, places: ViewPlaces): Promise<void> {
+  for (const link of linksToRoots(named)) places.holdLink(link);
+  await places.conceal(await findHidden(hidden), readable === 'everything');
 }
 
 async function protectFiles(

@@ -4,11 +4,10 @@ import { isWithin } from '../../base/paths/is-within.ts';
 import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import type { Listeners } from '../listeners.ts';
 import { LocalListeners } from '../local-listeners.ts';
-import { findHidden } from '../places/find-hidden.ts';
+import { type FoundHidden, findHidden, linksToRoots } from '../places/find-hidden.ts';
 import { PROTECTED, protectedAs } from '../places/protected-as.ts';
 import { realBounds } from '../places/real-bounds.ts';
 import { type Installation, serverPlaces } from '../places/server-places.ts';
-import type { HiddenPlace } from '../places/view-places.ts';
 import { SandboxUnavailableError } from '../processes/processes.ts';
 import { proxyEnvironment } from '../proxy-environment.ts';
 import { requirePlainPaths } from '../require-plain-paths.ts';
@@ -70,7 +69,7 @@ export function createSeatbelt({ installation, listeners, program = sandboxProgr
           : null;
       try {
         const ofPrograms = await serverPrograms.files();
-        const hidden = await findHidden(realBounds(bounds).bounds.hidden ?? []);
+        const hidden = { places: await findHidden(realBounds(bounds).bounds.hidden ?? []), links: linksToRoots(bounds) };
         return confine(program, { command, bounds, places: [...places(), ...pathsOf(ofPrograms, bounds)], hidden, proxy });
       } catch (error) {
         proxy?.close();
@@ -91,7 +90,7 @@ interface ConfineOptions {
   command: ConfinedCommand;
   bounds: SandboxBounds;
   places: readonly string[];
-  hidden: readonly HiddenPlace[];
+  hidden: FoundHidden;
   /** Null: it has none. */
   proxy: Awaited<ReturnType<typeof listenForCommand>> | null;
 }

@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import { isBelow } from '../../base/paths/is-within.ts';
 import { HOME_PROTECTED, HOME_READABLE, HOME_SECRETS, SECRET_FILES } from '../../policy/permissions/home-readable.ts';
 import { PROTECTED_NAMES, type SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
-import type { HiddenPlace } from '../places/view-places.ts';
+import type { FoundHidden } from '../places/find-hidden.ts';
 
 const PLATFORM_READABLE = [
   ...['/System', '/usr', '/bin', '/sbin', '/Library', '/opt', '/private/etc', '/private/var/db/timezone', '/private/var/select', '/dev'],
@@ -23,9 +23,13 @@ const ALWAYS = [
 
 /**
  * Returns a Seatbelt profile for the bounds, whose paths must be real. `serverPlaces` are the files and folders that the server runs
- * from, `hidden` those that the bounds hide now. Later rules override earlier ones.
+ * from, `hidden` what the bounds hide now, and the links to the folders in which it was looked for. Later rules override earlier ones.
  */
-export function seatbeltProfile(bounds: SandboxBounds, serverPlaces: readonly string[], hidden: readonly HiddenPlace[] = []): string {
+export function seatbeltProfile(
+  bounds: SandboxBounds,
+  serverPlaces: readonly string[],
+  hidden: FoundHidden = { places: [], links: [] },
+): string {
   const { readable, writableRoots, network, unixSockets, workspace, home, linkedSecrets = [] } = bounds;
   const homeIsRoot = writableRoots.includes(home);
   const inHome = writableRoots.filter((root) => root.startsWith(`${home}/`));
@@ -69,9 +73,9 @@ export function seatbeltProfile(bounds: SandboxBounds, serverPlaces: readonly st
     deny('file-write*', serverPlaces.map(subpath)),
     deny(
       'file-read* file-write*',
-      hidden.map(({ path }) => subpath(path)),
+      hidden.places.map(({ path }) => subpath(path)),
     ),
-    deny('file-write-unlink', foldersAbove(hidden, writableRoots).map(literal)),
+    deny('file-write-unlink', keptFor(hidden, writableRoots).map(literal)),
     '(deny file-write-setugid)',
     network ? '(allow network* system-socket)' : '(allow network* (local ip "localhost:*") (remote ip "localhost:*"))',
     ...unixSocketRules({ network, unixSockets }),
@@ -79,13 +83,17 @@ export function seatbeltProfile(bounds: SandboxBounds, serverPlaces: readonly st
   return `${rules.filter((rule) => rule !== '').join('\n')}\n`;
 }
 
-/** The folders between the roots and what is hidden in them. A command that renames one would see the files in it. */
-function foldersAbove(hidden: readonly HiddenPlace[], roots: readonly string[]): string[] {
+/**
+ * The folders between the roots and what is hidden in them, and the links through which it matches. A command that renames one would see
+ * the files, or the next command would.
+ */
+function keptFor(hidden: FoundHidden, roots: readonly string[]): string[] {
+  const links = [...hidden.places.flatMap((place) => place.links), ...hidden.links];
   const above = new Set<string>();
-  for (const { path } of hidden) {
-    for (let folder = dirname(path); roots.some((root) => isBelow(folder, root)); folder = dirname(folder)) above.add(folder);
+  for (const place of [...hidden.places.map(({ path }) => path), ...links]) {
+    for (let folder = dirname(place); roots.some((root) => isBelow(folder, root)); folder = dirname(folder)) above.add(folder);
   }
-  return [...above];
+  return [...above, ...new Set(links)];
 }
 
 /** Names are resolved through a unix socket of the system, which a command with network also needs. */

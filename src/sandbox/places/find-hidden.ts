@@ -1,14 +1,16 @@
 import { accessSync, constants } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { monotonicMs } from '../../base/clock.ts';
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { eachEntry } from '../../base/files/list-folder.ts';
+import { followPath } from '../../base/paths/follow-path.ts';
 import { isWithin } from '../../base/paths/is-within.ts';
-import { realPath } from '../../base/paths/real-path.ts';
+import { realPath, realPathOrSame } from '../../base/paths/real-path.ts';
 import { statOf } from '../../base/paths/stat-of.ts';
 import { hasErrorCode } from '../../base/system-error-code.ts';
 import type { HiddenFiles } from '../../policy/permissions/hidden-files.ts';
 import { after, isEnd, literalName, type PathPattern, type Positions, startOf } from '../../policy/permissions/path-pattern.ts';
+import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import { ProcessStartError } from '../processes/processes.ts';
 import { KERNEL_FOLDERS } from './kernel-folders.ts';
 import { type HiddenPlace, PATH_BYTES_MAX } from './view-places.ts';
@@ -39,6 +41,13 @@ interface Entry {
   kind: 'folder' | 'link' | 'other';
 }
 
+/** What bounds hide now. */
+export interface FoundHidden {
+  places: readonly HiddenPlace[];
+  /** Real paths of links to the folders in which the places were looked for. */
+  links: readonly string[];
+}
+
 interface SearchLimits {
   msMax?: number;
   foundMax?: number;
@@ -61,12 +70,31 @@ export async function findHidden(
     const batch = folders.splice(-READS_MAX);
     if (monotonicMs() > untilMs) throw tooLong(batch[0], msMax);
     for (const { places, below } of await Promise.all(batch.map((folder) => lookInto(folder, loop)))) {
-      for (const place of places) found.set(place.path, place);
+      for (const place of places) found.set(place.path, merged(place, found.get(place.path)));
       folders.push(...below);
     }
     if (found.size > foundMax) throw tooManyHidden([...found.values()]);
   }
   return outermost([...found.values()]);
+}
+
+/** A path that matches itself needs no link to be found again. */
+function merged(place: HiddenPlace, known: HiddenPlace | undefined): HiddenPlace {
+  if (known === undefined || place.links.length === 0) return place;
+  return known.links.length === 0 ? known : { ...known, links: [...new Set([...known.links, ...place.links])] };
+}
+
+/**
+ * The real paths of the links that lead to the folders in which what is hidden is looked for, without those to the workspace itself. If
+ * they led elsewhere, what they lead to now would be seen.
+ */
+export function linksToRoots({ hidden = [], workspace }: Pick<SandboxBounds, 'hidden' | 'workspace'>): string[] {
+  const folders = workspace.map((folder) => ({ folder, real: realPathOrSame(folder) }));
+  const named = [...new Set(hidden.map(({ root }) => root))].flatMap((root) => {
+    const above = folders.filter(({ folder }) => isWithin(root, folder));
+    return above.length === 0 ? [root] : above.map(({ folder, real }) => join(real, relative(folder, root)));
+  });
+  return named.filter((root) => realPath(root) !== root).flatMap((root) => followPath(root).links.map(({ link }) => link));
 }
 
 function firstFolders(hidden: readonly HiddenFiles[]): Folder[] {
@@ -81,7 +109,7 @@ async function lookInto({ path, depth, open }: Folder, loop: EventLoopYield): Pr
   const entries = await entriesOf(path, open);
   await loop.worked(LOOK_WORK);
   // Its owner can change its mode later.
-  if (entries === null) return { places: [{ path, isFolder: true, text: open[0]?.files.text ?? '' }], below };
+  if (entries === null) return { places: [{ path, isFolder: true, text: open[0]?.files.text ?? '', links: [] }], below };
   for (const entry of entries) {
     await loop.worked(NAME_WORK * open.length);
     const at = join(path, entry.name);
@@ -144,13 +172,13 @@ function entryAt(folder: string, name: string): Entry | null {
 function placeAt(path: string, { kind }: Entry, text: string): HiddenPlace | null {
   if (kind !== 'link') {
     requireMountable(path, text);
-    return { path, isFolder: kind === 'folder', text };
+    return { path, isFolder: kind === 'folder', text, links: [] };
   }
   const target = realPath(path);
   const stat = target === null ? null : statOf(target);
   if (target === null || stat === null) return null;
   requireMountable(target, text);
-  return { path: target, isFolder: stat.isDirectory(), text };
+  return { path: target, isFolder: stat.isDirectory(), text, links: followPath(path).links.map(({ link }) => link) };
 }
 
 /** Throws a `ProcessStartError` if the sandbox cannot name the path. */

@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { listFolderSync } from '../../base/files/list-folder.ts';
 import { followPath } from '../../base/paths/follow-path.ts';
-import { isBelow, isWithin } from '../../base/paths/is-within.ts';
+import { isWithin } from '../../base/paths/is-within.ts';
 import { realPath } from '../../base/paths/real-path.ts';
 import { statOf } from '../../base/paths/stat-of.ts';
 import { isProtectedName } from '../../policy/permissions/sandbox-bounds.ts';
@@ -29,6 +29,8 @@ export interface HiddenPlace {
   isFolder: boolean;
   /** The pattern that matches. */
   text: string;
+  /** The real paths of the links through which alone it matches: those on the way too. None if its own path matches. */
+  links: readonly string[];
 }
 
 /** The places of a view while it is built, and the guards that it uses. Paths are real, unless a method says otherwise. */
@@ -41,6 +43,8 @@ export class ViewPlaces {
   readonly closed: string[] = [];
   /** What is hidden because of a pattern. */
   readonly concealed: HiddenPlace[] = [];
+  /** Links in writable folders that cannot be replaced, because only they lead to what is hidden. */
+  readonly heldLinks: string[] = [];
   /** Paths that are writable roots themselves. */
   readonly #named = new Set<string>();
   readonly #guardedPlaces: GuardedPlaces;
@@ -109,6 +113,15 @@ export class ViewPlaces {
     return end;
   }
 
+  /** Like `protectLinks`, for a link that leads to what is hidden. Its path is real. */
+  holdLink(link: string): void {
+    if (this.kindOf(dirname(link)) !== 'write') return;
+    const closed = this.closed.length;
+    this.protectLinks(link);
+    this.closed.length = closed;
+    this.heldLinks.push(link);
+  }
+
   /** Like `protect`, and also hides the content. */
   hide(path: string): void {
     const stat = statOf(path);
@@ -117,13 +130,25 @@ export class ViewPlaces {
     if (real !== null && this.kinds.get(real) !== 'empty') this.set(real, statOf(real)?.isDirectory() === true ? 'empty' : 'nothing');
   }
 
-  /** Hides a place, and all places in it. `everything`: whether what no place covers is visible. Call it when all other places are known. */
-  conceal(place: HiddenPlace, everything: boolean): void {
-    const { path, isFolder } = place;
-    this.concealed.push(place);
-    const kind = this.kindOf(path);
-    if (isFolder) for (const below of this.kinds.keys()) if (isBelow(below, path)) this.kinds.delete(below);
-    if (kind === undefined ? everything : kind === 'read' || kind === 'write') this.set(path, isFolder ? 'empty' : 'nothing');
+  /**
+   * Hides these places, and all places in them. Without the links through which they match, the next command would see them, so these
+   * stay. `everything`: whether what no place covers is visible. Call it when all other places are known.
+   */
+  async conceal(hidden: readonly HiddenPlace[], everything: boolean): Promise<void> {
+    const loop = new EventLoopYield();
+    const isVisible = ({ path }: HiddenPlace) => isShown(this.kindOf(path), everything);
+    for (const link of hidden.filter(isVisible).flatMap(({ links }) => links)) {
+      await loop.worked(GUARD_WORK);
+      this.holdLink(link);
+    }
+    this.concealed.push(...hidden);
+    const visible = hidden.filter(isVisible);
+    const folders = new Set(hidden.flatMap(({ path, isFolder }) => (isFolder ? [path] : [])));
+    for (const place of this.kinds.keys()) {
+      await loop.worked(1);
+      if (folders.size > 0 && isBelowOne(place, folders)) this.kinds.delete(place);
+    }
+    for (const { path, isFolder } of visible) this.set(path, isFolder ? 'empty' : 'nothing');
   }
 
   /** Whether the folder at the path is a guard. */
@@ -180,6 +205,16 @@ export class ViewPlaces {
       if ((entry.isFile() || entry.isDirectory()) && !isProtectedName(entry.name) && !this.kinds.has(path)) this.set(path, 'write');
     }
   }
+}
+
+function isShown(kind: MountKind | undefined, everything: boolean): boolean {
+  return kind === undefined ? everything : kind === 'read' || kind === 'write';
+}
+
+/** Whether a path lies in one of the folders. */
+function isBelowOne(path: string, folders: ReadonlySet<string>): boolean {
+  for (let above = dirname(path), place = path; above !== place; place = above, above = dirname(above)) if (folders.has(above)) return true;
+  return false;
 }
 
 /** Returns the path itself if it exists, else its first missing part, or the file that is in its way. */

@@ -1,6 +1,6 @@
 import { systemErrorCode } from '../../base/system-error-code.ts';
 import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
-import { closedFolders, RefusedWrites } from '../closed-folders.ts';
+import { RefusedWrites, readOnlyNote } from '../read-only-note.ts';
 import type { Confinement, Sandbox } from '../sandbox.ts';
 import { sandboxEnvironment } from '../sandbox-environment.ts';
 import type { ServerProgram } from '../server-programs/server-program.ts';
@@ -99,7 +99,7 @@ export class ProcessKeeper implements Processes {
       start.hurry = () => started.output.hurry();
       start.isConfined = confinement !== null && this.#deps.platform === 'linux';
       const tell = (end: ProgramEnd) => {
-        const note = end.exitCode !== 0 && refused.areSeen ? closedFolders(confinement?.closed ?? []) : null;
+        const note = end.exitCode !== 0 && refused.areSeen ? readOnlyNote(confinement ?? {}) : null;
         if (note !== null) onOutput(spec.terminal === null && spec.joinsOutput !== true ? 'stderr' : 'stdout', Buffer.from(note));
       };
       const key = spec.terminal === null ? null : () => void started.write(INTERRUPT_KEY);
