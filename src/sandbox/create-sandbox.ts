@@ -34,6 +34,7 @@ export function createSandbox(deps: SandboxDeps): Sandbox {
     protects: async (bounds) => (await sandbox.get()).protects(bounds),
     // Before the first command there is nothing that commands could have written.
     refusal: async (program) => (await sandbox.made)?.refusal(program) ?? null,
+    isExposed: async (program) => (await sandbox.made)?.isExposed(program) ?? false,
     programsChanged: async () => (await sandbox.made)?.programsChanged(),
     prepare: async (bounds) => (await sandbox.get()).prepare(bounds),
     tidy: async () => (await sandbox.made)?.tidy(),
@@ -58,6 +59,9 @@ function noSandbox(problem: string): Sandbox {
     },
     async refusal() {
       return null;
+    },
+    async isExposed() {
+      return false;
     },
     async programsChanged() {},
     async prepare() {},

@@ -21,6 +21,8 @@ export interface Program {
   argv: readonly string[];
   /** The argv by which the files that it runs are known, if it is another one. */
   startedAs?: readonly string[];
+  /** Whether it reads files by and by: it is stopped when a command is about to start that could write them. Default: false. */
+  readsOn?: boolean;
   /** Absolute. */
   cwd: string;
   env: Readonly<Record<string, string>>;
@@ -51,7 +53,7 @@ interface ProgramDeps {
  */
 export async function runProgram(program: Program, deps: ProgramDeps, signal: AbortSignal): Promise<ProgramResult> {
   if (signal.aborted) return { failure: STOPPED_EARLY, isRefused: false };
-  const { argv, startedAs = argv, cwd, env, owner, of, timeoutSec, input, confined } = program;
+  const { argv, startedAs = argv, readsOn = false, cwd, env, owner, of, timeoutSec, input, confined } = program;
   const stdout = new KeptOutput(confined?.keptBytesMax);
   const stderr = new KeptOutput(confined?.keptBytesMax);
   const over = new AbortController();
@@ -67,7 +69,10 @@ export async function runProgram(program: Program, deps: ProgramDeps, signal: Ab
   };
   const how =
     confined === undefined
-      ? { bounds: null, startedFor: { of, kind: 'configured', argv: startedAs } as const }
+      ? {
+          ...{ bounds: null, startedFor: { of, kind: 'configured', argv: startedAs } as const },
+          ...(readsOn ? { onExposed: () => fail(EXPOSED) } : {}),
+        }
       : { bounds: confined.bounds, joinsOutput: true, signal: over.signal };
   const onAbort = () => fail(STOPPED_EARLY);
   const timer = deps.clock.setTimer(() => fail(outOfTime(timeoutSec)), timeoutSec * 1000);
@@ -90,6 +95,8 @@ export async function runProgram(program: Program, deps: ProgramDeps, signal: Ab
 
 /** The failure of work that nobody waits for any more. */
 export const STOPPED_EARLY = 'it was stopped, because its turn was interrupted or its thread was closed';
+
+const EXPOSED = 'it was stopped, because a command was about to start that could write what it reads';
 
 /** The failure of work that has reached its time limit. */
 export function outOfTime(timeoutSec: number): string {

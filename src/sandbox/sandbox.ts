@@ -62,6 +62,8 @@ export interface Sandbox {
    * right before the start.
    */
   refusal(program: ServerProgram): Promise<string | null>;
+  /** Whether commands that run now, or that are about to start, could write what a program runs. */
+  isExposed(program: ServerProgram): Promise<boolean>;
   /** The configuration may name further programs, which commands that run now must not have changed at their next start. */
   programsChanged(): Promise<void>;
   /** Begins to prepare what commands with these bounds will need and takes longer than starting one. */

@@ -54,6 +54,7 @@ describe('reasoning in tags', () => {
     ['after space', ['\n\n', ' <think>\nwhy\n\nso\n</think>\n\nYes\n'], { reasoning: ['why\n\nso'], text: 'Yes\n' }],
     ['in two blocks', ['<think>a</think>\n<think>b</think> Yes'], { reasoning: ['ab'], text: 'Yes' }],
     ['that is empty', ['<think>\n\n</think>\n\nYes'], { reasoning: [], text: 'Yes' }],
+    ['of letters whose small forms are longer', ['<think>İİİ</think>Yes'], { reasoning: ['İİİ'], text: 'Yes' }],
     ['in capitals', ['<THINK>why</Think>Yes'], { reasoning: ['why'], text: 'Yes' }],
   ])('%s', async (_, deltas, expected) => {
     expect(await read(...deltas)).toEqual(expected);

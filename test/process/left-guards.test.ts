@@ -133,6 +133,15 @@ test('no command changes a list, also where the home folder is the workspace', a
   expect(readdirSync(where.work)).toEqual(['.local']);
 });
 
+test('a home folder that does not exist is not made for the list', async () => {
+  const where = world();
+  const gone = join(where.temp, 'gone');
+  const heddle = await startHeddle(where, { env: { XDG_STATE_HOME: '', HOME: gone } });
+  expect(await heddle.request('command/exec', { command: ['echo', 'ran'] })).toMatchObject({ stdout: 'ran\n' });
+  expect(existsSync(gone)).toBe(false);
+  await heddle.finish();
+});
+
 test.skipIf(process.getuid?.() === 0)('guards in a folder that cannot be written now are removed later', async () => {
   const where = world();
   await kill(await withCommand(where));

@@ -102,6 +102,7 @@ test('an error of the system during the preparation of a start is reported as a 
     confine: () => Promise.reject(refusal),
     protects: async () => () => null,
     refusal: async () => null,
+    isExposed: async () => false,
     programsChanged: async () => {},
     prepare: async () => {},
     tidy: async () => {},

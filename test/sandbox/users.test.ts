@@ -69,3 +69,15 @@ test.skipIf(CURRENT !== 0)(
     expect(await world.bash('echo ran', bounds)).toEqual({ exitCode: 0, stdout: 'ran\n', stderr: '' });
   },
 );
+
+test.skipIf(CURRENT !== 0).each([
+  ['for their group', 0o770, 0],
+  ['for those who know the names in it', 0o711, NOBODY],
+])("names in another user's workspace that is open to root %s are protected", async (_to, mode, gid) => {
+  world.folder('work', 'project', '.git', 'hooks');
+  chownSync(world.workspace, NOBODY, gid);
+  chmodSync(world.workspace, mode);
+  const script = 'echo x > project/.git/hooks/pre-commit; echo y > project/file; cat project/file';
+  expect(await world.bash(`(${script}) 2>/dev/null`, { writableRoots: [world.workspace] })).toMatchObject({ stdout: 'y\n' });
+  expect(readdirSync(join(world.workspace, 'project', '.git', 'hooks'))).toEqual([]);
+});

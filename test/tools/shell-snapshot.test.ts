@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { tempFolder, writeFiles } from '../config/temp-folder.ts';
@@ -47,6 +47,12 @@ test('commands get what the start files export, also behind a guard for terminal
   };
   const command = 'echo "$FROM_PROFILE|$FROM_RC|$BOTH|$OTHER|$(type greet hello >/dev/null 2>&1 || echo none)"';
   expect(await outputs({ files, commands: [command] })).toEqual(['profile|two\nlines|rc||none\n']);
+});
+
+test('of other shells than bash and zsh, the profile is read', async () => {
+  const files = { '.profile': 'export FROM_PROFILE=profile\n', '.bashrc': 'export FROM_RC=rc\n' };
+  const env = { SHELL: '/bin/sh' };
+  expect(await outputs({ files, commands: ['echo "$FROM_PROFILE|$FROM_RC"'], env })).toEqual(['profile|\n']);
 });
 
 test('the folders of a PATH are joined: those of the server alone come first', async () => {
@@ -111,8 +117,9 @@ const ENDING: Record<string, [rc: (sleep: string) => string, heard: string]> = {
   'has an unset variable': [() => 'export GOT=1; set -u; echo "$NOT_SET"; export GOT=2\n', '1'],
   'has a syntax error': [() => 'export GOT=1\nif then fi\n', '1'],
   'closes its outputs': [() => 'export GOT=1; exec >&- 2>&-\n', '1'],
+  'keeps a lock': [() => 'exec 9>lock; flock 9; export GOT=1\n', '1'],
   'has a background process': [(sleep) => `${sleep} & export GOT=1\n`, '1'],
-  'has a daemon': [(sleep) => `(setsid ${sleep} >/dev/null 2>&1 9>&- </dev/null &); export GOT=1\n`, '1'],
+  'has a daemon': [(sleep) => `(setsid ${sleep} >/dev/null 2>&1 7>&- 8>&- </dev/null &); export GOT=1\n`, '1'],
   'exports too much': [() => 'for n in 1 2 3; do export BIG$n=$(head -c 100000 /dev/zero | tr "\\\\0" x); done; export GOT=1\n', ''],
   'replaces commands': [() => 'env() { :; }; exec() { :; }; printf() { :; }; alias env=false; alias builtin=false; export GOT=1\n', '1'],
   'kills itself': [() => 'export GOT=1; kill -9 $$\n', ''],
@@ -124,6 +131,11 @@ test.each(Object.entries(ENDING))('a start file that %s', async (_what, [rc, hea
   await server.client.turn(THREAD, 'go');
   expect(completed(server)).toMatchObject([{ aggregatedOutput: `[${heard}]\n`, exitCode: 0 }]);
   expect(livingWith(sleep)).toEqual([]);
+});
+
+test.each([7, 8])('no variable goes to a file that a start file opens by descriptor %d', async (descriptor) => {
+  const files = { '.bashrc': `exec ${descriptor}>"$HOME/opened"; export GOT=1\n` };
+  expect(await outputs({ files, commands: ['echo "[$GOT]"; cat "$HOME/opened"'] })).toEqual(['[]\n']);
 });
 
 const HANGING: Record<string, (sleep: string) => string> = {
@@ -191,4 +203,36 @@ test('files that a command has created before are not read', async () => {
   const { thread } = await server.client.request('thread/start', { config: { 'features.shell_snapshot': true } });
   await server.client.turn(thread.id, 'go');
   expect(completed(server).at(-1)).toMatchObject({ aggregatedOutput: '[]\nexport EVIL=1; touch ~/read\n' });
+});
+
+test('a command that starts while the shell still reads cannot give it a file to read', async () => {
+  const sleep = uniqueSleep();
+  const write = `echo 'touch ../read' > .bashrc; touch go; echo done`;
+  const { server, folder } = await atHome({ '.bash_profile': `(${sleep}) & until test -e ~/go; do :; done\n` }, [write]);
+  const turn = server.client.turn(THREAD, 'go');
+  await vi.waitFor(() => expect(livingWith(sleep)).not.toEqual([]), { timeout: 20_000 });
+  await server.clock.timerOf(WAIT_MS);
+  server.clock.advance(WAIT_MS);
+  await turn;
+  expect(completed(server)).toMatchObject([{ aggregatedOutput: 'done\n', exitCode: 0 }]);
+  await vi.waitFor(() => expect(livingWith(sleep)).toEqual([]), { timeout: 20_000 });
+  expect(readdirSync(folder)).not.toContain('read');
+});
+
+test('the shell is not started while a command runs that could give it a file to read', async () => {
+  const { server } = await atHome({ '.bashrc': 'export GOT=1\n' }, ['echo "[$GOT]"'], '[features]\nshell_snapshot = false\n');
+  const params = {
+    command: ['sh', '-c', 'echo up; cat'],
+    disableTimeout: true,
+    streamStdin: true,
+    streamStdoutStderr: true,
+    processId: 'p',
+  };
+  const running = server.client.request('command/exec', params);
+  await server.client.waitFor('command/exec/outputDelta', () => true);
+  const { thread } = await server.client.request('thread/start', { config: { 'features.shell_snapshot': true } });
+  await server.client.turn(thread.id, 'go');
+  expect(completed(server)).toMatchObject([{ aggregatedOutput: '[]\n' }]);
+  await server.client.request('command/exec/write', { processId: 'p', closeStdin: true });
+  await running;
 });

@@ -82,7 +82,8 @@ export class ThinkSplitter {
   /** Reads the open block. Returns what is left behind its end; null: it goes on. */
   #think(delta: string, pieces: AnswerPiece[]): string | null {
     const text = this.#tag + delta;
-    const end = text.toLowerCase().indexOf(this.#closing);
+    // Not in a text of small letters, which may be longer.
+    const end = text.search(new RegExp(this.#closing, 'i'));
     this.#tag = end < 0 ? tagEnd(text, this.#closing) : '';
     this.#reason(text.slice(0, end < 0 ? text.length - this.#tag.length : end), pieces);
     if (end < 0) return null;

@@ -136,6 +136,7 @@ export function createBubblewrap({ sharedFolders = SHARED_FOLDERS, ...deps }: Bu
     },
     protects: (bounds) => protection(bounds, viewDeps()),
     refusal: (program) => serverPrograms.refusal(program, commandsOf(viewDeps())),
+    isExposed: (program) => serverPrograms.isExposed(program, commandsOf(viewDeps())),
     async programsChanged() {
       if (looked?.runningViews.isEmpty === false) await serverPrograms.note(commandsOf(looked));
     },

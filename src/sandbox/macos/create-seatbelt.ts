@@ -55,6 +55,9 @@ export function createSeatbelt({ installation, listeners, program = sandboxProgr
     async refusal() {
       return null;
     },
+    async isExposed() {
+      return false;
+    },
     async programsChanged() {},
     async confine(command, bounds) {
       if (program === undefined) throw new SandboxUnavailableError(PROBLEM);

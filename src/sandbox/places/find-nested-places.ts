@@ -1,4 +1,3 @@
-import type { Stats } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { eachEntry } from '../../base/files/list-folder.ts';
@@ -18,7 +17,8 @@ const FOUND_MAX = 4_000;
 const READS_MAX = 8;
 /** The work of looking into a folder, in the units of `EventLoopYield`. */
 const LOOK_WORK = 20;
-const OPEN_TO_OTHERS = 0o005;
+const SEARCHED_BY_GROUP = 0o010;
+const SEARCHED_BY_OTHERS = 0o001;
 
 /** The depth of the walk below a folder for everyone's temporary files: its folders are mostly unrelated. */
 const SHARED_DEPTH_MAX = 1;
@@ -69,7 +69,7 @@ interface LookOptions {
 
 /** Returns the places to protect in a folder, and the folders to read next. */
 async function lookInto(folder: string, { depth, userHome, loop }: LookOptions): Promise<{ places: NestedPlace[]; below: string[] }> {
-  const entries = await entriesOf(folder);
+  const entries = await entriesOf(folder, { isRoot: depth === 0 });
   await loop.worked(LOOK_WORK);
   // The owner of a folder that cannot be read can change its mode later.
   if (entries === null) return { places: depth > 0 ? [{ path: folder, reason: folder }] : [], below: [] };
@@ -100,9 +100,11 @@ async function lookInto(folder: string, { depth, userHome, loop }: LookOptions):
   };
 }
 
-/** Whether root reads a folder only by a capability that sandboxes do not have: nothing in it can be mounted. */
-function isClosedToSandbox({ uid, mode }: Stats): boolean {
-  return uid !== 0 && (mode & OPEN_TO_OTHERS) !== OPEN_TO_OTHERS && statOf('/proc/self')?.uid === 0;
+/** Whether root gets into a folder only by a capability that sandboxes do not have: nothing in it can be mounted. */
+function isClosedToSandbox(folder: string): boolean {
+  const [own, stat] = [statOf('/proc/self'), statOf(folder)];
+  if (own?.uid !== 0 || stat === null || stat.uid === 0) return false;
+  return (stat.mode & (stat.gid === own.gid ? SEARCHED_BY_GROUP : SEARCHED_BY_OTHERS)) === 0;
 }
 
 function placesOf(path: string, name: string, userHome: string | null): string[] {
@@ -115,10 +117,10 @@ interface Entries {
   folders: string[];
 }
 
-/** Returns null if this user may not read the folder, or a sandbox of this user may not. */
-async function entriesOf(folder: string): Promise<Entries | null> {
-  const stat = statOf(folder);
-  if (stat !== null && isClosedToSandbox(stat)) return null;
+/** Returns null if the folder is to be protected as a whole: this user may not read it, or no sandbox of this user gets into it. */
+async function entriesOf(folder: string, { isRoot }: { isRoot: boolean }): Promise<Entries | null> {
+  // A root is not protected as a whole.
+  if (!isRoot && isClosedToSandbox(folder)) return null;
   const entries: Entries = { names: new Set(), folders: [] };
   const isRead = await eachEntry(folder, (entry) => {
     if (isProtectedName(entry.name) || isBareName(entry.name)) entries.names.add(entry.name);

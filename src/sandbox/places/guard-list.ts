@@ -3,6 +3,7 @@ import { isAbsolute, join } from 'node:path';
 import type { Env } from '../../base/env.ts';
 import { openForAppendingSync } from '../../base/files/open-new-file.ts';
 import { textOf } from '../../base/files/text-of.ts';
+import { isFolder } from '../../base/paths/is-folder.ts';
 import { makeFolderSync } from '../../base/paths/make-folder.ts';
 import { realPath } from '../../base/paths/real-path.ts';
 import { processTag, TAG_FORM } from '../../base/process-tag.ts';
@@ -23,10 +24,13 @@ export interface ListedGuard {
   machine: string | null;
 }
 
-/** Returns the folder in which the servers of this user list their guards, whatever their homes are. Null: there is none. */
+/**
+ * Returns the folder in which the servers of this user list their guards, whatever their homes are. Null: there is none. A home folder that
+ * does not exist, such as that of a system's user, is not made for it.
+ */
 export function guardListsFolder({ XDG_STATE_HOME: state, HOME: home }: Env): string | null {
   if (state !== undefined && isAbsolute(state)) return join(state, 'heddle', 'guards');
-  return home !== undefined && isAbsolute(home) ? join(home, '.local', 'state', 'heddle', 'guards') : null;
+  return home !== undefined && isAbsolute(home) && isFolder(home) ? join(home, '.local', 'state', 'heddle', 'guards') : null;
 }
 
 /** The tag of the process whose list has this name. Null: it is none. */

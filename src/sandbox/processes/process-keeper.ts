@@ -1,8 +1,9 @@
 import { systemErrorCode } from '../../base/system-error-code.ts';
 import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import { RefusedWrites, readOnlyNote } from '../read-only-note.ts';
-import type { Confinement } from '../sandbox.ts';
+import type { Confinement, Sandbox } from '../sandbox.ts';
 import { sandboxEnvironment } from '../sandbox-environment.ts';
+import type { ServerProgram } from '../server-programs/server-program.ts';
 import { type KillTargets, killProcesses } from './ending/kill-processes.ts';
 import { pressKey, signalCommand } from './ending/signal-command.ts';
 import { findProgram } from './find-program.ts';
@@ -29,6 +30,8 @@ interface Start {
   ended: boolean;
   /** Whether other processes of this start confine it. */
   isConfined: boolean;
+  /** The program, if it must end before a command starts that could write what it has still to read. */
+  reader: { program: ServerProgram; onExposed: () => void } | null;
   /** Makes its output ignore pauses from now on. */
   hurry: () => void;
   /** Resolves when it has ended and its output has been read, or if it could not be started. */
@@ -71,6 +74,7 @@ export class ProcessKeeper implements Processes {
       leader: null,
       ended: false,
       isConfined: false,
+      reader: readerOf(spec),
       hurry: () => {},
       begun: Promise.resolve(),
       over: Promise.resolve(),
@@ -151,6 +155,7 @@ export class ProcessKeeper implements Processes {
     if (sandbox === null) throw new SandboxUnavailableError('There is no sandbox on this system.');
     const confinement = await sandbox.confine({ argv, cwd, env, terminal: terminal !== null, serve, signal }, bounds);
     try {
+      await this.#endReaders(sandbox);
       return { started: await this.#begin({ ...confinement, cwd, onOutput }, spec), confinement };
     } catch (error) {
       await confinement.release();
@@ -172,11 +177,25 @@ export class ProcessKeeper implements Processes {
     return started;
   }
 
-  /** Rejects with a `ChangedProgramError` if commands may have written what the program runs. */
-  async #requireUnchanged({ startedFor, argv, cwd, env }: ProcessSpec): Promise<void> {
-    if (startedFor === undefined) return;
-    const refusal = (await this.#deps.sandbox?.refusal({ argv, cwd, env, ...startedFor })) ?? null;
+  /** Rejects with a `ChangedProgramError` if commands may have written what the program runs, or may do so before it reads it. */
+  async #requireUnchanged(spec: ProcessSpec): Promise<void> {
+    const { sandbox } = this.#deps;
+    const program = programOf(spec);
+    if (program === null || sandbox === null) return;
+    const refusal = await sandbox.refusal(program);
     if (refusal !== null) throw new ChangedProgramError(refusal);
+    if (spec.onExposed !== undefined && (await sandbox.isExposed(program))) {
+      throw new ChangedProgramError(`a command that runs now could write what ${program.of} reads`);
+    }
+  }
+
+  /** Kills the programs that could read what a command writes that is about to start. */
+  async #endReaders(sandbox: Sandbox): Promise<void> {
+    for (const start of [...this.#starts]) {
+      if (start.reader === null || !(await sandbox.isExposed(start.reader.program))) continue;
+      start.reader.onExposed();
+      await this.#kill([start]);
+    }
   }
 
   async #begin(launch: Launch, { input, terminal, joinsOutput = false, isBackground = false }: ProcessSpec): Promise<StartedProcess> {
@@ -267,6 +286,15 @@ export class ProcessKeeper implements Processes {
     await Promise.all(starts.map(({ over }) => over));
     for (const start of starts) this.#starts.delete(start);
   }
+}
+
+function programOf({ startedFor, argv, cwd, env }: ProcessSpec): ServerProgram | null {
+  return startedFor === undefined ? null : { argv, cwd, env, ...startedFor };
+}
+
+function readerOf(spec: ProcessSpec): Start['reader'] {
+  const program = programOf(spec);
+  return program === null || spec.onExposed === undefined ? null : { program, onExposed: spec.onExposed };
 }
 
 function targetsOf(starts: readonly Start[]): KillTargets {

@@ -24,6 +24,11 @@ export interface ProcessSpec {
    * `argv`: the part of its words that the configuration has, if others are data. Absent: all.
    */
   startedFor?: Pick<ServerProgram, 'of' | 'kind'> & Partial<Pick<ServerProgram, 'argv'>>;
+  /**
+   * Called before it is killed because a command is about to start that could write what it has still to read. It is not started while
+   * such a command runs. Only with `startedFor`. Absent: what it runs counts only at its start.
+   */
+  onExposed?: () => void;
   /** Serves its connections to its proxy. Required by bounds with `managedNetwork`. */
   serve?: CommandServer;
   /** Ends the wait for what its sandbox needs. It is not started then. */

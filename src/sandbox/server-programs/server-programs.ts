@@ -121,6 +121,12 @@ export class ServerPrograms {
     return isUnknown ? overfullText(program.of) : null;
   }
 
+  /** Whether a command that runs now can write a file of a program, or a link on the way to it. */
+  async isExposed(program: ServerProgram, { canWrite }: Commands): Promise<boolean> {
+    const files = known(programFiles(program, await this.#line(program)), program.of);
+    return files.some(({ end, links }) => canWrite([end, ...links]));
+  }
+
   #exposeTo({ canWrite, isGuard }: Commands, files: readonly KnownFile[]): void {
     for (const file of files) {
       const isEndOpen = canWrite([file.end]);

@@ -12,11 +12,14 @@ const SNAPSHOT_SECONDS_MAX = 10;
 /** The owner of the shell's processes. */
 const OWNER = ['shell-snapshot'];
 
-/** Passes on only what is written to descriptor 9, so what start files print is dropped. */
-const QUIET = 'exec 9>&1 >/dev/null 2>&1; exec "$@"';
-/** An alias or a function of the user does not replace these words. */
-const READ = '\\builtin exec /usr/bin/env -0 >&9';
-const READ_PLAIN = 'exec /usr/bin/env -0 >&9';
+/** Passes on only what is written to descriptors 7 and 8, so what start files print is dropped. */
+const QUIET = 'exec 7>&1 8>&1 >/dev/null 2>&1; exec "$@"';
+/**
+ * If the descriptors are not the same any more, a start file has opened a file of its own by one, to which no variable must be written. An
+ * alias or a function of the user does not replace these words.
+ */
+const READ = '\\builtin test /dev/fd/7 -ef /dev/fd/8 && \\builtin exec /usr/bin/env -0 >&8';
+const READ_PLAIN = READ.replaceAll('\\builtin ', '');
 
 export interface SnapshotDeps {
   processes: Processes;
@@ -40,14 +43,14 @@ export async function takeSnapshot({ processes, clock, env }: SnapshotDeps, sign
   const startedMs = clock.monotonic();
   const own = Object.fromEntries(Object.entries(setVariables(env)).filter(([name]) => !name.startsWith('HEDDLE_')));
   const program = {
-    ...{ argv: ['/bin/sh', '-c', QUIET, 'sh', ...readingArgv(shell)], startedAs: [shell, '-lic', ''] },
+    ...{ argv: ['/bin/sh', '-c', QUIET, 'sh', ...readingArgv(shell)], startedAs: [shell, '-lic', ''], readsOn: true },
     ...{ cwd: home, env: own, input: [], timeoutSec: SNAPSHOT_SECONDS_MAX, owner: OWNER, of: `the start of ${shell}` },
   };
   const result = await runProgram(program, { processes, clock }, signal);
   await processes.killOwned(OWNER);
   if ('failure' in result) return { problem: result.failure };
   if (result.exitCode !== 0 || !result.stdout.endsWith('\0')) {
-    return { problem: `a start file of ${shell} ended it or replaced it (exit code ${result.exitCode})` };
+    return { problem: `a start file of ${shell} ended it, replaced it or took its descriptors 7 and 8 (exit code ${result.exitCode})` };
   }
   const variables = result.isCut ? 'tooMany' : exportedVariables(result.stdout, env);
   return variables === 'tooMany' ? { problem: 'it exports too much' } : { variables, ms: Math.round(clock.monotonic() - startedMs) };
