@@ -3,7 +3,7 @@ import { StoreError } from '../../store/store-error.ts';
 import type { AgentRecord, ThreadStore } from '../../store/thread-store.ts';
 
 /** How many threads are retired by one change of the store, so that it takes a few milliseconds. */
-const TOGETHER_MAX = 100;
+const TOGETHER_MAX = 250;
 
 /** A thread that was retired. */
 export interface Retired {

@@ -28,10 +28,10 @@ export function archiveThreads(connection: StoreConnection, threadIds: readonly 
   connection.write(connection.disk, () => {
     for (const threadId of threadIds) {
       connection.assertNotHeldElsewhere(threadId);
+      if (threads.archive(threadId, atMs)) continue;
       const archivedAtMs = threads.archivedAtMs(threadId);
       if (archivedAtMs === undefined) throw threadNotFound(threadId);
-      if (archivedAtMs !== null && archivedAtMs !== atMs) throw threadArchived(threadId);
-      if (archivedAtMs === null) threads.archive(threadId, atMs);
+      if (archivedAtMs !== atMs) throw threadArchived(threadId);
     }
   });
 }

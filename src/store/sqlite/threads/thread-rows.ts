@@ -95,7 +95,7 @@ export class ThreadRows {
   readonly #lists = new Map<string, Statement<[ThreadListParams & Search], Row>>();
   readonly #move: Statement<[number, number, number, string, string]>;
   readonly #remove: Statement<[string]>;
-  readonly #archive: Statement<[number | null, string]>;
+  readonly #archive: Statement<[number, string]>;
   readonly #updates = new Map<string, Statement<[Changes & { id: string }]>>();
 
   constructor(db: Database, blobs: Blobs) {
@@ -113,7 +113,7 @@ export class ThreadRows {
     this.#advance = db.prepare('UPDATE thread SET tip = ?, written_at = ?, write_id = ? WHERE id = ? AND tip = ?');
     this.#move = db.prepare('UPDATE thread SET log_id = ?, tip = ?, written_at = ?, origin = ? WHERE id = ?');
     this.#remove = db.prepare('DELETE FROM thread WHERE id = ?');
-    this.#archive = db.prepare('UPDATE thread SET archived_at = ? WHERE id = ?');
+    this.#archive = db.prepare('UPDATE thread SET archived_at = ? WHERE id = ? AND archived_at IS NULL');
   }
 
   insert(record: ThreadRecord, { logId, tip, writtenAtMs }: ThreadTip): void {
@@ -173,9 +173,9 @@ export class ThreadRows {
     return this.#archivedAtMs.get(threadId);
   }
 
-  /** Sets when a thread was archived, and changes nothing else. */
-  archive(threadId: string, atMs: number): void {
-    this.#archive.run(atMs, threadId);
+  /** Sets when a thread was archived, and changes nothing else. Returns false if there is none that is not archived. */
+  archive(threadId: string, atMs: number): boolean {
+    return this.#archive.run(atMs, threadId).changes === 1;
   }
 
   findByPath(path: string): ThreadRecord | null {
