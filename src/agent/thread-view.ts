@@ -52,7 +52,10 @@ export function threadView(record: ThreadRecord, status: ThreadStatus, turns: Tu
 export function storedTurnViews(turns: readonly StoredTurn[], loaded: LoadedThread | null): Turn[] {
   if (loaded === null) return turns.map(turnView);
   const { unfinished } = loaded.unstored;
-  return turns.map((turn) => turnView({ ...turn, items: unfinished.allAsSeen(turn.items), ...owedEnd(turn, loaded) }));
+  return turns.map((turn) => {
+    const seen = { ...turn, items: unfinished.allAsSeen(turn.items) };
+    return turnView({ ...seen, ...owedEnd(seen, loaded) });
+  });
 }
 
 function owedEnd(turn: StoredTurn, { turn: running, unstored }: LoadedThread): Partial<StoredTurn> {
@@ -61,7 +64,9 @@ function owedEnd(turn: StoredTurn, { turn: running, unstored }: LoadedThread): P
   const end = owed.find((entry): entry is Extract<LogEntry, { kind: 'turnEnded' }> => entry.kind === 'turnEnded');
   if (end === undefined) return {};
   const ended = new Map(
-    owed.flatMap((entry) => (entry.kind === 'item' || entry.kind === 'lateItem' ? [[entry.item.id, timedItem(entry)]] : [])),
+    owed.flatMap((entry) =>
+      (entry.kind === 'item' && entry.running !== true) || entry.kind === 'lateItem' ? [[entry.item.id, timedItem(entry)]] : [],
+    ),
   );
   const items = turn.items.map((item) => ended.get(item.id) ?? item);
   return { status: end.status, error: end.error, completedAtMs: end.completedAtMs, durationMs: end.durationMs, items };

@@ -248,7 +248,7 @@ export class Threads {
       const { store, clock } = this.#deps;
       // Checked first, so that a request with an unknown turn does not interrupt the running one.
       await checkTurn(store, threadId, beforeTurnId);
-      const patch = await revertingPatch(store, threadId, beforeTurnId);
+      const patch = await revertingPatch(store, await this.record(threadId), beforeTurnId);
       const thread = this.find(threadId);
       if (thread === null) {
         const reverted = revertedPatch(this.#deps.partKinds, await this.record(threadId));

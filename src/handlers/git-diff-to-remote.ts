@@ -11,6 +11,7 @@ import { commandEnvironment } from '../policy/command/command-environment.ts';
 import { tempDirOf } from '../policy/permissions/temp-dir-of.ts';
 import { noDiffToRemote } from '../protocol/file-errors.ts';
 import { invalidParams } from '../protocol/rpc-error.ts';
+import { EXIT_CODE } from '../tools/command/sessions/exit-code.ts';
 import type { ClientProcessRights } from './client-processes/client-process.ts';
 import type { ClientProcesses } from './client-processes/client-processes.ts';
 import { execBounds } from './client-processes/exec-bounds.ts';
@@ -40,7 +41,7 @@ export function gitDiffToRemoteMethods(deps: GitDiffDeps) {
         const { root, isRepository } = projectFolders(cwd);
         const folder = isRepository ? await gitFolder(root) : null;
         if (folder === null || isWithin(realPathOrSame(cwd), folder.own)) throw noDiffToRemote(cwd);
-        let isCut = false;
+        let problem: string | undefined;
         const run: RunGit = async (script, args, filters) => {
           const { ended } = deps.clientProcesses.start(null, {
             connection: caller.id,
@@ -54,11 +55,13 @@ export function gitDiffToRemoteMethods(deps: GitDiffDeps) {
             rights: rightsOf(deps, { cwd: resolve(cwd), root, filters }),
           });
           const { exitCode, output } = await ended;
-          isCut ||= output.capReached('stdout');
-          return exitCode === 0 && !isCut ? output.text('stdout') : null;
+          if (output.capReached('stdout')) problem ??= `it has more than ${DIFF_BYTES_MAX / 1024 / 1024} MiB`;
+          else if (exitCode === EXIT_CODE.timedOut) problem ??= `git took longer than ${TIMEOUT_MS / 1000} s`;
+          else if (exitCode !== 0) problem ??= output.text('stderr').trim().split('\n')[0] || undefined;
+          return problem === undefined && exitCode === 0 ? output.text('stdout') : null;
         };
         const response = await diffToRemote(run);
-        if (response === null) throw noDiffToRemote(cwd, isCut ? `it has more than ${DIFF_BYTES_MAX / 1024 / 1024} MiB` : undefined);
+        if (response === null) throw noDiffToRemote(cwd, problem);
         return response;
       },
     },

@@ -57,6 +57,15 @@ test('gitDiffToRemote: the diff has commits, changes and untracked files, text a
   expect((await client.request('gitDiffToRemote', { cwd: work })).sha).toBe(git(work, 'rev-parse', 'HEAD'));
 });
 
+test('gitDiffToRemote: commits of a local branch that is the upstream are in the diff', async () => {
+  const { client, work, sha } = await pushed();
+  writeFileSync(join(work, 'a'), 'two\n');
+  git(work, 'commit', '-q', '-a', '-m', '2');
+  git(work, 'checkout', '-q', '-b', 'feature', '--track', 'main');
+  const answer = await client.request('gitDiffToRemote', { cwd: work });
+  expect(answer).toEqual({ sha, diff: expect.stringContaining('+two') as string });
+});
+
 test('gitDiffToRemote is refused without a repository, a remote, a commit, or an absolute path, and if the diff is too long', async () => {
   const { client, folder, work } = await pushed();
   const alone = tempFolder({ 'a.txt': 'a' });

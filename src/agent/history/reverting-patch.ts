@@ -1,4 +1,5 @@
-import type { ForkPoint, ThreadPatch, ThreadStore } from '../../store/thread-store.ts';
+import type { ForkPoint, ThreadPatch, ThreadRecord, ThreadStore } from '../../store/thread-store.ts';
+import { textPreview } from '../prompt/thread-preview.ts';
 import { costAt } from './cost-at.ts';
 
 /** Whether this point is before the first turn, so that a history that is cut there has no turns. */
@@ -14,7 +15,13 @@ export async function checkTurn(store: ThreadStore, threadId: string, turnId: st
 }
 
 /** The change of a thread's record when this turn and all later ones are removed. */
-export async function revertingPatch(store: ThreadStore, threadId: string, beforeTurnId: string): Promise<ThreadPatch> {
-  const asNew: ThreadPatch = (await isBeforeAll(store, threadId, { beforeTurnId })) ? { preview: '', previewIsCommand: false } : {};
+export async function revertingPatch(
+  store: ThreadStore,
+  { id: threadId, goal }: Pick<ThreadRecord, 'id' | 'goal'>,
+  beforeTurnId: string,
+): Promise<ThreadPatch> {
+  // The goal goes on, and gives the thread its preview as it does before any turn.
+  const preview = textPreview(goal?.objective.trim() ?? '');
+  const asNew: ThreadPatch = (await isBeforeAll(store, threadId, { beforeTurnId })) ? { preview, previewIsCommand: false } : {};
   return { ...asNew, told: null, tokenUsage: await costAt(store, threadId, { beforeTurnId }) };
 }

@@ -8,11 +8,14 @@ export type RunGit = (script: string, args: readonly string[], filters: readonly
 const CANDIDATES_MAX = 30;
 const SHA = /^[0-9a-f]{40,64}$/;
 
-const CONFIG_KEYS = 'git config -z --name-only --list';
+/** Git before 2.31 does not read the settings that keep it from starting programs. */
+const CONFIG_KEYS = `[ "$(git config core.hooksPath)" = /dev/null ] || { echo 'it needs git 2.31 or later' >&2; exit 1; }
+git config -z --name-only --list`;
 const REFS = `git symbolic-ref -q --short HEAD || echo
 git rev-parse -q --verify '@{upstream}^{commit}' || echo
 git for-each-ref --count=2000 --sort=-committerdate '--format=%(objectname) %(refname:lstrip=3)' refs/remotes`;
-const DISTANCES = 'for sha; do git rev-list --count "$sha..HEAD" -- || exit; done';
+const DISTANCES = `git rev-parse -q --verify HEAD >/dev/null || { echo 'it has no commit yet' >&2; exit 1; }
+for sha; do git rev-list --count "$sha..HEAD" -- || exit; done`;
 
 const FORMAT = '--no-color --binary --no-ext-diff --no-textconv --no-relative --src-prefix=a/ --dst-prefix=b/';
 /** Submodules are compared by their commits: looking into one would run git with its configuration. */
@@ -33,7 +36,7 @@ export async function diffToRemote(run: RunGit): Promise<GitDiffToRemoteResponse
   return sha === null || diff === null ? null : { sha, diff };
 }
 
-/** The commits of branches of remotes: first the upstream branch, the one of the same name and the main ones, then the latest others. */
+/** The commits of branches of remotes: first the upstream branch, unless that is a local one, the one of the same name and the main ones, then the latest others. */
 function candidatesIn(refs: string): string[] {
   const [branch = '', upstream = '', ...lines] = refs.split('\n');
   const named = lines.flatMap((line): [sha: string, name: string][] => {
@@ -41,7 +44,8 @@ function candidatesIn(refs: string): string[] {
     return space === -1 ? [] : [[line.slice(0, space), line.slice(space + 1)]];
   });
   const first = [branch, 'HEAD', 'main', 'master'].flatMap((name) => named.filter((each) => each[1] === name && name !== ''));
-  const shas = [upstream, ...[...first, ...named].map(([sha]) => sha)].filter((sha) => SHA.test(sha));
+  const ofUpstream = named.filter(([sha]) => sha === upstream);
+  const shas = [...ofUpstream, ...first, ...named].map(([sha]) => sha).filter((sha) => SHA.test(sha));
   return [...new Set(shas)].slice(0, CANDIDATES_MAX);
 }
 

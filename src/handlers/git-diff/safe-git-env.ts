@@ -1,6 +1,7 @@
 import { isAbsolute } from 'node:path';
 import type { Env } from '../../base/env.ts';
 import { isWithin } from '../../base/paths/is-within.ts';
+import { realPathOrSame } from '../../base/paths/real-path.ts';
 
 /** Settings that start no program and change nothing, whatever the repository's own configuration says. */
 const SETTINGS: readonly (readonly [key: string, value: string])[] = [
@@ -34,7 +35,7 @@ export function safeGitEnv(env: Env, root: string, filters: readonly string[]): 
   const kept = Object.entries(env).filter(
     (entry): entry is [string, string] => entry[1] !== undefined && !/^(GIT_.*|BASH_ENV|ENV|PATH|PAGER)$/.test(entry[0]),
   );
-  const path = (env.PATH ?? '').split(':').filter((folder) => isAbsolute(folder) && !isWithin(folder, root));
+  const path = (env.PATH ?? '').split(':').filter((folder) => isAbsolute(folder) && !isWithin(realPathOrSame(folder), root));
   const unset = ['clean', 'smudge', 'process'];
   const settings = [
     ...SETTINGS,

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { LoadedThread } from '../../agent/loaded-thread.ts';
 import { McpTools } from '../../agent/mcp/mcp-tools.ts';
+import { realPathOrSame } from '../../base/paths/real-path.ts';
 import type { ThreadResumeParams, ThreadResumeResponse } from '../../protocol/generated/types.ts';
 import { emptyHistory, loadedElsewhere, loadedWithHistory } from '../../protocol/rpc-error.ts';
 import { latestCursors } from '../history/latest-cursors.ts';
@@ -44,13 +45,18 @@ export function resumeMethods(deps: ThreadDeps) {
   } satisfies Partial<MethodTable>;
 }
 
-/** The thread that the params name: history takes precedence over path, and path over id. A loaded thread is resumed as it is. */
+/** Whether a path, also through links, is that of the thread. */
+function isPathOf({ record }: LoadedThread, path: string): boolean {
+  return record.path !== null && realPathOrSame(resolve(path)) === realPathOrSame(record.path);
+}
+
+/** The thread that the params name: history takes precedence over path, and path over id. A loaded thread keeps its history. */
 async function resumed(deps: ThreadDeps, params: ThreadResumeParams, caller: Caller): Promise<LoadedThread> {
   const { threads, ids, clock } = deps;
   const { history, path, threadId } = params;
   const loaded = threads.find(threadId);
   if (loaded !== null && history) throw loadedWithHistory(threadId);
-  if (loaded !== null && path && resolve(path) !== loaded.record.path) throw loadedElsewhere(threadId, path);
+  if (loaded !== null && path && !isPathOf(loaded, path)) throw loadedElsewhere(threadId, path);
   if (history) {
     if (history.length === 0) throw emptyHistory();
     const request = {
@@ -64,7 +70,7 @@ async function resumed(deps: ThreadDeps, params: ThreadResumeParams, caller: Cal
     const { historyEntries } = await import('../../rollout/history-entries.ts');
     return threads.start(request, await historyEntries(history, { ids, now: clock.now() }));
   }
-  const id = path ? (await threadAt(deps, path, caller)).id : threadId;
+  const id = path && loaded === null ? (await threadAt(deps, path, caller)).id : threadId;
   return threads.resume(id, threadRequest(params, caller));
 }
 

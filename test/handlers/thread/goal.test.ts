@@ -24,6 +24,17 @@ function goalOf(given: Partial<ThreadGoal> = {}): ThreadGoal {
   };
 }
 
+test('a thread that is reverted to its beginning has the preview of its goal', async () => {
+  const server = await startServer();
+  const { thread } = await threadWith(server, [['first', 'done']]);
+  const { client } = server;
+  await client.request('thread/goal/set', { ...PAUSED, threadId: thread.id });
+  const { data } = await client.request('thread/turns/list', { threadId: thread.id });
+  const beforeTurnId = data[0]?.id ?? '';
+  const reverted = await client.request('thread/revert', { threadId: thread.id, beforeTurnId });
+  expect(reverted.thread.preview).toBe('all green');
+});
+
 describe('thread/goal/set refuses', () => {
   test('an invalid objective, budget or status, and a change without a goal', async () => {
     const { client } = await withThread();

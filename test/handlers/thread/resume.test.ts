@@ -1,4 +1,5 @@
-import { join } from 'node:path';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { StoreError } from '../../../src/store/store-error.ts';
 import { CountingIds, idOf } from '../../support/counting-ids.ts';
@@ -161,6 +162,12 @@ describe('a loaded thread', () => {
     }
     const { path } = threadOf(server, { id: idOf(1) });
     expect((await client.request('thread/resume', { threadId: idOf(1), path: `${path}/.` })).thread.id).toBe(idOf(1));
+    const own = path ?? '';
+    mkdirSync(dirname(own), { recursive: true });
+    writeFileSync(own, '');
+    const link = join(server.home, 'link.jsonl');
+    symlinkSync(own, link);
+    expect((await client.request('thread/resume', { threadId: idOf(1), path: link })).thread.id).toBe(idOf(1));
   });
 });
 
