@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parsedJson } from '../../src/base/json-value.ts';
 import { parseLongJson } from '../../src/base/parse-long-json.ts';
+import { runs } from '../support/runs.ts';
 
 describe('a text is parsed as by JSON.parse', () => {
   test.each([
@@ -34,7 +35,7 @@ describe('a text is parsed as by JSON.parse', () => {
     expect(await parseLongJson(text)).toStrictEqual(parsedJson(text));
   });
 
-  test('whatever its values are, and also with a mistake', async () => {
+  test('whatever its values are, and also with a mistake', { tags: 'seeded' }, async () => {
     const text = fc.tuple(fc.json({ maxDepth: 5 }), fc.nat(), fc.constantFrom('', '', '', '"', '\\', ',', ']', '}', ' ', '0', 'e'));
     await fc.assert(
       fc.asyncProperty(text, async ([json, place, mistake]) => {
@@ -42,11 +43,11 @@ describe('a text is parsed as by JSON.parse', () => {
         const changed = json.slice(0, at) + mistake + json.slice(at);
         expect(await parseLongJson(changed)).toStrictEqual(parsedJson(changed));
       }),
-      { seed: 1, numRuns: 3000 },
+      { seed: 1, numRuns: runs(3000) },
     );
   });
 
-  test('long strings, wherever they are cut', async () => {
+  test('long strings, wherever they are cut', { tags: 'seeded' }, async () => {
     const part = fc.constantFrom('x', '\\', '"', '\n', '\u0007', 'é', '\u{1f600}', '\\\\', 'plain text', '\ud800');
     const long = fc
       .tuple(fc.array(part, { minLength: 1, maxLength: 12 }), fc.nat(5))
@@ -57,7 +58,7 @@ describe('a text is parsed as by JSON.parse', () => {
         const text = escaped ? json.replaceAll('x', '\\u0078') : json;
         expect((await parseLongJson(text)) as unknown).toEqual(JSON.parse(text));
       }),
-      { seed: 1, numRuns: 40 },
+      { seed: 1, numRuns: runs(40) },
     );
   });
 });

@@ -6,6 +6,7 @@ import { methods } from '../../src/protocol/generated/methods.ts';
 import { paramsProblem } from '../../src/protocol/params-problem.ts';
 import { validateRequired } from '../support/generated/validate-required.js';
 import { validateNotification } from '../support/generated/validate-sent.js';
+import { runs } from '../support/runs.ts';
 import { schemaArbitrary } from '../support/schema-arbitrary.ts';
 
 /** A folder with a set of schemas per release of the protocol; CI names it, and it is no part of the project. */
@@ -50,7 +51,7 @@ describe.runIf(releases)('whatever is valid under a release of the protocol is a
     expect(served.filter((method) => !cases.some((found) => found.method === method))).toEqual(others);
   });
 
-  test.each(cases)('$release $method', async ({ method, params, mayBeMissing, root }) => {
+  test.each(cases)('$release $method', { tags: 'seeded' }, async ({ method, params, mayBeMissing, root }) => {
     const values = schemaArbitrary(params, root);
     await everyValueIsAccepted(method, mayBeMissing ? fc.option(values, { nil: undefined }) : values);
   });
@@ -70,7 +71,7 @@ async function everyValueIsAccepted(method: string, values: fc.Arbitrary<unknown
     fc.asyncProperty(values, async (params) => {
       expect(await paramsProblem(method, params)).toBe(null);
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   );
 }
 

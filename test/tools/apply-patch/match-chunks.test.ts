@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { EventLoopYield } from '../../../src/base/event-loop-yield.ts';
 import { applyChunks } from '../../../src/tools/apply-patch/apply-chunks.ts';
 import { parsePatch } from '../../../src/tools/apply-patch/parse-patch.ts';
+import { runs } from '../../support/runs.ts';
 
 /** The content of a file after an update with these lines. */
 async function changed(text: string, ...lines: string[]): Promise<string> {
@@ -103,7 +104,7 @@ describe('bytes', () => {
   });
 });
 
-test('a patch between two random files makes the second from the first', async () => {
+test('a patch between two random files makes the second from the first', { tags: 'seeded' }, async () => {
   const line = fc.constantFrom('a', 'b', ' a', 'a ', '', '\t', '- x', '+', '@@', '*** End Patch', '“q”', '"q"');
   const file = fc.array(line, { maxLength: 30 }).map((lines) => lines.map((text) => `${text}\n`).join(''));
   await fc.assert(
@@ -113,7 +114,7 @@ test('a patch between two random files makes the second from the first', async (
       const [, , , , ...lines] = createTwoFilesPatch('', '', before, after, '', '', { context: 100 }).split('\n');
       expect(await changed(before, ...lines.map((text) => (text.startsWith('@@') ? '@@' : text)).slice(0, -1))).toBe(after);
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   );
 });
 

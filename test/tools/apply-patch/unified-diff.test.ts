@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { EventLoopYield } from '../../../src/base/event-loop-yield.ts';
 import { unifiedDiff } from '../../../src/tools/apply-patch/diff/unified-diff.ts';
+import { runs } from '../../support/runs.ts';
 
 test('a change has three context lines on each side', async () => {
   const before = Array.from({ length: 20 }, (_, index) => `${index + 1}\n`);
@@ -25,7 +26,7 @@ test.each([
   expect(await unifiedDiff(before, after, new EventLoopYield())).toBe(diff);
 });
 
-test('applying the diff to the first text gives the second', async () => {
+test('applying the diff to the first text gives the second', { tags: 'seeded' }, async () => {
   const line = fc.constantFrom('a\n', 'b\n', 'c\n', '\n', 'a\r\n', '-\n', '+ x\n', '@@\n');
   const text = fc.tuple(fc.array(line, { maxLength: 40 }), fc.constantFrom('', '', 'end')).map(([lines, end]) => lines.join('') + end);
   await fc.assert(
@@ -34,7 +35,7 @@ test('applying the diff to the first text gives the second', async () => {
       if (before === after) expect(diff).toBe('');
       else expect(applyPatch(before, `--- a\n+++ b\n${diff}`, { autoConvertLineEndings: false })).toBe(after);
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });
 
