@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ResponseItem } from '../../../src/protocol/generated/types.ts';
@@ -216,8 +217,8 @@ export const LOADS: Record<string, Load> = {
     return () => heddle.request('command/exec', { command, cwd: folder, processId: 'p', streamStdoutStderr: true, disableOutputCap: true });
   },
   'a history of 20,000 items, given': async ({ heddle }, folder) => {
-    const { thread } = await heddle.request('thread/start', { cwd: folder });
-    return () => heddle.request('thread/resume', { threadId: thread.id, history: messages(20_000), excludeTurns: true });
+    const threadId = randomUUID();
+    return () => heddle.request('thread/resume', { threadId, cwd: folder, history: messages(20_000), excludeTurns: true });
   },
   'a history of 20,000 items, injected': async ({ heddle }, folder) => {
     const { thread } = await heddle.request('thread/start', { cwd: folder });
