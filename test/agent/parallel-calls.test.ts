@@ -1,3 +1,4 @@
+// @module-tag slow
 import { cpSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { LogEntry } from '../../src/store/thread-store.ts';

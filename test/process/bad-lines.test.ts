@@ -1,3 +1,4 @@
+// @module-tag slow
 import { describe, expect, test, vi } from 'vitest';
 import type { Message } from '../support/test-client.ts';
 import { JSON_TEXTS } from './json-texts.ts';
