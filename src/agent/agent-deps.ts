@@ -38,7 +38,7 @@ export interface AgentDeps extends SharedLimits {
   sandbox: Sandbox;
   /** Opens the proxies of commands. */
   proxies: CommandProxies;
-  /** What commands get from the user's shell. */
+  /** The variables that commands get from the user's shell. */
   shellExports: ShellExports;
   /** The MCP servers that threads share. */
   mcp: McpServers;

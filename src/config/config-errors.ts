@@ -8,7 +8,7 @@ import { choice, SETTING_NAMES, type SettingName } from './settings.ts';
 /** Reads of parts of the configuration. Each throws a ConfigError if its part is invalid. */
 export type ConfigReads = (config: Config) => readonly (() => unknown)[];
 
-/** What can be invalid, by its name. */
+/** The parts that can be invalid, by their names. */
 export type ReadName = SettingName | 'projects';
 
 /**

@@ -43,7 +43,7 @@ export class Config {
   readonly agentRoles: AgentRoles;
   /** The hooks that the sources define. */
   readonly hooks: HookSet;
-  /** What the user's own files say about the folder that the thread works in. */
+  /** The trust in the thread's folder, by the user's own files. */
   readonly trust: ProjectTrust;
   /** The limits of the administrator. */
   readonly requirements: Requirements;

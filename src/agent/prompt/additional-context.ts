@@ -47,7 +47,7 @@ export function additionalContextIn(body: readonly AuthoredItem[], told: JsonVal
   return kept.reduce((sum, { item }) => sum + itemSize(item).tokens, 0) > tokensMax ? [] : kept;
 }
 
-/** What the model was told last, `told`, after a compaction: of the context that clients have added, it knows what the new prompt has. */
+/** Returns `told` after a compaction: of the context that clients have added, the model knows only the part that is in the new prompt. */
 export function toldAfterCompaction(
   told: JsonValue,
   { before, prompt }: { before: JsonValue; prompt: readonly AuthoredItem[] },
@@ -55,7 +55,7 @@ export function toldAfterCompaction(
   return withMarks(told, [...new Set(addedByClients(prompt, before).map(({ item }) => markOf(item)))]);
 }
 
-/** What the model was told, `told`, with what `before` says of the context that clients have added. */
+/** Returns `told`, with the context that clients have added as in `before`. */
 export function withAdditional(told: JsonValue, before: JsonValue): JsonValue {
   const marks = marksIn(before);
   return marks.size === 0 ? told : withMarks(told, [...marks]);

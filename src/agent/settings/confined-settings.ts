@@ -64,7 +64,7 @@ export function inTurn({
   return { settings: turn?.settings ?? settings, configuration };
 }
 
-/** What is hidden from one of them is hidden from the agent, also where it works in another folder. */
+/** Files that are hidden from one of them are hidden from the agent, also where it works in another folder. */
 function hiddenFrom({ hidden }: ThreadSettings, own: ThreadSettings): Pick<ThreadSettings, 'hidden'> {
   const above = own.hidden ?? null;
   if (above === null) return hidden === undefined ? {} : { hidden };

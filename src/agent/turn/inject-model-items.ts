@@ -9,7 +9,7 @@ interface InjectDeps {
   author: Author | null;
   state: ThreadState;
   outbox: Outbox;
-  /** What stands before all else that the model of a thread reads, if it is not stored. */
+  /** The first context that the model of a thread reads, if it is not stored. */
   firstContext(): Promise<{ entries: LogEntry[]; patch: ThreadPatch }>;
 }
 

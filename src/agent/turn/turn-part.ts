@@ -242,7 +242,7 @@ export interface TurnPartDeps {
   readonly sandbox: Sandbox;
   /** Opens the proxies of commands. */
   readonly proxies: CommandProxies;
-  /** What commands get from the user's shell. */
+  /** The variables that commands get from the user's shell. */
   readonly shellExports: ShellExports;
   /** The MCP servers that threads share. */
   readonly mcp: McpServers;

@@ -4,7 +4,7 @@ import { emptyTable, mergeTables, tableWith } from '../layers/config-table.ts';
 import { isThroughLinks, type ResolvedEntry, type TrustLevel } from './trust-entries.ts';
 import type { TrustRecord } from './trust-record.ts';
 
-/** What `[projects]` says about the folder that a thread works in. */
+/** The trust in a thread's folder, by `[projects]`. */
 export interface ProjectTrust {
   /** Null: nothing that is in force. */
   level: TrustLevel | null;
@@ -30,7 +30,7 @@ export function projectTrust(entry: ResolvedEntry | null, record: TrustRecord | 
   return { level: null, entry: path, problem: `${problem}. If you trust ${folder}, name it in an entry of its own` };
 }
 
-/** What a line of the record says about a path that leads to a folder through links. */
+/** A line of the record, about a path that leads to a folder through links. */
 export function movedTo(entry: ResolvedEntry): { at?: string } {
   return isThroughLinks(entry) ? { at: entry.folder } : {};
 }

@@ -22,7 +22,7 @@ export function execBounds(policy: SandboxPolicy, { serverCwd, ...folders }: Exe
   const isInWorkspace = real !== null && isWritable(real, realBounds(workspace).bounds);
   // The real path is the root: if a link in the named path leads elsewhere in the meantime, that place is not writable.
   const ownRoot = isInWorkspace ? [real] : [];
-  // What is hidden in the workspace is hidden wherever the command runs.
+  // Files that are hidden in the workspace are hidden wherever the command runs.
   const hidden = bounds.hidden && { hidden: [...bounds.hidden, ...(workspace.hidden ?? [])] };
   return { ...bounds, ...hidden, writableRoots: bounds.writableRoots.flatMap((root) => (root === folders.cwd ? ownRoot : [root])) };
 }

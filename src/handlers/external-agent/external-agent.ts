@@ -42,7 +42,7 @@ export class ExternalAgent {
     this.#importers = importers;
   }
 
-  /** What can be taken from the home folder, and from the projects of these folders, each once. Only reads. */
+  /** Finds the settings that can be taken from the home folder and from the projects of these folders, each once. Only reads. */
   async detect({ includesHome, cwds }: { includesHome: boolean; cwds: readonly string[] }): Promise<ExternalAgentConfigMigrationItem[]> {
     const homes = this.#homes();
     const scopes = [...(includesHome ? [homeScope(homes)] : []), ...cwds.map((cwd) => projectScope(cwd, homes))];

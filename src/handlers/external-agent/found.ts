@@ -18,7 +18,7 @@ export interface Outcome {
   refused: Refused[];
 }
 
-/** What another agent has of one type. Looking for it only reads. What heddle has already in the same form is left out. */
+/** Another agent's settings of one type, without those that heddle has already in the same form. Looking for them only reads. */
 export interface Found {
   /** For people: what is taken from where to where. */
   description: string;

@@ -14,7 +14,7 @@ interface Servers {
   read(keys: readonly string[]): Promise<JsonObject | null>;
 }
 
-/** Where another agent has its settings, and where heddle has those. Absolute paths. */
+/** The places of another agent's settings, and of heddle's. Absolute paths. */
 export interface Scope {
   /** The root of the project. Null: the user's home folder. */
   cwd: string | null;

@@ -24,7 +24,7 @@ export interface CommandDeps {
   home: string;
   /** The server's own environment. */
   env: Env;
-  /** What commands get from the user's shell. */
+  /** The variables that commands get from the user's shell. */
   shell: ShellExports;
   /** The environment of commands, by what is known of the user's shell now. */
   environment(): Record<string, string>;

@@ -1,4 +1,4 @@
-/** What commands get from the user's shell, beyond the server's environment. */
+/** The variables that commands get from the user's shell, beyond the server's environment. */
 export interface ShellExports {
   /** Begins to find it out soon. Does not wait. */
   begin(): void;
