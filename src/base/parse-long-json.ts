@@ -55,7 +55,7 @@ class LongJsonReader {
       if (!(await this.#begins())) await this.#put(await this.#value());
     }
     if (this.#at < this.#text.length) throw new SyntaxError('expected the end');
-    // Whoever gets the value has much to do with it.
+    // The caller has much to do with the value.
     await this.#breaks.yielded();
     return this.#result;
   }

@@ -27,7 +27,7 @@ interface TurnRunnerDeps extends ThreadCallsDeps {
 export class TurnRunner {
   readonly calls: ThreadCalls;
   readonly #deps: TurnRunnerDeps;
-  /** What clients have been told once in the thread, as JSON. */
+  /** The facts that clients have been told once in the thread, as JSON. */
   readonly #told = new Set<string>();
 
   constructor(deps: TurnRunnerDeps) {

@@ -14,7 +14,7 @@ interface Deps {
   configWriter: ConfigWriter;
 }
 
-/** What other importers take. */
+/** The keys that other importers take. */
 const ELSEWHERE: readonly string[] = ['$schema', 'hooks', 'disableAllHooks', 'mcpServers'];
 
 /** The settings that have a counterpart in config.toml: variables of commands, and a sandbox for the workspace. */

@@ -13,7 +13,7 @@ export interface LeftOut {
   event: Extract<ModelEvent, { type: 'leftOut' }> | null;
 }
 
-/** What the requests to one model go by. */
+/** The settings that the requests to one model follow. */
 interface OfModel {
   reasoning: ReasoningSent;
   /** By parameter and value. */

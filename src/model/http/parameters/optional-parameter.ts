@@ -11,7 +11,7 @@ export interface OptionalParameter {
   named: RegExp;
   /** Matches refusals that name it although the fault is in what the client gave, so that only the client can correct it. */
   clientFault?: RegExp;
-  /** What is sent for a request; undefined: the parameter is not sent. */
+  /** Returns the value for a request; undefined: the parameter is not sent. */
   value(request: ModelRequest, reasoning: ReasoningSent): JsonValue | undefined;
   /** What the user loses without it, as a sentence; null: nothing that the user or the client has asked for. */
   loss: string | null;
