@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { livingWith, uniqueSleep } from '../sandbox/living-with.ts';
@@ -42,6 +42,20 @@ describe('no command outlives the server', () => {
     const sleep = await startTree(heddle);
     heddle.signal('SIGKILL');
     await heddle.exit;
+    await nothingLives(sleep);
+  });
+
+  test('that SIGKILL ends, and they remove their locks first', async () => {
+    const where = place(CONFIG);
+    const heddle = await startHeddle(where);
+    const sleep = uniqueSleep();
+    const lock = join(where.work, 'lock');
+    const command = ['sh', '-c', `: > "$0"; trap 'rm "$0"; exit' TERM; ${sleep} & wait`, lock];
+    heddle.call('command/exec', { command, disableTimeout: true }).catch(() => {});
+    await expect.poll(() => [existsSync(lock), livingWith(sleep).length]).toEqual([true, 1]);
+    heddle.signal('SIGKILL');
+    await heddle.exit;
+    await expect.poll(() => existsSync(lock), { timeout: NOTICED_MS_MAX }).toBe(false);
     await nothingLives(sleep);
   });
 

@@ -166,6 +166,15 @@ test('the shell ends with the server', async () => {
   expect(livingWith(sleep)).toEqual([]);
 });
 
+test('the shell and its programs remove their locks when the server ends while they start', async () => {
+  const server = await start({ files: { '.bashrc': `( : > ~/lock; trap 'rm ~/lock' EXIT; ${uniqueSleep()} )\n` }, commands: [] });
+  const home = join(server.folder, 'user');
+  server.clock.advance(BEGIN_AFTER_MS);
+  await vi.waitFor(() => expect(readdirSync(home)).toContain('lock'), { timeout: 20_000 });
+  await server.close();
+  expect(readdirSync(home)).toEqual(['.bashrc', '.keep']);
+});
+
 /** Only the workspace can be written: what other programs have in /tmp does not matter. */
 const CONFINED = `${FREE_CONFIG.replace('danger-full-access', 'workspace-write')}[sandbox_workspace_write]
 exclude_slash_tmp = true

@@ -4,6 +4,7 @@ import { RefusedWrites, readOnlyNote } from '../read-only-note.ts';
 import type { Confinement, Sandbox } from '../sandbox.ts';
 import { sandboxEnvironment } from '../sandbox-environment.ts';
 import type { ServerProgram } from '../server-programs/server-program.ts';
+import { askToEnd } from './ending/ask-to-end.ts';
 import { type KillTargets, killProcesses } from './ending/kill-processes.ts';
 import { pressKey, signalCommand } from './ending/signal-command.ts';
 import { findProgram } from './find-program.ts';
@@ -30,6 +31,8 @@ interface Start {
   ended: boolean;
   /** Whether other processes of this start confine it. */
   isConfined: boolean;
+  /** Whether the server starts it for itself. Then it is asked to end before it is killed. */
+  isConfigured: boolean;
   /** The program, if it must end before a command starts that could write what it has still to read. */
   reader: { program: ServerProgram; onExposed: () => void } | null;
   /** Makes its output ignore pauses from now on. */
@@ -74,6 +77,7 @@ export class ProcessKeeper implements Processes {
       leader: null,
       ended: false,
       isConfined: false,
+      isConfigured: spec.startedFor?.kind === 'configured',
       reader: readerOf(spec),
       hurry: () => {},
       begun: Promise.resolve(),
@@ -277,8 +281,11 @@ export class ProcessKeeper implements Processes {
     if (starts.length === 0) return;
     await Promise.all(starts.map(({ begun }) => begun));
     const { sendSignal, log } = this.#deps;
+    const deps = { table: this.#processTable(), sendSignal, log };
     try {
-      await killProcesses(targetsOf(starts), { table: this.#processTable(), sendSignal, log });
+      const programs = starts.filter(({ isConfigured }) => isConfigured);
+      if (programs.length > 0) await askToEnd(targetsOf(programs), deps);
+      await killProcesses(targetsOf(starts), deps);
     } catch (error) {
       log.error({ err: error }, 'cannot list the processes to kill');
     }

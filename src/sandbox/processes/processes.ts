@@ -20,7 +20,8 @@ export interface ProcessSpec {
   /** Null: it runs with the rights of the server. */
   bounds: SandboxBounds | null;
   /**
-   * The purpose for which the server starts it. It is refused if commands may have written what it runs. Only without bounds. Absent: unchecked.
+   * The purpose for which the server starts it. It is refused if commands may have written what it runs. One that is configured is asked
+   * to end before it is killed, because it may hold locks of the user. Only without bounds. Absent: unchecked.
    * `argv`: the part of its words that the configuration has, if others are data. Absent: all.
    */
   startedFor?: Pick<ServerProgram, 'of' | 'kind'> & Partial<Pick<ServerProgram, 'argv'>>;

@@ -5,8 +5,9 @@ import { spawnNow } from './spawn-child.ts';
 
 /**
  * Waits for a line, or for the end of its input. A line ends it. The end of the input means that the server has died: then it kills
- * every process with the server's marks ($1 in the environment, $2 in the limits) until none is left. It changes to `/` so that it
- * keeps no folder busy, and ignores signals that are sent to a whole process group.
+ * every process with the server's marks ($1 in the environment, $2 in the limits) until none is left. It asks them to end first, so that
+ * they can remove their locks. It changes to `/` so that it keeps no folder busy, and ignores signals that are sent to a whole process
+ * group.
  */
 const SCRIPT = `
 trap '' HUP INT QUIT TERM TSTP TTIN TTOU PIPE USR1 USR2
@@ -20,13 +21,22 @@ marked() {
     } | while IFS=/ read -r _ _ pid _; do
       read -r stat 2>/dev/null < /proc/$pid/stat || continue
       case \${stat##*) } in [ZX]*) ;; *) echo "$pid" ;; esac
-    done
+    done | sort -u
   else
     ps -A -E -ww -o pid= -o stat= -o command= | grep -F "HEDDLE_COMMAND=$1" | while read -r pid stat command; do
       case $stat:$command in Z*|*:grep*) ;; *) echo "$pid" ;; esac
     done
   fi
 }
+for signal in TERM HUP; do
+  pids=$(marked "$1" "$2")
+  [ -z "$pids" ] || kill -$signal $pids 2>/dev/null
+  tries=0
+  while [ -n "$pids" ] && [ $tries -lt 3 ] && sleep 0.1 2>/dev/null; do
+    tries=$((tries + 1))
+    pids=$(marked "$1" "$2")
+  done
+done
 seen=
 for pass in 1 2 3 4 5 6 7 8 9 10; do
   fresh=

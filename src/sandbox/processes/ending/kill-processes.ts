@@ -58,8 +58,13 @@ async function untilDead(targets: KillTargets, known: Map<string, ProcessEntry>,
       deps.log.warn({ pids: left.map(({ pid }) => pid) }, 'processes are still alive after they were killed');
       return;
     }
-    await new Promise((resolve) => setTimeout(resolve, DEATH_POLL_MS[pass] ?? DEATH_POLL_MS.at(-1)));
+    await pauseAfterPass(pass);
   }
+}
+
+/** The pause after a look whether processes have ended. Each is longer than the one before. */
+export async function pauseAfterPass(pass: number): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, DEATH_POLL_MS[pass] ?? DEATH_POLL_MS.at(-1)));
 }
 
 /** Lists the targets, the processes that are known already, and all that these started. */
