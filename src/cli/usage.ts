@@ -10,7 +10,7 @@ Serves threads of coding agents to an editor or a test harness: JSON-RPC on stdi
 
   -c, --config KEY=VALUE   override a value of config.toml; VALUE is TOML; can be repeated
   -m, --model NAME         use this model, like -c model=NAME
-  -p, --profile NAME       use [profiles.NAME] of config.toml, or NAME.config.toml beside it
+  -p, --profile NAME       use [profiles.NAME] of config.toml, and over it NAME.config.toml beside it
   -s, --sandbox MODE       limit commands: read-only, workspace-write or danger-full-access
   -a, --ask-for-approval POLICY
                            when to ask for approval: untrusted, on-failure, on-request or never

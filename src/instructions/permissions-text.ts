@@ -65,7 +65,7 @@ function sandboxText({ sandboxPolicy: sandbox, workspaceRoots = [] }: Permission
   }
 }
 
-const PROTECTED = `Anything named ${listText(PROTECTED_NAMES, 'or')} is read-only everywhere and cannot be created.`;
+const PROTECTED = `There, ${listText(PROTECTED_NAMES, 'and')} are read-only and cannot be created. In deeper directories, those that exist are read-only.`;
 
 function readablePlaces(access: ReadOnlyAccess | null | undefined, workspaceRoots: readonly string[]): string {
   if (access?.type !== 'restricted') return 'files';
@@ -133,7 +133,7 @@ function grantedText(granted: readonly GrantedPermissions[]): string | null {
 function approvalText(approval: AskForApproval, isConfined: boolean): string {
   switch (approval) {
     case 'untrusted':
-      return 'A reviewer must approve every command that is not known to be harmless.';
+      return 'A reviewer must approve every command that is not known to be harmless, and every patch.';
     case 'on-failure':
       return isConfined
         ? 'Commands run in the sandbox without approval. If the sandbox blocks a command, a reviewer is asked whether it may run again outside; you do not need to ask.'
@@ -155,7 +155,7 @@ function mayLeave(approval: AskForApproval): boolean {
 }
 
 const ESCALATION =
-  'To run a command outside the sandbox, set `sandbox_permissions: "require_escalated"` and give a `justification`: a short question to the user. A `prefix_rule` such as ["npm", "install"] proposes commands that may run without approval from now on; keep it narrow. Ask only for what the task needs, and only if the command clearly cannot work in the sandbox. If the request is declined, do not try to get the same result in another way.';
+  'To run a command outside the sandbox, set `sandbox_permissions: "require_escalated"` and give a `justification`: a short question to the user. If the program only prints, a `prefix_rule` such as ["ps", "-o"] proposes that commands with this beginning may run without approval from now on; keep it narrow. Ask only for what the task needs, and only if the command clearly cannot work in the sandbox. If the request is declined, do not try to get the same result in another way.';
 
 const WIDENING =
   'To let one command read or write more, or use the network, while it stays in the sandbox, set `sandbox_permissions: "with_additional_permissions"`, list only what the command needs in `additional_permissions`, and give a `justification`. Prefer this to running outside the sandbox.';

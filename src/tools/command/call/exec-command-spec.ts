@@ -44,7 +44,8 @@ export function execCommandSpec({ loginShell, tokensMax, permissions }: CommandL
         prefix_rule: {
           type: 'array',
           items: { type: 'string' },
-          description: 'With require_escalated: a command prefix that you propose to allow from now on, such as ["npm", "test"].',
+          description:
+            'With require_escalated, for a program that only prints: a command prefix that you propose to allow from now on, such as ["ps", "-o"].',
         },
       },
       required: ['cmd'],
