@@ -124,7 +124,10 @@ async function firstProcess(sha: string) {
   );
   assert.deepEqual(thread.gitInfo, { sha, branch: 'main', originUrl: null });
   await editor.until(() => editor.startedThreads.includes(thread.id));
-  if (EMBEDDED) await editor.until(() => editor.warnings.length > 0);
+  if (EMBEDDED) {
+    await editor.until(() => editor.warnings.length > 0);
+    screen.note('The embedded model carries out lines such as `say TEXT` and `call TOOL {…}`. So "you" type them here, in place of a question.');
+  }
   const first = await runTurn(editor, thread.id, TEXTS.first);
 
   screen.heading('2. A turn, and `kill -9` in the middle of it');

@@ -48,3 +48,13 @@ test("docs/configuration.md lists every key that a project's config.toml can set
   const found = rows.flatMap((row) => codeIn(row.split('|')[1] ?? ''));
   expect(found.sort()).toEqual([...PROJECT_SETTING_NAMES].sort());
 });
+
+test('the times in README.md are those of docs/performance.md', () => {
+  const medianOf = (row: string) =>
+    Math.round(Number(new RegExp(`\\| ${row} +\\| ms +\\| ([\\d.]+)`).exec(textOf('docs/performance.md'))?.[1]));
+  const start = 'second start in a home: spawn →';
+  expect(textOf('README.md')).toContain(
+    `\`initialize\` is answered after ${medianOf(`${start} initialize`)} ms, the first turn ends after ${medianOf(`${start} turn/completed`)} ms`,
+  );
+  expect(textOf('README.md')).toContain(`heddle adds ${medianOf('later turns, p50')} ms to a turn`);
+});
