@@ -5,9 +5,9 @@ const WORDS_MAX = 28;
 
 /** Words and turns of phrase that are not plain English for what these pages mean, with the plain ones. */
 const UNPLAIN: readonly [RegExp, string][] = [
-  [/(?<!leaves? (?:files )?|left )\bbehind\b/i, 'after'],
+  [/(?<!leaves? (?:files )?|left )\bbehind\b(?! an? (?:proxy|public))/i, 'after'],
   [/\balso (?:if|when|where|without|from|for|in|by|with|after)\b/i, 'even if'],
-  [/\b(?:tells|tell|told)\b/i, 'report, say, show'],
+  [/(?<!\bcan(?:not)? )\btell\b|\btells\b|\btold\b/i, 'report, say, show'],
   [/^what is\b.* is\b/i, 'the noun'],
 ];
 
