@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import { PROJECT_SETTING_NAMES } from '../../src/config/layers/with-project-settings.ts';
+import { workloads } from '../bench/workloads.ts';
+import { LOADS } from '../process/hostile/busy-loads.ts';
 import { codeIn, section, sourceFiles, textOf } from './pages.ts';
 
 const methods = JSON.parse(textOf('schema/methods.json')) as { serverRequests: Record<string, unknown> };
@@ -57,4 +59,16 @@ test('the times in README.md are those of docs/performance.md', () => {
     `\`initialize\` is answered after ${medianOf(`${start} initialize`)} ms, the first turn ends after ${medianOf(`${start} turn/completed`)} ms`,
   );
   expect(textOf('README.md')).toContain(`heddle adds ${medianOf('later turns, p50')} ms to a turn`);
+});
+
+test('docs/performance.md names the workloads of the bench, their repetitions, and loads that are measured', () => {
+  const text = textOf('docs/performance.md');
+  const [, named = ''] = /runs one workload: ([^.]*)\./.exec(text) ?? [];
+  expect(codeIn(named)).toEqual(workloads.map(({ name }) => name));
+  const [, most = '', others = ''] = /Medians of (\d+) repetitions \((.*?)\)/.exec(text) ?? [];
+  const repetitions = workloads.filter(({ repetitions: { whole } }) => whole !== Number(most));
+  expect(others).toBe(repetitions.map(({ name, repetitions: { whole } }) => `${whole} for \`${name}\``).join(', '));
+  const rows = [...section('docs/performance.md', 'How long other requests wait').matchAll(/^\| (\w.*?) +\| [\d.]+ /gm)];
+  expect(rows.length).toBeGreaterThan(10);
+  expect(rows.map(([, name = '']) => name).filter((name) => !(name in LOADS))).toEqual(['resume after a start']);
 });

@@ -204,15 +204,15 @@ export const LOADS: Record<string, Load> = {
     const config = Object.fromEntries(Array.from({ length: 8_000 }, (_, index) => [`profiles.p${index}.model`, `m${index}`]));
     return () => heddle.request('thread/start', { cwd: folder, config });
   },
-  'a clients command that prints 60 MB': async ({ heddle }, folder) => {
+  "a client's command that prints 60 MB": async ({ heddle }, folder) => {
     const command = ['sh', '-c', 'head -c 60000000 /dev/zero | tr "\\0" x'];
     return () => heddle.request('command/exec', { command, cwd: folder, disableOutputCap: true });
   },
-  'a clients command that prints 20 MB of other characters': async ({ heddle }, folder) => {
+  "a client's command that prints 20 MB of other characters": async ({ heddle }, folder) => {
     const command = ['sh', '-c', 'yes "zwölf Boxkämpfer € 😀 \\ "" | head -c 20000000'];
     return () => heddle.request('command/exec', { command, cwd: folder, disableOutputCap: true });
   },
-  'a clients command that prints 20 MB as it comes': async ({ heddle }, folder) => {
+  "a client's command that prints 20 MB as it comes": async ({ heddle }, folder) => {
     const command = ['sh', '-c', 'head -c 20000000 /dev/zero'];
     return () => heddle.request('command/exec', { command, cwd: folder, processId: 'p', streamStdoutStderr: true, disableOutputCap: true });
   },
