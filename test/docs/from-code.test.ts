@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest';
+import { INPUT_CHARS_MAX } from '../../src/agent/prompt/check-input.ts';
+import { LINE_BYTES_MAX } from '../../src/base/text/line-splitter.ts';
+import { FEATURE_LIST } from '../../src/config/features/feature-list.ts';
+import { HOOK_EVENTS } from '../../src/config/hooks/hook-events.ts';
+import { KNOWN_TABLES, UNSERVED_PROVIDER_KEYS } from '../../src/config/keys/known-tables.ts';
 import { PROJECT_SETTING_NAMES } from '../../src/config/layers/with-project-settings.ts';
+import { SETTING_NAMES } from '../../src/config/settings.ts';
+import { REQUESTS_IN_FLIGHT_MAX } from '../../src/transport/json-reader.ts';
 import { workloads } from '../bench/workloads.ts';
 import { LOADS } from '../process/hostile/busy-loads.ts';
 import { codeIn, section, sourceFiles, textOf } from './pages.ts';
@@ -71,4 +78,54 @@ test('docs/performance.md names the workloads of the bench, their repetitions, a
   const rows = [...section('docs/performance.md', 'How long other requests wait').matchAll(/^\| (\w.*?) +\| [\d.]+ /gm)];
   expect(rows.length).toBeGreaterThan(10);
   expect(rows.map(([, name = '']) => name).filter((name) => !(name in LOADS))).toEqual(['resume after a start']);
+});
+
+/** The names in code in the first cells of a table's rows. */
+function firstCells(page: string, heading: string, head: string): string[] {
+  const text = section(page, heading);
+  const start = text.indexOf(`| ${head} |`);
+  expect(start).not.toBe(-1);
+  const [table = ''] = text.slice(start).split('\n\n');
+  return table
+    .split('\n')
+    .slice(2)
+    .flatMap((row) => codeIn(row.split(' | ')[0] ?? ''));
+}
+
+test('the pages have every setting that heddle uses', () => {
+  const pages: Record<string, string> = { agents: 'docs/agents.md', mcp_safety_check: 'docs/mcp.md' };
+  /** Their keys stand without the table in a section of their own. */
+  const apart = ['agents', 'features', 'mcp_safety_check', 'shell_environment_policy'];
+  const missing = SETTING_NAMES.filter((name) => {
+    const [table = '', ...rest] = name.split('.');
+    const names = [name, `[[${name}]]`, ...(apart.includes(table) ? [rest.join('.')] : [])];
+    const codes = codeIn(textOf(pages[table] ?? 'docs/configuration.md'));
+    return !names.some((written) => codes.includes(written));
+  });
+  expect(missing).toEqual([]);
+});
+
+test('docs/configuration.md lists the features that heddle has, and no other', () => {
+  const listed = firstCells('docs/configuration.md', 'Settings', 'key of `[features]`');
+  expect([...new Set(listed)].sort()).toEqual(FEATURE_LIST.map(({ name }) => name).sort());
+});
+
+test('docs/configuration.md lists the keys of a provider', () => {
+  const known = KNOWN_TABLES.find(({ path }) => path.join('.') === 'model_providers.*');
+  const used = known?.keys.filter((key) => !UNSERVED_PROVIDER_KEYS.has(key)) ?? [];
+  const listed = codeIn(section('docs/configuration.md', 'Model providers'));
+  expect(used.length).toBeGreaterThan(10);
+  expect(used.filter((key) => !listed.includes(key))).toEqual([]);
+});
+
+test('docs/hooks.md lists the events of hooks, and no other', () => {
+  expect(firstCells('docs/hooks.md', 'Events', 'event').sort()).toEqual(HOOK_EVENTS.map(({ label }) => label).sort());
+});
+
+test('docs/clients.md has the limits of the handshake', () => {
+  const [, limits = ''] = /\| `limits` \| (.*) \|/.exec(textOf('docs/clients.md')) ?? [];
+  const number = (value: number) => value.toLocaleString('en');
+  expect(limits).toContain(`(${LINE_BYTES_MAX / 1024 / 1024} MiB)`);
+  expect(limits).toContain(`(${number(REQUESTS_IN_FLIGHT_MAX)})`);
+  expect(limits).toContain(`(${number(INPUT_CHARS_MAX)})`);
 });
