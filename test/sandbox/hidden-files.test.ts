@@ -110,6 +110,29 @@ test('a command that fails in the folder of such a link reads why', async () => 
   expect(stderr).toMatch(/heddle: commands in the sandbox cannot create, .*work\/one\.env, because these symbolic links lead to what/);
 });
 
+test('a link to a folder is followed if the pattern has its name, and not by a wildcard; it stays then', async () => {
+  const names = ['shared/s.env', 'other/o.env', 'pkg/c/conf/c.env', 'pkg/c/plain.env', 'pkg/c/conf/in/deep.env', 'shared/in/deep.env'];
+  for (const name of names) world.file(`work/${name}`, name);
+  world.file('outside/conf/out.env', 'out');
+  for (const folder of ['a', 'b', 'd', 'e']) mkdirSync(join(world.workspace, 'pkg', folder));
+  symlinkSync('../../shared', join(world.workspace, 'pkg/a/conf'));
+  symlinkSync(join(world.outside, 'conf'), join(world.workspace, 'pkg/b/conf'));
+  symlinkSync('.', join(world.workspace, 'pkg/d/conf'));
+  symlinkSync('nowhere', join(world.workspace, 'pkg/e/conf'));
+  symlinkSync('../../other', join(world.workspace, 'pkg/e/others'));
+  const all = [...names, '../outside/conf/out.env', 'pkg/a/conf/s.env', 'pkg/b/conf/out.env', 'pkg/e/others/o.env'];
+  const unseen = ['shared/s.env', '../outside/conf/out.env', 'pkg/a/conf/s.env', 'pkg/b/conf/out.env', 'pkg/c/conf/c.env'];
+  const seenBy = (...patterns: string[]) => readBy(hiding(below(...patterns)), all);
+  const seen = all.filter((name) => !unseen.includes(name));
+  expect(await seenBy('pkg/*/conf/*.env')).toEqual(seen);
+  expect(await seenBy('**/conf/*.env')).toEqual(seen);
+  const isDeep = (name: string) => name.endsWith('deep.env');
+  expect(await seenBy('**/conf/**/*.env')).toEqual(seen.filter((name) => !isDeep(name)));
+  expect(await seenBy('pkg/*/*/*.env')).toEqual(all.filter((name) => name !== 'pkg/c/conf/c.env'));
+  for (const script of ['rm pkg/a/conf', 'mv pkg/b x', 'ln -sfn ../../other pkg/a/conf'])
+    expect((await world.bash(script, hiding(below('pkg/*/conf/*.env')))).exitCode, script).not.toBe(0);
+});
+
 test('a link to what is hidden by its own path can be removed', async () => {
   world.file('work/sub/own.env', 'secret');
   symlinkSync('sub/own.env', join(world.workspace, 'to-own.env'));
