@@ -61,7 +61,7 @@ export function gitDiffToRemoteMethods(deps: GitDiffDeps) {
           else if (exitCode !== 0) problem ??= output.text('stderr').trim().split('\n')[0] || undefined;
           return problem === undefined && exitCode === 0 ? output.text('stdout') : null;
         };
-        const response = await diffToRemote(run).finally(() => scratch.release());
+        const response = await diffToRemote(run, { bytesMax: DIFF_BYTES_MAX }).finally(() => scratch.release());
         if (response === null || 'problem' in response) throw noDiffToRemote(cwd, response?.problem ?? problem);
         return response;
       },

@@ -29,7 +29,7 @@ const ADD = `for path; do case /$path/ in *//|*/${OF_GIT}/*) ;; *) printf "10064
 /**
  * Untracked files are added to a copy of the index, so that git needs as many processes for all of them as for one. The copy keeps the time
  * of the index, from which git knows the files whose times do not tell whether they have changed. Submodules are compared by their
- * commits: looking into one would run git with its configuration.
+ * commits: looking into one would run git with its configuration. After $2 bytes, git ends.
  */
 const DIFF = `index=$(git rev-parse --git-path index) && empty=$(git hash-object --stdin </dev/null) || exit
 folder=$(mktemp -d) && trap 'rm -rf "$folder"' EXIT || exit
@@ -38,10 +38,15 @@ export empty GIT_INDEX_FILE="$folder/index"
 { [ ! -e "$index" ] || cp -p -- "$index" "$GIT_INDEX_FILE"; } || exit
 xargs -0 sh -c '${ADD}' sh <"$folder/paths" >"$folder/added" || exit
 git -c core.protectHFS=false -c core.protectNTFS=false update-index -z --index-info <"$folder/added" || exit
-git diff --no-color --binary --no-ext-diff --no-textconv --src-prefix=a/ --dst-prefix=b/ --ignore-submodules=dirty --submodule=short "$1" --`;
+{ git diff --no-color --binary --no-ext-diff --no-textconv --src-prefix=a/ --dst-prefix=b/ --ignore-submodules=dirty --submodule=short "$1" --
+echo $? >"$folder/exit"; } | head -c "$2"
+[ "$(cat "$folder/exit")" -eq 0 ]`;
 
 /** Compares a working tree with the nearest commit that a remote is known to have. Null: there is none, or git fails. */
-export async function diffToRemote(run: RunGit): Promise<GitDiffToRemoteResponse | { problem: string } | null> {
+export async function diffToRemote(
+  run: RunGit,
+  { bytesMax }: { bytesMax: number },
+): Promise<GitDiffToRemoteResponse | { problem: string } | null> {
   const keys = await run(CONFIG_KEYS, [], []);
   if (keys === null) return null;
   const filters = filterNames(keys.split('\0'));
@@ -51,7 +56,7 @@ export async function diffToRemote(run: RunGit): Promise<GitDiffToRemoteResponse
   const candidates = refs === null ? [] : candidatesIn(refs);
   const distances = candidates.length === 0 ? null : await run(DISTANCES, candidates, filters);
   const sha = distances === null ? null : nearest(candidates, distances);
-  const diff = sha === null ? null : await run(DIFF, [sha], filters);
+  const diff = sha === null ? null : await run(DIFF, [sha, String(bytesMax)], filters);
   return sha === null || diff === null ? null : { sha, diff };
 }
 
