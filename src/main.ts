@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { CLOSE_MS_MAX } from './agent/last-programs.ts';
 import { type App, createApp } from './app.ts';
 import type { AppParts } from './backend.ts';
@@ -297,6 +297,11 @@ async function doctor({ overrides, json }: Extract<Command, { run: 'doctor' }>):
   process.stdout.write('', () => process.exit(isWell ? 0 : 1));
 }
 
+/** Clients that run `codex` check for the name that Codex writes, so a link of that name has it. */
+function nameInVersion(): string {
+  return basename(process.argv[1] ?? '') === 'codex' ? 'codex-cli' : 'heddle';
+}
+
 async function confirm(question: string): Promise<boolean> {
   const { createInterface } = await import('node:readline/promises');
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
@@ -313,7 +318,7 @@ function run(command: Command): void {
       process.stdout.write(USAGE);
       return;
     case 'version':
-      process.stdout.write(`heddle ${PROTOCOL_VERSION}\n`);
+      process.stdout.write(`${nameInVersion()} ${PROTOCOL_VERSION}\n`);
       return;
     case 'trust':
       trust(command).catch((error: unknown) => fail(error, error instanceof OptionError ? 2 : 1));
