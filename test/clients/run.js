@@ -8,12 +8,18 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 /** As packages with binaries name this system. */
 const SYSTEM = `${process.platform}-${process.arch}${process.platform === 'linux' ? '-gnu' : ''}`;
-/** The packages of each client. The script that uses them has the client's name. `node24`: the client does not support Node 20. */
+/** OpenClaw trusts the plugin only if it has installed it itself. The plugin has no 2026.9.6. */
+const OPENCLAW_PLUGIN = ['openclaw/openclaw.mjs', 'plugins', 'install', '@openclaw/codex@2026.9.5', '--pin'];
+/**
+ * The packages of each client. The script that uses them has the client's name. `setup`: a script in the packages, and arguments, to run
+ * once, with the folder `home` among the packages as the home. `node24`: the client does not support Node 20.
+ */
 const CLIENTS = {
   'vscode-jsonrpc': { packages: ['vscode-jsonrpc@10.0.0'] },
   'ai-sdk': { packages: ['ai-sdk-provider-codex-app-server@1.1.7', 'ai@6.0.326'] },
   'codex-acp': { packages: ['@agentclientprotocol/codex-acp@2.6.0'] },
   happy: { packages: ['happy@1.2.5'] },
+  openclaw: { packages: ['openclaw@2026.9.5'], setup: OPENCLAW_PLUGIN, node24: true, timeout: 300_000 },
   promptfoo: { packages: ['promptfoo@0.123.1', `@libsql/${SYSTEM}@0.5.29`], node24: true },
 };
 const NODE24 = 'node@24.21.0';
@@ -64,22 +70,25 @@ async function leftOf(group) {
 }
 
 /** Installs packages outside of the project's own, unless they are there. Only the package `node` runs a script. */
-async function install(name, packages, options) {
+async function install(name, { packages, setup, node }, options) {
   const folder = join(root, '.cache', 'clients', name);
   const done = join(folder, `installed-${packages.join(' ').replaceAll('/', '_')}`);
   if (existsSync(done)) return folder;
-  mkdirSync(folder, { recursive: true });
+  const home = join(folder, 'home');
+  mkdirSync(home, { recursive: true });
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, allowScripts: { node: true } }));
-  const args = ['install', '--no-audit', '--no-fund', '--no-save', ...options, ...packages];
-  const { code, output } = await run('npm', args, { cwd: folder, timeout: INSTALL_TIMEOUT_MS });
-  if (code !== 0) throw new Error(`${name} cannot be installed:\n${output}`);
+  const must = async (command, args, env) => {
+    const { code, output } = await run(command, args, { cwd: folder, env, timeout: INSTALL_TIMEOUT_MS });
+    if (code !== 0) throw new Error(`${name} cannot be installed:\n${output}`);
+  };
+  await must('npm', ['install', '--no-audit', '--no-fund', '--no-save', ...options, ...packages], process.env);
+  if (setup) await must(node, [join(folder, 'node_modules', setup[0]), ...setup.slice(1)], { ...process.env, HOME: home });
   writeFileSync(done, '');
   return folder;
 }
 
-async function nodeOf({ node24 }) {
-  if (!node24) return process.execPath;
-  return join(await install('node24', [NODE24], []), 'node_modules', 'node', 'bin', 'node');
+async function installNode24() {
+  return join(await install('node24', { packages: [NODE24] }, []), 'node_modules', 'node', 'bin', 'node');
 }
 
 /** Makes a folder with heddle under the name `codex`, which clients look for, and the Node that its start line looks for. */
@@ -92,9 +101,9 @@ function makeBin(folder) {
 }
 
 async function passes(name) {
-  const { packages } = CLIENTS[name];
-  const node = await nodeOf(CLIENTS[name]);
-  const client = await install(name, packages, ['--ignore-scripts', '--omit=optional']);
+  const { packages, setup, node24, timeout = TIMEOUT_MS } = CLIENTS[name];
+  const node = node24 ? await installNode24() : process.execPath;
+  const client = await install(name, { packages, setup, node }, ['--ignore-scripts', '--omit=optional']);
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'heddle-client-')));
   try {
     const [home, work, temp] = ['home', 'work', 'tmp'].map((part) => join(folder, part));
@@ -106,7 +115,7 @@ async function passes(name) {
     const env = { PATH: path, HOME: home, CODEX_HOME: home, TMPDIR: temp, CLIENT_PACKAGES: client, CODEX: codex };
     const script = join(import.meta.dirname, `${name}.js`);
     const start = Date.now();
-    const { code, left, output } = await run(node, [script], { cwd: work, env, timeout: TIMEOUT_MS });
+    const { code, left, output } = await run(node, [script], { cwd: work, env, timeout });
     const passed = code === 0 && left.length === 0;
     process.stdout.write(`${passed ? 'ok  ' : 'FAIL'} ${packages[0]} (${((Date.now() - start) / 1_000).toFixed(1)} s)\n`);
     if (!passed) process.stdout.write(`${output.slice(-SHOWN_CHARS).replace(/^/gm, '     ')}\n`);
