@@ -1,6 +1,6 @@
-// OpenClaw with its plugin for app-servers: turns, approvals, an abort and a resume in another process, through a Gateway on loopback.
+// OpenClaw with its plugin for app-servers: turns, approvals, an abort and a resume in another app-server, through a Gateway on loopback.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -24,7 +24,7 @@ async function configure() {
   const defaults = { model, models: { [model]: { agentRuntime: { id: 'codex' } } }, workspace: process.cwd(), skipBootstrap: true };
   const config = {
     gateway: { mode: 'local', port, bind: 'loopback', auth: { mode: 'token', token: TOKEN } },
-    plugins: { entries: { codex: { enabled: true, config: { appServer } } } },
+    plugins: { allow: ['codex', 'openai'], entries: { codex: { enabled: true, config: { appServer } } } },
     agents: { defaults },
     logging: { file: join(HOME, 'openclaw.log') },
   };
@@ -126,6 +126,14 @@ async function open(port) {
   }
 }
 
+/** The pid of the app-server that the Gateway has started. */
+function serverPid() {
+  const lines = execFileSync('ps', ['-A', '-o', 'pid=,args='], { encoding: 'utf8', maxBuffer: 16 << 20 }).split('\n');
+  const [pid, ...others] = lines.filter((line) => line.includes(`${CODEX} app-server`)).map((line) => Number.parseInt(line, 10));
+  assert.deepEqual(others, []);
+  return pid;
+}
+
 let runs = 0;
 
 function start({ request }, message) {
@@ -142,25 +150,24 @@ async function run(operator, message) {
 
 mkdirSync(join(HOME, '.openclaw'));
 const port = await configure();
-const first = await open(port);
-const { text, meta } = await run(first.operator, 'say Good morning.');
+const { operator, close } = await open(port);
+const { text, meta } = await run(operator, 'say Good morning.');
 assert.equal(text, 'Good morning.');
 assert.equal(meta.agentHarnessId, 'codex');
 assert.ok(meta.usage.input > 0 && meta.usage.output > 0);
-await run(first.operator, approvalPrompt('echo done > yes.txt'));
+await run(operator, approvalPrompt('echo done > yes.txt'));
 assert.equal(readFileSync('yes.txt', 'utf8'), 'done\n');
-assert.match((await run(first.operator, approvalPrompt('echo done > no.txt'))).text, /declined/);
+assert.match((await run(operator, approvalPrompt('echo done > no.txt'))).text, /declined/);
 assert.equal(existsSync('no.txt'), false);
-assert.equal(first.operator.asked.length, 2);
+assert.equal(operator.asked.length, 2);
 
-const waiting = start(first.operator, runPrompt('echo begun > begun.txt; sleep 100'));
+const waiting = start(operator, runPrompt('echo begun > begun.txt; sleep 100'));
 await untilExists('begun.txt');
-const { abortedRunId } = await first.operator.request('sessions.abort', { key: SESSION, runId: waiting.runId });
+const { abortedRunId } = await operator.request('sessions.abort', { key: SESSION, runId: waiting.runId });
 assert.equal(abortedRunId, waiting.runId);
 assert.equal((await waiting.ended).summary, 'aborted');
-assert.equal((await run(first.operator, 'say After it.')).text, 'After it.');
-await first.close();
-
-const second = await open(port);
-assert.equal((await run(second.operator, 'say Again.')).text, 'Again.');
-await second.close();
+assert.equal((await run(operator, 'say After it.')).text, 'After it.');
+// It starts another process for the same thread.
+process.kill(serverPid());
+assert.equal((await run(operator, 'say Again.')).text, 'Again.');
+await close();

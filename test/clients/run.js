@@ -31,19 +31,29 @@ const SHOWN_CHARS = 6_000;
 
 const root = join(import.meta.dirname, '..', '..');
 const chosen = process.argv.slice(2);
+/** The program that runs. It has a process group of its own, which Ctrl-C does not reach. */
+let running = null;
+let stopped = false;
+for (const signal of ['SIGINT', 'SIGTERM'])
+  process.on(signal, () => {
+    stopped = true;
+    if (running !== null) killGroup(running);
+  });
 
 /** Runs a program to its end, and ends what it leaves behind. */
 async function run(command, args, { timeout, ...options }) {
   let output = '';
   const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true, ...options });
+  running = child.pid ?? null;
   child.stdout.on('data', (part) => (output += String(part)));
   child.stderr.on('data', (part) => (output += String(part)));
   const timer = setTimeout(() => {
     output += `\nnot done after ${timeout / 1_000} s\n`;
     killGroup(child.pid);
   }, timeout);
-  const closed = once(child, 'close');
+  const closed = new Promise((resolve) => child.once('close', resolve));
   const [code] = await once(child, 'exit').finally(() => clearTimeout(timer));
+  running = null;
   const left = await leftOf(child.pid);
   if (left.length > 0) killGroup(child.pid);
   await Promise.race([closed, wait(END_TIMEOUT_MS, undefined, { ref: false })]);
@@ -130,6 +140,6 @@ const names = chosen.length === 0 ? Object.keys(CLIENTS) : chosen;
 const unknown = names.filter((name) => !(name in CLIENTS));
 if (unknown.length > 0) throw new Error(`expected some of ${Object.keys(CLIENTS)}, found ${unknown}`);
 let passed = 0;
-for (const name of names) if (await passes(name)) passed++;
+for (const name of names) if (!stopped && (await passes(name))) passed++;
 process.stdout.write(`${passed} of ${names.length} clients passed\n`);
 process.exitCode = passed === names.length ? 0 : 1;
