@@ -1,7 +1,7 @@
 import { isObject } from '../../base/json-value.ts';
 import type { TokenUsageBreakdown } from '../../protocol/generated/types.ts';
-import { AnswerItems } from '../http/answer-items.ts';
-import { emptyAnswer } from '../http/empty-answer.ts';
+import { AnswerItems } from '../http/answer/answer-items.ts';
+import { emptyAnswer } from '../http/answer/empty-answer.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import { streamFailure } from '../http/http-failure.ts';
 import type { EventTranslator, ProviderJson, Translation } from '../http/provider-api.ts';

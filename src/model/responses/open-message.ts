@@ -1,7 +1,7 @@
 import type { ContentItem, ResponseItem } from '../../protocol/generated/types.ts';
-import { AnswerItems } from '../http/answer-items.ts';
+import { AnswerItems } from '../http/answer/answer-items.ts';
+import { ThinkSplitter } from '../http/answer/think-splitter.ts';
 import type { Translation } from '../http/provider-api.ts';
-import { ThinkSplitter } from '../http/think-splitter.ts';
 import { messageText } from '../message-text.ts';
 
 type Message = Extract<ResponseItem, { type: 'message' }>;

@@ -2,7 +2,7 @@ import { isObject, type JsonValue } from '../../base/json-value.ts';
 import { cutText } from '../../base/text/cut-text.ts';
 import type { ResponseItem, TokenUsageBreakdown } from '../../protocol/generated/types.ts';
 import { redact } from '../../secrets/redact.ts';
-import { emptyAnswer } from '../http/empty-answer.ts';
+import { emptyAnswer } from '../http/answer/empty-answer.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import { streamFailure } from '../http/http-failure.ts';
 import type { EventTranslator, ProviderJson, Translation } from '../http/provider-api.ts';

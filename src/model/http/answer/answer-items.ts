@@ -1,5 +1,5 @@
-import type { ResponseItem } from '../../protocol/generated/types.ts';
-import type { Translation } from './provider-api.ts';
+import type { ResponseItem } from '../../../protocol/generated/types.ts';
+import type { Translation } from '../provider-api.ts';
 import { type AnswerPiece, ThinkSplitter } from './think-splitter.ts';
 
 type Message = Extract<ResponseItem, { type: 'message' }> & { id: string };

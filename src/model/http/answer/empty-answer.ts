@@ -1,5 +1,5 @@
-import { messageText } from '../message-text.ts';
-import type { ModelRequest } from '../model.ts';
+import { messageText } from '../../message-text.ts';
+import type { ModelRequest } from '../../model.ts';
 
 /**
  * Says that an answer has neither text nor calls, for people. `label`: the provider's. Null: that is expected, since the model has said
