@@ -15,6 +15,7 @@ import {
   permissionProfile,
   unixSocketRule,
 } from '../policy/permissions/permission-profile.ts';
+import { withRequiredHidden } from '../policy/permissions/required-hidden.ts';
 import { tempDirOf } from '../policy/permissions/temp-dir-of.ts';
 import type { CommandExecParams, CommandExecResponse } from '../protocol/generated/types.ts';
 import { contradictoryParams, needsProcessId } from '../protocol/process-errors.ts';
@@ -129,7 +130,7 @@ async function rightsOf(params: CommandExecParams, cwd: string, deps: ClientProc
   // The trust in the server's own folder gives nothing in another one.
   const config = await deps.config(cwd);
   const { env } = commandEnvironment(deps.env, environmentPolicy(config));
-  const sandbox = sandboxOf(params, config);
+  const sandbox = withRequiredHidden(sandboxOf(params, config), config);
   checkRequired(config, sandbox);
   const network = managedNetworkRule(config)(sandbox);
   const folders = { cwd, serverCwd: deps.cwd, tempDir: tempDirOf(env), home: deps.home, hidden: sandbox.hidden };
