@@ -7,7 +7,6 @@ import { environmentPolicy } from '../config/environment-policy.ts';
 import { profileFiles } from '../config/layers/profile-files.ts';
 import { commandEnvironment } from '../policy/command/command-environment.ts';
 import { hostLoopback } from '../policy/network/host-loopback.ts';
-import { checkRequired } from '../policy/permissions/check-required.ts';
 import {
   defaultPermissionProfile,
   managedNetworkRule,
@@ -15,7 +14,8 @@ import {
   permissionProfile,
   unixSocketRule,
 } from '../policy/permissions/permission-profile.ts';
-import { withRequiredHidden } from '../policy/permissions/required-hidden.ts';
+import { checkRequired } from '../policy/permissions/required/check-required.ts';
+import { withRequiredHidden } from '../policy/permissions/required/required-hidden.ts';
 import { tempDirOf } from '../policy/permissions/temp-dir-of.ts';
 import type { CommandExecParams, CommandExecResponse } from '../protocol/generated/types.ts';
 import { contradictoryParams, needsProcessId } from '../protocol/process-errors.ts';

@@ -1,6 +1,6 @@
 import type { HiddenPattern } from '../config/inherited-limits.ts';
 import { type ApprovalKind, mayAsk } from '../policy/permissions/may-ask.ts';
-import { mustStayInside } from '../policy/permissions/required-hidden.ts';
+import { mustStayInside } from '../policy/permissions/required/required-hidden.ts';
 import { type GrantedPermissions, PROTECTED_NAMES } from '../policy/permissions/sandbox-bounds.ts';
 import type { AskForApproval, ReadOnlyAccess, SandboxPolicy } from '../protocol/generated/types.ts';
 

@@ -4,7 +4,7 @@ import type { Config } from '../../config/config.ts';
 import { configuredSandboxPolicy } from '../../config/configured-sandbox-policy.ts';
 import { completeSandboxPolicy } from '../../policy/permissions/complete-sandbox-policy.ts';
 import { defaultPermissionProfile, permissionProfile, permissionProfileIds } from '../../policy/permissions/permission-profile.ts';
-import { withRequiredHidden } from '../../policy/permissions/required-hidden.ts';
+import { withRequiredHidden } from '../../policy/permissions/required/required-hidden.ts';
 import type { SandboxMode, TurnStartParams } from '../../protocol/generated/types.ts';
 import type { ThreadSettings } from '../../store/thread-store.ts';
 

@@ -10,7 +10,7 @@ import { SourceError } from './found.ts';
 import { listSource } from './read-source.ts';
 
 /** The largest session that is taken. Its file is in memory while it is read. */
-export const SESSION_BYTES_MAX = 64 * 1024 * 1024;
+const SESSION_BYTES_MAX = 64 * 1024 * 1024;
 const PROJECTS_MAX = 2_000;
 const FILES_MAX = 5_000;
 const FILES_IN_ALL_MAX = 20_000;

@@ -4,7 +4,7 @@ import type { CommandSituation } from '../../policy/command/command-verdict.ts';
 import { judgeCommand } from '../../policy/command/judge-command.ts';
 import type { Grants } from '../../policy/permissions/grants.ts';
 import type { Permit } from '../../policy/permissions/permit.ts';
-import { mustStayInside } from '../../policy/permissions/required-hidden.ts';
+import { mustStayInside } from '../../policy/permissions/required/required-hidden.ts';
 import type { ThreadSettings } from '../../store/thread-store.ts';
 import {
   type Action,

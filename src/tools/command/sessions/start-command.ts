@@ -1,6 +1,6 @@
 import { PausableTimers } from '../../../base/pausable-timers.ts';
 import type { Permit } from '../../../policy/permissions/permit.ts';
-import { mustStayInside } from '../../../policy/permissions/required-hidden.ts';
+import { mustStayInside } from '../../../policy/permissions/required/required-hidden.ts';
 import type { SandboxBounds } from '../../../policy/permissions/sandbox-bounds.ts';
 import { type ProcessSpec, ProcessStartError, type RunningProcess, SandboxUnavailableError } from '../../../sandbox/processes/processes.ts';
 import type { ActionHost } from '../../action.ts';
