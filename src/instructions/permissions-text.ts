@@ -1,5 +1,6 @@
 import type { HiddenPattern } from '../config/inherited-limits.ts';
 import { type ApprovalKind, mayAsk } from '../policy/permissions/may-ask.ts';
+import { mustStayInside } from '../policy/permissions/required/required-hidden.ts';
 import { type GrantedPermissions, PROTECTED_NAMES } from '../policy/permissions/sandbox-bounds.ts';
 import type { AskForApproval, ReadOnlyAccess, SandboxPolicy } from '../protocol/generated/types.ts';
 
@@ -45,7 +46,7 @@ export function permissionsText(input: PermissionsInput): string {
     approvalText(approval, isConfined),
   ];
   if (isConfined && mayLeave(approval) && input.widensCommands === true) parts.push(WIDENING);
-  if (isConfined && mayLeave(approval)) parts.push(ESCALATION);
+  if (isConfined && mayLeave(approval)) parts.push(mustStayInside(input.hidden) ? STAYS_INSIDE : ESCALATION);
   if (isConfined && input.asksForPermissions === true && mayAsk(approval, 'request_permissions')) parts.push(REQUEST);
   return `Permissions\n\n${parts.filter((part) => part !== null).join('\n\n')}`;
 }
@@ -64,6 +65,9 @@ function sandboxText({ sandboxPolicy: sandbox, workspaceRoots = [] }: Permission
       return sandbox satisfies never;
   }
 }
+
+const STAYS_INSIDE =
+  'No command can run outside the sandbox, because the administrator of this machine hides files from all commands. Do not ask for it.';
 
 const PROTECTED = `Anything named ${listText(PROTECTED_NAMES, 'or')} is read-only everywhere and cannot be created.`;
 

@@ -112,6 +112,10 @@ function noteModel(run: RunningTurn, toModel: string): void {
 /** Tells clients, once in the thread, that a parameter was left out. Another message about it is news only if another value was refused. */
 function noteLeftOut(run: RunningTurn, { parameter, message }: Extract<ModelEvent, { type: 'leftOut' }>): void {
   if (!run.deps.isNews(['leftOut', run.turn.settings.model, parameter, message])) return;
+  warn(run, message);
+}
+
+function warn(run: RunningTurn, message: string): void {
   void commit(run, { announce: [{ method: 'warning', params: { threadId: run.deps.threadId, message } }] });
 }
 
@@ -172,6 +176,9 @@ function take(run: RunningTurn, event: ModelEvent, reading: ResponseReading): Mo
       return null;
     case 'leftOut':
       noteLeftOut(run, event);
+      return null;
+    case 'saidNothing':
+      warn(run, event.message);
       return null;
     case 'moderated':
       void commit(run, { announce: [{ method: 'turn/moderationMetadata', params: { ...idsOf(run), metadata: event.metadata } }] });
