@@ -5,17 +5,15 @@ import type { Announcement } from '../protocol/announcement.ts';
 import { StoreError } from '../store/store-error.ts';
 import type { LogEntry, StoredItem, ThreadPatch, ThreadWriter } from '../store/thread-store.ts';
 import { UnfinishedItems } from './items/unfinished-items.ts';
-import type { Step, StepSequence } from './step.ts';
+import { type Step, type StepSequence, stores } from './step.ts';
 
 /** To store entries that are longer, in characters, takes some milliseconds. Other work runs before and after it. */
 const SHORT_CHARS_MAX = 256 * 1024;
 /** The most steps in one write of the store. */
 const STEPS_TOGETHER_MAX = 64;
-/**
- * The most steps and deltas that should wait. A long delta counts once more for each part of this many characters. Long entries count as
- * the most: what they replace stays in memory until they are stored.
- */
+/** The most steps and deltas that should wait. Long entries count as the most: what they replace stays in memory until they are stored. */
 const WAITING_MAX = 64;
+/** A long delta counts once more for each part of this many characters. */
 const DELTA_PART_CHARS = 4096;
 
 /** A step that waits to be stored and announced. */
@@ -334,11 +332,6 @@ function announces(waiting: Waiting, sequence: StepSequence): waiting is Waiting
 
 function isLong(entries: readonly LogEntry[]): boolean {
   return jsonWeight(entries, SHORT_CHARS_MAX) > SHORT_CHARS_MAX;
-}
-
-/** Whether there is something to store. */
-function stores({ entries = [], patch, partial, dropped = [] }: Step): boolean {
-  return entries.length > 0 || patch !== undefined || partial !== undefined || dropped.length > 0;
 }
 
 /** The unfinished items to save and to discard once all steps are done. */

@@ -1,8 +1,8 @@
 import { sleep } from '../base/clock.ts';
 import type { ProviderConfig } from '../config/providers/provider-config.ts';
-import { ArrivingResponses } from './http/arriving-responses.ts';
 import type { ProviderModelDeps } from './http/create-provider-model.ts';
 import type { InstalledModels, ModelListing } from './http/installed-models.ts';
+import { ArrivingResponses } from './http/response/arriving-responses.ts';
 import type { Model } from './model.ts';
 import { ModelPool } from './model-pool.ts';
 import { PictureModel } from './pictures/picture-model.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ArrivingResponses } from '../../src/model/http/arriving-responses.ts';
+import { ArrivingResponses } from '../../src/model/http/response/arriving-responses.ts';
 import type { ModelEvent } from '../../src/model/model.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import {

@@ -5,12 +5,12 @@ import type { Log } from '../../base/log.ts';
 import { cutText } from '../../base/text/cut-text.ts';
 import type { ModelEvent } from '../model.ts';
 import { type ModelFailure, modelFailure } from '../model-failure.ts';
-import type { ArrivingResponse, ArrivingResponses } from './arriving-responses.ts';
 import type { Endpoint } from './endpoint.ts';
-import type { ReadEvents } from './event-reader.ts';
 import { httpFailure, wholeFailure } from './http-failure.ts';
 import type { EventTranslator, Translation } from './provider-api.ts';
-import { ResponseReader } from './response-reader.ts';
+import type { ArrivingResponse, ArrivingResponses } from './response/arriving-responses.ts';
+import type { ReadEvents } from './response/event-reader.ts';
+import { ResponseReader } from './response/response-reader.ts';
 import { brokenStreamFailure, unansweredFailure } from './unanswered-failure.ts';
 
 const ERROR_BODY_CHARS_MAX = 64 * 1024;

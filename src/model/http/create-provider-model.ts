@@ -8,7 +8,6 @@ import type { ProviderConfig } from '../../config/providers/provider-config.ts';
 import type { RateLimitSnapshot, TurnError } from '../../protocol/generated/types.ts';
 import type { Model, ModelEvent, ModelRequest } from '../model.ts';
 import { failedEvent, type ModelFailure } from '../model-failure.ts';
-import { ArrivingResponses } from './arriving-responses.ts';
 import { Attempt, type AttemptOptions } from './attempt.ts';
 import { type EndpointDeps, lowerCaseNames, resolveEndpoint } from './endpoint.ts';
 import { EventRedactor } from './event-redactor.ts';
@@ -17,6 +16,7 @@ import { AcceptedSettings, type LeftOut } from './parameters/accepted-settings.t
 import { refusedParameter } from './parameters/optional-parameter.ts';
 import type { ReasoningSent, SentSettings } from './parameters/sent-settings.ts';
 import type { BodyTools, ProviderApi } from './provider-api.ts';
+import { ArrivingResponses } from './response/arriving-responses.ts';
 import { type Retry, RetryPlan } from './retry-plan.ts';
 import { retryingError } from './retrying-error.ts';
 import { toldRateLimits } from './told-rate-limits.ts';

@@ -1,6 +1,6 @@
 import { createParser, type EventSourceParser } from 'eventsource-parser';
-import { isObject, parsedJson } from '../../base/json-value.ts';
-import { parseLongJson } from '../../base/parse-long-json.ts';
+import { isObject, parsedJson } from '../../../base/json-value.ts';
+import { parseLongJson } from '../../../base/parse-long-json.ts';
 
 /** The longest single event, in characters. */
 export const EVENT_CHARS_MAX = 64 * 1024 * 1024;

@@ -1,5 +1,5 @@
-import { isObject } from '../../base/json-value.ts';
-import { parseJson } from '../../base/parse-long-json.ts';
+import { isObject } from '../../../base/json-value.ts';
+import { parseJson } from '../../../base/parse-long-json.ts';
 import { EventReader, type ReadEvents, STREAM_CHARS_MAX } from './event-reader.ts';
 
 /**

@@ -1,5 +1,5 @@
-import type { Clock, Timer } from '../../base/clock.ts';
-import { orAborted } from '../../base/or-aborted.ts';
+import type { Clock, Timer } from '../../../base/clock.ts';
+import { orAborted } from '../../../base/or-aborted.ts';
 
 /** Shorter lines do not count and do not wait. In characters, like all lengths here. */
 const LONG_CHARS_MIN = 1024 * 1024;
@@ -45,7 +45,7 @@ export class ArrivingResponses {
     if (this.#isLimited || this.#chars <= ORDINARY_CHARS_MAX) return;
     this.#isLimited = true;
     // Node takes milliseconds to load what knows the heap.
-    void import('../../base/limit-heap-growth.ts').then(({ limitHeapGrowth }) => limitHeapGrowth());
+    void import('../../../base/processes/limit-heap-growth.ts').then(({ limitHeapGrowth }) => limitHeapGrowth());
   }
 
   /** Returns null if the response's line may become so long now, else a promise that resolves when it may, or when it has left. */
