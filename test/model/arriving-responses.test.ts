@@ -84,7 +84,7 @@ async function crowded(reply: Reply) {
   const provider = await ProviderServer.start(reply);
   const arriving = new ArrivingResponses(new FakeClock());
   const other = arriving.open();
-  other.receive(chunk(17 * MI), 0, never);
+  void other.receive(chunk(17 * MI), 0, never);
   const open = () => ArrivingResponses.prototype.open.call(arriving);
   const waits = new Promise<void>((resolve) => {
     arriving.open = () => {
