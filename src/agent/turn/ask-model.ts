@@ -154,8 +154,10 @@ async function readEvents(run: RunningTurn, reading: ResponseReading): Promise<M
     if (limit !== null) return { ended: 'failed', error: tooLong(limit) };
     const ended = take(run, event, reading);
     if (ended !== null) return ended;
-    const backlog = outbox.caughtUp() ?? drained();
-    if (backlog !== null) await orAborted(backlog, signal);
+    const unstored = outbox.caughtUp();
+    if (unstored !== null) await orAborted(unstored, signal);
+    const unread = drained();
+    if (unread !== null) await orAborted(unread, signal);
   }
   if (run.sequence.failure !== null) throw run.sequence.failure.error;
   if (!signal.aborted) return { ended: 'failed', error: otherError('The response stopped before it was complete.') };
