@@ -5,7 +5,9 @@ import { mockingFiles, untaggedFiles } from './test/support/run/test-files.ts';
 
 /**
  * `npm test` has the mode `quick`: without the tests that have the tag `slow`, and with few runs of those that have the tag `seeded`.
- * `npm run test:rest` has the mode `rest`: the tests with these tags, with all runs. Without a mode, everything runs, with all runs.
+ * `npm run test:rest` has the mode `rest`: the tests with these tags, with all runs. Both together run each test, and those with the tag
+ * `seeded` twice. Without a mode, everything runs, with all runs. `npm run test:littered` runs tests of the mode `quick` once more: see
+ * test/support/run/littered.js.
  */
 const FILTERS: Record<string, string[]> = { quick: ['!slow'], rest: ['slow or seeded'] };
 
@@ -14,8 +16,12 @@ const TAGS = [
   { name: 'seeded', description: 'Generates its input. `npm test` runs it with few inputs.' },
 ];
 
-/** The tests of these folders measure time, so they run one after another, after all other tests. */
-const ALONE = ['timed', 'hostile', 'faults'];
+/**
+ * The tests of these folders measure, so they run after all other tests, one folder after another. The files of `timed` and `faults` run
+ * one by one, since they look at the clock. Those of `hostile` run two at a time: they measure memory and the processor time of a thread,
+ * which does not grow while it waits for a processor.
+ */
+const ALONE = { timed: 1, hostile: 2, faults: 1 };
 const folderOf = (name: string) => `test/process/${name}/**`;
 
 export default defineConfig(({ mode }) => {
@@ -24,6 +30,7 @@ export default defineConfig(({ mode }) => {
   // Files without these tags are not even loaded.
   const leftOut = mode === 'rest' ? untaggedFiles() : [];
   const mocking = mockingFiles();
+  const measuring = Object.keys(ALONE).map(folderOf);
   const common = {
     testTimeout: 120_000,
     hookTimeout: 120_000,
@@ -46,9 +53,9 @@ export default defineConfig(({ mode }) => {
       projects: [
         { test: { ...common, name: 'heddle', include: ['test/**/*.test.ts'], exclude: [...leftOut, ...mocking, 'test/process/**'] } },
         { test: { ...common, name: 'mocking', include: mocking, isolate: true } },
-        { test: { ...built, name: 'process', include: ['test/process/**/*.test.ts'], exclude: [...leftOut, ...ALONE.map(folderOf)] } },
-        ...ALONE.map((name, index) => ({
-          test: { ...built, name, include: [`${folderOf(name)}/*.test.ts`], fileParallelism: false, sequence: { groupOrder: index + 1 } },
+        { test: { ...built, name: 'process', include: ['test/process/**/*.test.ts'], exclude: [...leftOut, ...measuring] } },
+        ...Object.entries(ALONE).map(([name, maxWorkers], index) => ({
+          test: { ...built, name, include: [`${folderOf(name)}/*.test.ts`], maxWorkers, sequence: { groupOrder: index + 1 } },
         })),
       ],
     },

@@ -28,7 +28,7 @@ import { LoginWriter } from './handlers/config-writing/login-writer.ts';
 import { storedToolApprovals } from './handlers/config-writing/stored-tool-approvals.ts';
 import type { RequestMethods } from './handlers/method.ts';
 import { methodTable } from './handlers/method-table.ts';
-import type { DiagnosticsDeps } from './handlers/server.ts';
+import type { DiagnosticsDeps } from './handlers/server/diagnostics.ts';
 import { SkillFolders } from './instructions/skills/skill-folders.ts';
 import { McpServers } from './mcp/mcp-servers.ts';
 import { CredentialStore } from './mcp/oauth/credential-store.ts';

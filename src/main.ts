@@ -16,6 +16,7 @@ import { OptionError, openFor } from './cli/option-error.ts';
 import { type Command, type Generator, parseCommandLine, type ServeOptions } from './cli/parse-command-line.ts';
 import { tellOfUnused } from './cli/tell-of-unused.ts';
 import { USAGE } from './cli/usage.ts';
+import { versionLine } from './cli/version-line.ts';
 import { watchClient } from './cli/watch-client.ts';
 import type { WireLog } from './cli/wire-log.ts';
 import { systemDir } from './config/requirements/system-dir.ts';
@@ -23,7 +24,6 @@ import { editInThread } from './config/writing/edit-in-thread.ts';
 import type { Model } from './model/model.ts';
 import { scaleInThread } from './model/pictures/scale-in-thread.ts';
 import { ScriptError } from './model/script/script-error.ts';
-import { PROTOCOL_VERSION } from './protocol/protocol-version.ts';
 import type { DatabasePlaces } from './store/sqlite/database/open-database.ts';
 import { createWorkerStore } from './store/sqlite/worker/create-worker-store.ts';
 import { streamTransport } from './transport/stream-transport.ts';
@@ -313,7 +313,7 @@ function run(command: Command): void {
       process.stdout.write(USAGE);
       return;
     case 'version':
-      process.stdout.write(`heddle ${PROTOCOL_VERSION}\n`);
+      process.stdout.write(versionLine(process.argv[1] ?? ''));
       return;
     case 'trust':
       trust(command).catch((error: unknown) => fail(error, error instanceof OptionError ? 2 : 1));

@@ -26,8 +26,6 @@ const LAYERS = [
 ];
 const SOURCE_LINES_MAX = 350;
 const FOLDER_FILES_MAX = 20;
-/** A file for each family of methods. */
-const HANDLER_FILES_MAX = 27;
 /**
  * The functions of node:fs that every file may use. None of them opens, lists, replaces or removes what is at a path, or throws for
  * its name.
@@ -114,6 +112,28 @@ const FS_FOR_SOME: Record<string, { uses: string; because: string }> = {
   'src/tools/apply-patch/write-plan.ts': { uses: 'rename unlink', because: 'asks first whether it is a file of the store' },
   'src/tools/command/outside/command-pin.ts': { uses: 'open', because: 'opens folders only' },
 };
+/** The files that start programs, and never git of their own accord. */
+const STARTS_NO_GIT: Record<string, string> = {
+  'src/agent/hooks/hook-runner.ts': 'the hooks of the configuration',
+  'src/agent/mcp/run-safety-check.ts': 'the safety check of the configuration',
+  'src/agent/notify/turn-notifier.ts': "the user's program",
+  'src/client/spawn-server.ts': "the client's server",
+  'src/handlers/client-processes/client-process.ts': 'what others pass',
+  'src/handlers/command.ts': 'what a client names',
+  'src/handlers/process.ts': 'what a client names',
+  'src/mcp/server-process.ts': 'the servers of the configuration',
+  'src/sandbox/linux/create-bubblewrap.ts': 'bubblewrap',
+  'src/sandbox/linux/enter-namespace.ts': 'bubblewrap',
+  'src/sandbox/linux/mount-first.ts': 'mount and bubblewrap',
+  'src/sandbox/local-listeners.ts': 'a script of its own',
+  'src/sandbox/processes/pipes.ts': 'a shell that holds pipes',
+  'src/sandbox/processes/process-table.ts': 'ps',
+  'src/sandbox/processes/spawn-child.ts': 'what others pass',
+  'src/sandbox/run-program.ts': 'what others pass',
+  'src/search/list-files.ts': 'ripgrep',
+  'src/tools/command/sessions/start-command.ts': 'the commands of models and users',
+  'src/tools/command/snapshot/take-snapshot.ts': "the user's shell",
+};
 /**
  * What blocks the main thread for long if its input is long, and the files that may use it, with the reason: mostly, why the input is short.
  * All others use the doors, which do it in parts: parseJson in base/parse-long-json.ts, base/text/decode-utf8.ts and utf8-text.ts.
@@ -140,11 +160,10 @@ const BLOCKING: Record<string, { use: RegExp; files: Record<string, string> }> =
       'src/model/chat/chat-tool-calls.ts': 'the argument of a custom tool; the pieces of a call without an index',
       'src/model/embedded/embedded-step.ts': 'a line of the user, for tests',
       'src/model/found-tools.ts': 'the result of a search of tools, which has a limit',
-      'src/model/http/event-reader.ts': 'events within SHORT_CHARS_MAX; longer ones go through the door',
+      'src/model/http/response/event-reader.ts': 'events within SHORT_CHARS_MAX; longer ones go through the door',
       'src/model/http/event-redactor.ts': 'arguments within EXAMINED_CHARS_MAX',
       'src/model/http/http-failure.ts': 'the body of an error, which has a limit',
       'src/model/http/parameters/refusal-words.ts': 'the body of an error, which has a limit',
-      'src/model/http/response-reader.ts': 'a response that is not a stream',
       'src/model/responses/response-translator.ts': 'an invalid item, which ends the response',
       'src/policy/rules/accepted-commands.ts': 'a line of a rule',
       'src/rollout/rollout-record.ts': 'a line of a file that is imported',
@@ -287,6 +306,15 @@ describe('the source', () => {
     expect(free).toEqual(['src/handlers/process.ts', 'src/search/list-files.ts']);
     const starting = source.filter((path) => /\bkind: 'configured'(?! \|)/.test(codeOf(path)));
     expect(starting).toEqual(['src/agent/notify/turn-notifier.ts', 'src/mcp/server-process.ts', 'src/sandbox/run-program.ts']);
+  });
+
+  test('starts git with git/safe-git-env.ts only, which keeps it from starting what a repository names', () => {
+    const safe = 'src/git/safe-git-env.ts';
+    const setting = /\bGIT_(?:CONFIG|OPTIONAL|TERMINAL|NO_LAZY|ALLOW)|core\.(?:hooksPath|fsmonitor)/i;
+    expect(source.filter((path) => setting.test(codeOf(path)))).toEqual([safe]);
+    const start = /\b(?:runProgram|runToEnd|spawnProgram)\(|\b(?:clientP|p)rocesses\s*\.start\(/;
+    const others = source.filter((path) => start.test(codeOf(path)) && !importsOf(path).includes(safe));
+    expect(others).toEqual(Object.keys(STARTS_NO_GIT));
   });
 
   test('reads the files of a project that set anything in config/trust/project-files.ts only: they need the trust of the user', () => {
@@ -447,8 +475,7 @@ describe('the source', () => {
   test('has no folder that became a warehouse', () => {
     const counts = new Map<string, number>();
     for (const path of source) counts.set(posix.dirname(path), (counts.get(posix.dirname(path)) ?? 0) + 1);
-    const max = (folder: string) => (folder === 'src/handlers' ? HANDLER_FILES_MAX : FOLDER_FILES_MAX);
-    expect([...counts].filter(([folder, count]) => count > max(folder))).toEqual([]);
+    expect([...counts].filter(([, count]) => count > FOLDER_FILES_MAX)).toEqual([]);
   });
 
   test('has one doc comment above a declaration', () => {

@@ -5,14 +5,15 @@ import type { Announcement } from '../protocol/announcement.ts';
 import { StoreError } from '../store/store-error.ts';
 import type { LogEntry, StoredItem, ThreadPatch, ThreadWriter } from '../store/thread-store.ts';
 import { UnfinishedItems } from './items/unfinished-items.ts';
-import type { Step, StepSequence } from './step.ts';
+import { type Step, type StepSequence, stores } from './step.ts';
 
 /** To store entries that are longer, in characters, takes some milliseconds. Other work runs before and after it. */
 const SHORT_CHARS_MAX = 256 * 1024;
 /** The most steps in one write of the store. */
 const STEPS_TOGETHER_MAX = 64;
-/** The most steps and deltas that should wait. A long delta counts once more for each part of this many characters. */
+/** The most steps and deltas that should wait. Long entries count as the most: what they replace stays in memory until they are stored. */
 const WAITING_MAX = 64;
+/** A long delta counts once more for each part of this many characters. */
 const DELTA_PART_CHARS = 4096;
 
 /** A step that waits to be stored and announced. */
@@ -21,7 +22,8 @@ interface WaitingStep {
   sequence: StepSequence | null;
   /** Announced after the step's own announcements. */
   deltas: Announcement[];
-  deltaWeight: number;
+  /** What its deltas and long entries count. */
+  weight: number;
   /** Whether it is stored by itself, because a write together with others has failed. */
   isAlone: boolean;
   done(): void;
@@ -48,7 +50,8 @@ export class Outbox {
   readonly #waiting: Waiting[] = [];
   /** The steps that are being stored. */
   #storing: readonly WaitingStep[] = [];
-  #deltas = 0;
+  /** What the deltas and the long entries of all steps count. */
+  #weight = 0;
   #isRunning = false;
   /** The waiting saves of unfinished items, by the ids of the items. */
   readonly #saves = new Map<string, Step>();
@@ -124,7 +127,7 @@ export class Outbox {
       const step = make();
       if (step === null) return false;
       await new Promise<void>((resolve, reject) => {
-        void this.#store([{ step, sequence: null, deltas: [], deltaWeight: 0, isAlone: true, done: resolve, failed: reject }]);
+        void this.#store([{ step, sequence: null, deltas: [], weight: 0, isAlone: true, done: resolve, failed: reject }]);
       });
       return true;
     });
@@ -151,13 +154,13 @@ export class Outbox {
     }
     const weight = 1 + Math.floor(jsonWeight(announcement, SHORT_CHARS_MAX) / DELTA_PART_CHARS);
     before.deltas.push(announcement);
-    before.deltaWeight += weight;
-    this.#deltas += weight;
+    before.weight += weight;
+    this.#weight += weight;
   }
 
-  /** Returns a promise that resolves when all steps so far are done, if many steps or long deltas wait; else null. */
+  /** Returns a promise that resolves when all steps so far are done, if many steps, long deltas or long entries wait; else null. */
   caughtUp(): Promise<void> | null {
-    return this.#waiting.length + this.#deltas < WAITING_MAX ? null : this.between(() => {});
+    return this.#waiting.length + this.#weight < WAITING_MAX ? null : this.between(() => {});
   }
 
   /** Resolves when all steps so far are stored and announced. Rejects if one of the sequence has failed. */
@@ -214,10 +217,12 @@ export class Outbox {
     return this.#owed.length > 0 || this.#owedPatch !== null;
   }
 
-  #add(waiting: Omit<WaitingStep, 'deltas' | 'deltaWeight' | 'isAlone'>): void {
+  #add(waiting: Omit<WaitingStep, 'deltas' | 'weight' | 'isAlone'>): void {
     // The item may continue. It is then saved again, behind this step.
     for (const { item } of waiting.step.dropped ?? []) this.#saves.delete(item.id);
-    this.#enqueue({ ...waiting, deltas: [], deltaWeight: 0, isAlone: false });
+    const weight = isLong(waiting.step.entries ?? []) ? WAITING_MAX : 0;
+    this.#weight += weight;
+    this.#enqueue({ ...waiting, deltas: [], weight, isAlone: false });
   }
 
   #enqueue(waiting: Waiting): void {
@@ -265,11 +270,11 @@ export class Outbox {
     const [only, second] = steps;
     if (only === undefined) return;
     const entries = [...this.#owed, ...steps.flatMap(({ step }) => step.entries ?? [])];
-    const isLong = jsonWeight(entries, SHORT_CHARS_MAX) > SHORT_CHARS_MAX;
+    const takesLong = isLong(entries);
     this.#storing = steps;
-    if (isLong) await this.#breaks.worked(Number.POSITIVE_INFINITY);
+    if (takesLong) await this.#breaks.worked(Number.POSITIVE_INFINITY);
     const failure = await this.#write(entries, steps);
-    if (isLong) await this.#breaks.worked(Number.POSITIVE_INFINITY);
+    if (takesLong) await this.#breaks.worked(Number.POSITIVE_INFINITY);
     this.#storing = [];
     if (failure === null) {
       this.#onAppended(entries);
@@ -307,15 +312,15 @@ export class Outbox {
     return failure === null;
   }
 
-  #finish({ step, deltas, deltaWeight, done }: WaitingStep): void {
+  #finish({ step, deltas, weight, done }: WaitingStep): void {
     this.finishedSteps++;
-    this.#deltas -= deltaWeight;
+    this.#weight -= weight;
     for (const announcement of [...(step.announce ?? []), ...deltas]) this.#announce(announcement);
     done();
   }
 
-  #fail({ deltaWeight, sequence, failed }: WaitingStep, error: unknown): void {
-    this.#deltas -= deltaWeight;
+  #fail({ weight, sequence, failed }: WaitingStep, error: unknown): void {
+    this.#weight -= weight;
     sequence?.fail(error);
     failed(error);
   }
@@ -325,9 +330,8 @@ function announces(waiting: Waiting, sequence: StepSequence): waiting is Waiting
   return 'step' in waiting && waiting.sequence === sequence && (waiting.step.announce ?? []).length > 0;
 }
 
-/** Whether there is something to store. */
-function stores({ entries = [], patch, partial, dropped = [] }: Step): boolean {
-  return entries.length > 0 || patch !== undefined || partial !== undefined || dropped.length > 0;
+function isLong(entries: readonly LogEntry[]): boolean {
+  return jsonWeight(entries, SHORT_CHARS_MAX) > SHORT_CHARS_MAX;
 }
 
 /** The unfinished items to save and to discard once all steps are done. */

@@ -14,6 +14,11 @@ export interface Step {
   announce?: Announcement[];
 }
 
+/** Whether a step has something to store. */
+export function stores({ entries = [], patch, partial, dropped = [] }: Step): boolean {
+  return entries.length > 0 || patch !== undefined || partial !== undefined || dropped.length > 0;
+}
+
 /** The part of a step that several parts can contribute to: the entries to store, and the announcements that follow. */
 export type StepAddition = Pick<Step, 'entries' | 'patch' | 'announce'>;
 

@@ -7,7 +7,7 @@ import { invalidThreadId, threadNotFound } from '../protocol/rpc-error.ts';
 import type { ForkPoint, LogEntry, ThreadPatch, ThreadRecord } from '../store/thread-store.ts';
 import type { InterruptCause } from '../tools/denial.ts';
 import type { AgentDeps } from './agent-deps.ts';
-import type { ImportProgress } from './history/import-rollout.ts';
+import type { ImportSource } from './history/import-thread.ts';
 import { checkTurn, revertingPatch } from './history/reverting-patch.ts';
 import type { LoadedThread } from './loaded-thread.ts';
 import { LoadedTree } from './loaded-tree.ts';
@@ -162,10 +162,10 @@ export class Threads {
     });
   }
 
-  /** Stores the thread of a rollout file, and returns its record. Reads one file at a time, because files may be large. */
-  import(path: string, onProgress: (progress: ImportProgress) => void): Promise<ThreadRecord> {
-    const options = { onProgress, isClosing: () => this.#closing !== null };
-    return this.#loading.run('import', async () => (await import('./history/import-rollout.ts')).importRollout(path, this.#deps, options));
+  /** Stores a thread of another program, and returns its record. Takes one at a time, because they may be large. */
+  import(source: ImportSource): Promise<ThreadRecord> {
+    const load = async () => (await import('./history/import-thread.ts')).importThread(source, this.#deps, () => this.#closing !== null);
+    return this.#loading.run('import', load);
   }
 
   /** Starts a thread with the source's history up to this point. */

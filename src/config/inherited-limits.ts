@@ -15,10 +15,12 @@ export interface InheritedLimits {
   unixSockets: boolean;
 }
 
-/** Files that a permission profile hides, as plain data. */
+/** Files that are hidden from a model and its commands, as plain data. */
 export interface HiddenPattern {
   /** A pattern of paths, which begins with a slash or with `:workspace_roots/`. */
   path: string;
   /** The most names below the first folder that the search for the files goes through. Null: all. */
   depthMax: number | null;
+  /** The administrator of the machine hides them. Absent: a permission profile does. */
+  isRequired?: true;
 }

@@ -72,7 +72,7 @@ export function idleWebSearch(config: Config): LocatedWarning[] {
   const key = KEYS.find((path) => config.layerOf(path) !== null) ?? [];
   return [
     {
-      summary: `web_search has no effect: the provider ${provider.id} does not have the Responses API.`,
+      summary: `web_search has no effect: the provider ${provider.id} does not have the Responses API`,
       details: 'Choose a provider with wire_api = "responses" that searches the web, or remove the setting.',
       location: config.layerOf(key)?.locate(key) ?? NO_LOCATION,
     },

@@ -7,7 +7,6 @@ import { environmentPolicy } from '../config/environment-policy.ts';
 import { profileFiles } from '../config/layers/profile-files.ts';
 import { commandEnvironment } from '../policy/command/command-environment.ts';
 import { hostLoopback } from '../policy/network/host-loopback.ts';
-import { checkRequired } from '../policy/permissions/check-required.ts';
 import {
   defaultPermissionProfile,
   managedNetworkRule,
@@ -15,6 +14,8 @@ import {
   permissionProfile,
   unixSocketRule,
 } from '../policy/permissions/permission-profile.ts';
+import { checkRequired } from '../policy/permissions/required/check-required.ts';
+import { withRequiredHidden } from '../policy/permissions/required/required-hidden.ts';
 import { tempDirOf } from '../policy/permissions/temp-dir-of.ts';
 import type { CommandExecParams, CommandExecResponse } from '../protocol/generated/types.ts';
 import { contradictoryParams, needsProcessId } from '../protocol/process-errors.ts';
@@ -129,7 +130,7 @@ async function rightsOf(params: CommandExecParams, cwd: string, deps: ClientProc
   // The trust in the server's own folder gives nothing in another one.
   const config = await deps.config(cwd);
   const { env } = commandEnvironment(deps.env, environmentPolicy(config));
-  const sandbox = sandboxOf(params, config);
+  const sandbox = withRequiredHidden(sandboxOf(params, config), config);
   checkRequired(config, sandbox);
   const network = managedNetworkRule(config)(sandbox);
   const folders = { cwd, serverCwd: deps.cwd, tempDir: tempDirOf(env), home: deps.home, hidden: sandbox.hidden };

@@ -1,5 +1,9 @@
 import { Once } from '../base/loading/once.ts';
-import type { ExternalAgentConfigImportHistory, ExternalAgentConfigImportTypeResult } from '../protocol/generated/types.ts';
+import type {
+  ExternalAgentConfigImportHistory,
+  ExternalAgentConfigImportTypeResult,
+  ExternalAgentConfigWantedItem,
+} from '../protocol/generated/types.ts';
 import { invalidParams } from '../protocol/rpc-error.ts';
 import type { ExternalAgentDeps } from './external-agent/external-agent.ts';
 import type { MethodTable } from './method.ts';
@@ -24,18 +28,19 @@ export function externalAgentConfigMethods(deps: ExternalAgentDeps & Pick<Thread
   return {
     'externalAgentConfig/detect': {
       queue: null,
-      async handle({ cwds, includeHome, source, migrationSource }) {
+      async handle({ cwds, includeHome, source, migrationSource, maxSessions, maxSessionAgeDays }) {
         const named = cwds ?? [];
         if (named.length > CWDS_MAX) throw invalidParams(`cwds: at most ${CWDS_MAX} folders can be looked at once, found ${named.length}`);
         if (unknownAgent(source, migrationSource) !== null) return { items: [], connectors: [] };
         const { agent } = await loaded.get();
-        return { items: await agent.detect({ includesHome: includeHome === true, cwds: named }), connectors: [] };
+        const limits = { sessionsMax: maxSessions ?? null, sessionDaysMax: maxSessionAgeDays ?? null };
+        return { items: await agent.detect({ includesHome: includeHome === true, cwds: named, ...limits }), connectors: [] };
       },
     },
     'externalAgentConfig/import': {
       queue: () => 'externalAgentConfig/import',
       first: true,
-      async handle({ migrationItems, source, migrationSource, providerId }, { caller, after }) {
+      async handle({ migrationItems, source, migrationSource, providerId }, { caller, after, effective }) {
         if (migrationItems.length > ITEMS_MAX)
           throw invalidParams(`migrationItems: at most ${ITEMS_MAX} can be imported at once, found ${migrationItems.length}`);
         const unknown = unknownAgent(source, migrationSource);
@@ -43,16 +48,26 @@ export function externalAgentConfigMethods(deps: ExternalAgentDeps & Pick<Thread
         const { agent, byType } = await loaded.get();
         const importId = ids.next();
         const results: ExternalAgentConfigImportTypeResult[] = [];
-        for (const item of migrationItems) results.push(await agent.take(item));
-        const successes = results.flatMap((one) => one.successes);
-        const failures = results.flatMap((one) => one.failures);
-        histories.unshift({ importId, providerId: providerId ?? null, completedAtMs: clock.now(), successes, failures });
-        histories.length = Math.min(histories.length, HISTORIES_MAX);
-        after(() => {
-          const tell = (method: 'externalAgentConfig/import/progress' | 'externalAgentConfig/import/completed', told: typeof results) =>
-            clients.publish({ connection: caller.id }, method, { importId, itemTypeResults: told });
+        const tell = (method: 'externalAgentConfig/import/progress' | 'externalAgentConfig/import/completed', told: typeof results) =>
+          clients.publish({ connection: caller.id }, method, { importId, itemTypeResults: told });
+        const take = async (item: ExternalAgentConfigWantedItem) =>
+          void results.push(await agent.take(item, caller.client?.clientInfo.name ?? null));
+        for (const item of migrationItems.filter((one) => !isLong(one))) await take(item);
+        effective();
+        after(async () => {
           for (const one of results) tell('externalAgentConfig/import/progress', [one]);
-          tell('externalAgentConfig/import/completed', byType(results));
+          try {
+            for (const item of migrationItems.filter(isLong)) {
+              await take(item);
+              tell('externalAgentConfig/import/progress', results.slice(-1));
+            }
+          } finally {
+            const successes = results.flatMap((one) => one.successes);
+            const failures = results.flatMap((one) => one.failures);
+            histories.unshift({ importId, providerId: providerId ?? null, completedAtMs: clock.now(), successes, failures });
+            histories.length = Math.min(histories.length, HISTORIES_MAX);
+            tell('externalAgentConfig/import/completed', byType(results));
+          }
         });
         return { importId };
       },
@@ -62,6 +77,11 @@ export function externalAgentConfigMethods(deps: ExternalAgentDeps & Pick<Thread
       handle: () => ({ data: [...histories], connectors: [] }),
     },
   } satisfies Partial<MethodTable>;
+}
+
+/** Whether it may take so long to take an item that the response does not wait for it. */
+function isLong({ itemType }: ExternalAgentConfigWantedItem): boolean {
+  return itemType === 'SESSIONS';
 }
 
 /** The agent that the params name and heddle does not know; null: none. */

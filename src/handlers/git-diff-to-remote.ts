@@ -7,8 +7,8 @@ import type { Config } from '../config/config.ts';
 import { environmentPolicy } from '../config/environment-policy.ts';
 import { profileFiles } from '../config/layers/profile-files.ts';
 import { projectFolders } from '../config/layers/project-folders.ts';
+import { pathOutside, safeGitEnv, withoutGitVariables } from '../git/safe-git-env.ts';
 import { commandEnvironment } from '../policy/command/command-environment.ts';
-import { tempDirOf } from '../policy/permissions/temp-dir-of.ts';
 import { noDiffToRemote } from '../protocol/file-errors.ts';
 import { invalidParams } from '../protocol/rpc-error.ts';
 import { EXIT_CODE } from '../tools/command/sessions/exit-code.ts';
@@ -16,7 +16,7 @@ import type { ClientProcessRights } from './client-processes/client-process.ts';
 import type { ClientProcesses } from './client-processes/client-processes.ts';
 import { execBounds } from './client-processes/exec-bounds.ts';
 import { diffToRemote, type RunGit } from './git-diff/diff-to-remote.ts';
-import { safeGitEnv } from './git-diff/safe-git-env.ts';
+import { type ScratchFolder, takeScratchFolder } from './git-diff/scratch-folder.ts';
 import type { MethodTable } from './method.ts';
 
 const TIMEOUT_MS = 30_000;
@@ -42,6 +42,7 @@ export function gitDiffToRemoteMethods(deps: GitDiffDeps) {
         const folder = isRepository ? await gitFolder(root) : null;
         if (folder === null || isWithin(realPathOrSame(cwd), folder.own)) throw noDiffToRemote(cwd);
         let problem: string | undefined;
+        const scratch = takeScratchFolder();
         const run: RunGit = async (script, args, filters) => {
           const { ended } = deps.clientProcesses.start(null, {
             connection: caller.id,
@@ -52,7 +53,7 @@ export function gitDiffToRemoteMethods(deps: GitDiffDeps) {
             timeoutMs: TIMEOUT_MS,
             outputBytesCap: DIFF_BYTES_MAX,
             onOutput: null,
-            rights: rightsOf(deps, { cwd: resolve(cwd), root, filters }),
+            rights: rightsOf(deps, { cwd: resolve(cwd), root, filters, scratch }),
           });
           const { exitCode, output } = await ended;
           if (output.capReached('stdout')) problem ??= `it has more than ${DIFF_BYTES_MAX / 1024 / 1024} MiB`;
@@ -60,8 +61,8 @@ export function gitDiffToRemoteMethods(deps: GitDiffDeps) {
           else if (exitCode !== 0) problem ??= output.text('stderr').trim().split('\n')[0] || undefined;
           return problem === undefined && exitCode === 0 ? output.text('stdout') : null;
         };
-        const response = await diffToRemote(run);
-        if (response === null) throw noDiffToRemote(cwd, problem);
+        const response = await diffToRemote(run, { bytesMax: DIFF_BYTES_MAX }).finally(() => scratch.release());
+        if (response === null || 'problem' in response) throw noDiffToRemote(cwd, response?.problem ?? problem);
         return response;
       },
     },
@@ -72,13 +73,17 @@ interface Repository {
   cwd: string;
   root: string;
   filters: readonly string[];
+  scratch: ScratchFolder;
 }
 
-/** Git only reads, without the network: anyone may have made the repository. */
-async function rightsOf(deps: GitDiffDeps, { cwd, root, filters }: Repository): Promise<ClientProcessRights> {
+/** Git only reads, without the network: anyone may have made the repository. What it writes is its own, and not in the repository. */
+async function rightsOf(deps: GitDiffDeps, { cwd, root, filters, scratch }: Repository): Promise<ClientProcessRights> {
   const config = await deps.config(cwd);
-  const env = safeGitEnv(commandEnvironment(deps.env, environmentPolicy(config)).env, root, filters);
-  const folders = { cwd: root, serverCwd: deps.cwd, tempDir: tempDirOf(env), home: deps.home };
-  const bounds = execBounds({ type: 'readOnly', networkAccess: false }, folders, { profileFiles: profileFiles(config) });
+  const { env: given } = commandEnvironment(deps.env, environmentPolicy(config));
+  const own = { PATH: pathOutside(given.PATH ?? '', [root]), LC_ALL: 'C', TMPDIR: scratch.path, GIT_WORK_TREE: root };
+  const env = { ...withoutGitVariables(given), ...own, ...safeGitEnv(filters) };
+  const folders = { cwd: root, serverCwd: deps.cwd, tempDir: scratch.path, home: deps.home };
+  const granted = [{ read: [], write: scratch.writable, network: false }];
+  const bounds = execBounds({ type: 'readOnly', networkAccess: false }, folders, { profileFiles: profileFiles(config), granted });
   return { env, bounds, network: null };
 }

@@ -11,7 +11,7 @@ import type { McpResourceReadResponse, McpServerToolCallResponse } from '../prot
 import { mcpRequestFailed, unknownMcpServer } from '../protocol/mcp-errors.ts';
 import { invalidParams } from '../protocol/rpc-error.ts';
 import type { AskClients } from '../tools/action.ts';
-import type { McpStatusDeps } from './mcp-server-status.ts';
+import type { McpStatusDeps } from './mcp-server-status/list.ts';
 import type { MethodTable } from './method.ts';
 
 export function mcpServerMethods(deps: McpStatusDeps) {

@@ -16,11 +16,13 @@ import { collaborationModeMethods } from './collaboration-mode/list.ts';
 import { commandMethods } from './command.ts';
 import { reloadMethods } from './config/mcp-server/reload.ts';
 import { configMethods } from './config.ts';
-import { configRequirementsMethods } from './config-requirements.ts';
+import { configRequirementsMethods } from './config-requirements/read.ts';
 import type { ConfigWriter } from './config-writing/config-writer.ts';
-import { experimentalFeatureMethods } from './experimental-feature.ts';
+import { enablementMethods } from './experimental-feature/enablement/set.ts';
+import { experimentalFeatureListMethods } from './experimental-feature/list.ts';
 import { externalAgentConfigMethods } from './external-agent-config.ts';
-import { feedbackMethods } from './feedback.ts';
+import { feedbackSaveMethods } from './feedback/save.ts';
+import { feedbackUploadMethods } from './feedback/upload.ts';
 import { fsMethods } from './fs.ts';
 import { fuzzyFileSearchMethods } from './fuzzy-file-search.ts';
 import { getAuthStatusMethods } from './get-auth-status.ts';
@@ -30,14 +32,14 @@ import { HistoryAnswers } from './history/history-answers.ts';
 import { hooksListMethods } from './hooks/list.ts';
 import { oauthMethods } from './mcp-server/oauth.ts';
 import { mcpServerMethods } from './mcp-server.ts';
-import { mcpServerStatusMethods } from './mcp-server-status.ts';
+import { mcpServerStatusMethods } from './mcp-server-status/list.ts';
 import type { RequestMethods } from './method.ts';
-import { modelMethods } from './model.ts';
+import { modelMethods } from './model/list.ts';
 import { modelProviderMethods } from './model-provider.ts';
-import { permissionProfileMethods } from './permission-profile.ts';
+import { permissionProfileMethods } from './permission-profile/list.ts';
 import { processMethods } from './process.ts';
 import { reviewMethods } from './review/start.ts';
-import { type DiagnosticsDeps, serverMethods } from './server.ts';
+import { type DiagnosticsDeps, serverMethods } from './server/diagnostics.ts';
 import { skillsMethods } from './skills.ts';
 import { archiveMethods } from './thread/archive.ts';
 import { backgroundTerminalMethods } from './thread/background-terminals.ts';
@@ -101,7 +103,8 @@ export interface MethodDeps extends ThreadDeps, Pick<AccountDeps, 'loginWriter' 
 export function methodTable(parts: Omit<MethodDeps, 'answers'>): RequestMethods {
   const deps: MethodDeps = { ...parts, answers: new HistoryAnswers(parts) };
   return {
-    ...feedbackMethods(deps),
+    ...feedbackSaveMethods(deps),
+    ...feedbackUploadMethods(),
     ...startMethods(deps),
     ...resumeMethods(deps),
     ...forkMethods(deps),
@@ -140,7 +143,8 @@ export function methodTable(parts: Omit<MethodDeps, 'answers'>): RequestMethods 
     ...gitDiffToRemoteMethods(deps),
     ...configMethods(deps),
     ...configRequirementsMethods(deps),
-    ...experimentalFeatureMethods(deps),
+    ...experimentalFeatureListMethods(deps),
+    ...enablementMethods(deps),
     ...externalAgentConfigMethods(deps),
     ...fsMethods(deps),
     ...hooksListMethods(deps),

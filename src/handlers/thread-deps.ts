@@ -10,6 +10,7 @@ export interface Followers {
   subscribe(threadId: string, connection: number): void;
   /** Returns false if the connection did not follow the thread. */
   unsubscribe(threadId: string, connection: number): boolean;
+  isFollowed(threadId: string): boolean;
   /** Removes all followers of a thread that can no longer be loaded. */
   unsubscribeAll(threadId: string): void;
   /**

@@ -1,5 +1,6 @@
 import type { HiddenPattern } from '../config/inherited-limits.ts';
 import { type ApprovalKind, mayAsk } from '../policy/permissions/may-ask.ts';
+import { mustStayInside } from '../policy/permissions/required/required-hidden.ts';
 import { type GrantedPermissions, PROTECTED_NAMES } from '../policy/permissions/sandbox-bounds.ts';
 import type { AskForApproval, ReadOnlyAccess, SandboxPolicy } from '../protocol/generated/types.ts';
 
@@ -45,7 +46,7 @@ export function permissionsText(input: PermissionsInput): string {
     approvalText(approval, isConfined),
   ];
   if (isConfined && mayLeave(approval) && input.widensCommands === true) parts.push(WIDENING);
-  if (isConfined && mayLeave(approval)) parts.push(ESCALATION);
+  if (isConfined && mayLeave(approval)) parts.push(mustStayInside(input.hidden) ? STAYS_INSIDE : ESCALATION);
   if (isConfined && input.asksForPermissions === true && mayAsk(approval, 'request_permissions')) parts.push(REQUEST);
   return `Permissions\n\n${parts.filter((part) => part !== null).join('\n\n')}`;
 }
@@ -65,7 +66,10 @@ function sandboxText({ sandboxPolicy: sandbox, workspaceRoots = [] }: Permission
   }
 }
 
-const PROTECTED = `There, ${listText(PROTECTED_NAMES, 'and')} are read-only and cannot be created. In deeper directories, those that exist are read-only.`;
+const STAYS_INSIDE =
+  'No command can run outside the sandbox, because the administrator of this machine hides files from all commands. Do not ask for it.';
+
+const PROTECTED = `In the writable directories, ${listText(PROTECTED_NAMES, 'and')} are read-only and cannot be created. In directories below them, those that exist are read-only.`;
 
 function readablePlaces(access: ReadOnlyAccess | null | undefined, workspaceRoots: readonly string[]): string {
   if (access?.type !== 'restricted') return 'files';

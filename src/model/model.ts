@@ -101,6 +101,8 @@ export type ModelEvent =
   /** A piece of a call's input as it streams: the string for a custom tool, else the JSON of the arguments. */
   | { type: 'callDelta'; callId: string; name: string; custom: boolean; delta: string }
   | { type: 'itemCompleted'; item: ResponseItem }
+  /** The answer is complete and has neither text nor calls, though the model has said nothing before. `message` is for people. */
+  | { type: 'saidNothing'; message: string }
   | { type: 'retrying'; error: TurnError; delayMs: number; spent?: SpentRetries }
   /** `responseId`: the id of the response at a provider that keeps responses. */
   | { type: 'completed'; usage: TokenUsageBreakdown | null; responseId?: string }

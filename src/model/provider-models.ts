@@ -2,6 +2,7 @@ import { sleep } from '../base/clock.ts';
 import type { ProviderConfig } from '../config/providers/provider-config.ts';
 import type { ProviderModelDeps } from './http/create-provider-model.ts';
 import type { InstalledModels, ModelListing } from './http/installed-models.ts';
+import { ArrivingResponses } from './http/response/arriving-responses.ts';
 import type { Model } from './model.ts';
 import { ModelPool } from './model-pool.ts';
 import { PictureModel } from './pictures/picture-model.ts';
@@ -26,12 +27,13 @@ interface KeptList {
 
 /** The models of the providers, created when they are needed, or the one that replaces them. */
 export function providerModels(given: Model | null, { scalePicture, ...deps }: ProviderModelDeps & { scalePicture: ScalePicture }) {
+  const arriving = new ArrivingResponses(deps.clock);
   const pictures = new SentPictures(new ScaledPictures(scalePicture));
   const models = new ModelPool(
     given,
     async (provider) => {
       const { createModel } = await import('./create-model.ts');
-      return createModel(provider, deps);
+      return createModel(provider, { ...deps, arriving });
     },
     (model) => new PictureModel(model, pictures),
   );

@@ -29,10 +29,11 @@ export interface RolloutTurnEnd {
   durationMs: number | null;
 }
 
-export interface ItemTimes {
+/** What a file records with an item that clients saw. Null: it does not say. The time of a record is not the time of its item. */
+export interface ItemRecord {
   turnId: string | null;
-  startedAtMs: number;
-  completedAtMs: number;
+  startedAtMs: number | null;
+  completedAtMs: number | null;
 }
 
 /**
@@ -42,8 +43,6 @@ export interface ItemTimes {
 export class RolloutLog {
   readonly #ids: Ids;
   #drafts: Draft[] = [];
-  /** The time of each model item. It is also the time of the item that clients see for it, in a file without recorded items. */
-  readonly #readAtMs = new Map<Draft, number>();
   #turn: UnendedTurn | null = null;
   #lastTurnId: string | null = null;
   readonly #turnIds = new Set<string>();
@@ -103,11 +102,12 @@ export class RolloutLog {
     this.#turn = null;
   }
 
-  /** Adds an item that clients saw. `turnId`: the turn that the file records for it. */
-  addItem(item: UntimedItem, { turnId, startedAtMs, completedAtMs }: ItemTimes): void {
+  /** Adds an item that clients saw. */
+  addItem(item: UntimedItem, { turnId = null, startedAtMs = null, completedAtMs = null }: Partial<ItemRecord> = {}): void {
     if (item.type === 'userMessage' && turnId === null) this.#noteUserMessage('client');
     const isOfNewTurn = turnId !== null && !this.#turnIds.has(turnId);
-    if (this.#turn === null && (this.#lastTurnId === null || isOfNewTurn)) this.#begin(turnId, { startedAtMs, isRecorded: isOfNewTurn });
+    if (this.#turn === null && (this.#lastTurnId === null || isOfNewTurn))
+      this.#begin(turnId, { startedAtMs: startedAtMs ?? completedAtMs ?? this.nowMs, isRecorded: isOfNewTurn });
     const currentTurnId = this.turnId;
     if (currentTurnId !== null) this.#drafts.push({ kind: 'item', turnId: currentTurnId, item, startedAtMs, completedAtMs });
   }
@@ -120,14 +120,12 @@ export class RolloutLog {
       return;
     }
     const item: UntimedItem = { type: 'reasoning', id: newId(), summary: [], content: [], [field]: [text] };
-    this.addItem(item, { turnId: null, startedAtMs: this.nowMs, completedAtMs: this.nowMs });
+    this.addItem(item);
   }
 
   addModelItem(item: ResponseItem): void {
     if (isUserMessage(item)) this.#noteUserMessage('model');
-    const draft: Draft = importedEntry(this.#turn?.id ?? null, item);
-    this.#readAtMs.set(draft, this.nowMs);
-    this.#drafts.push(draft);
+    this.#drafts.push(importedEntry(this.#turn?.id ?? null, item));
   }
 
   /** Replaces all that the model has read so far by `replacement`, or by the user's messages and the summary if that is null. */
@@ -176,10 +174,9 @@ export class RolloutLog {
   /** The entries of the item that clients see for a model item, in a file without recorded items. */
   #shown(draft: Extract<LogEntry, { kind: 'model' }>): LogEntry[] {
     const item = draft.turnId === null ? null : shownItem(draft.item, this.#ids);
-    const atMs = this.#readAtMs.get(draft) ?? this.nowMs;
     return item === null || draft.turnId === null
       ? []
-      : [{ kind: 'item', turnId: draft.turnId, item, startedAtMs: atMs, completedAtMs: atMs }];
+      : [{ kind: 'item', turnId: draft.turnId, item, startedAtMs: null, completedAtMs: null }];
   }
 
   /** Handles a user message, as the model read it or as clients saw it. Begins a turn if the file does not record turns. */

@@ -95,16 +95,14 @@ export class RolloutReader {
   #takeItem(event: Fields): void {
     const item = completedItem(event.object('item'), this.#newId);
     if (item === null) return;
-    const completedAtMs = event.number('completed_at_ms') ?? this.log.nowMs;
-    const startedAtMs = event.number('started_at_ms') ?? completedAtMs;
-    this.log.addItem(item, { turnId: event.text('turn_id'), startedAtMs, completedAtMs });
+    const times = { startedAtMs: event.number('started_at_ms'), completedAtMs: event.number('completed_at_ms') };
+    this.log.addItem(item, { turnId: event.text('turn_id'), ...times });
   }
 
   #takeItemEvent(event: Fields): void {
-    const { nowMs } = this.log;
     if (event.text('type') === 'user_message' && isContext(event.text('message') ?? '')) return;
     const item = eventItem(event, this.#newId);
-    if (item !== null) this.log.addItem(item, { turnId: event.text('turn_id'), startedAtMs: nowMs, completedAtMs: nowMs });
+    if (item !== null) this.log.addItem(item, { turnId: event.text('turn_id') });
   }
 
   #takeTokens(info: Fields): void {

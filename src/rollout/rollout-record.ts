@@ -15,11 +15,16 @@ const SHORT_CHARS_MAX = 256 * 1024;
 
 /** Parses a line. Resolves with null if it is not a record. Lets other work run while it parses a long line. */
 export async function parseRecord(line: string): Promise<RolloutRecord | null> {
-  const value = line.length > SHORT_CHARS_MAX ? await parseLongJson(line) : parsedJson(line);
-  if (value === undefined) return null;
-  const record = new Fields(value);
+  const record = await parseLine(line);
+  if (record === null) return null;
   const type = record.text('type');
   return type === null ? null : { type, payload: record.object('payload'), atMs: timeOf(record.text('timestamp')) };
+}
+
+/** Parses a line of JSON as `parseRecord`. Resolves with null if it is not JSON. */
+export async function parseLine(line: string): Promise<Fields | null> {
+  const value = line.length > SHORT_CHARS_MAX ? await parseLongJson(line) : parsedJson(line);
+  return value === undefined ? null : new Fields(value);
 }
 
 /** Converts an ISO time to Unix milliseconds. Returns null if it is none. */

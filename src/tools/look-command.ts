@@ -1,11 +1,10 @@
-import { delimiter, isAbsolute, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import type { Env } from '../base/env.ts';
 import { isObject, parsedJson } from '../base/json-value.ts';
-import { isWithin } from '../base/paths/is-within.ts';
-import { realPathOrSame } from '../base/paths/real-path.ts';
 import { cutText } from '../base/text/cut-text.ts';
 import { visibleJson } from '../base/text/visible-json.ts';
+import { pathOutside, safeGitEnv } from '../git/safe-git-env.ts';
 import type { ToolSpec } from '../model/model.ts';
 import { readingOnly } from '../policy/permissions/complete-sandbox-policy.ts';
 import { sandboxBounds } from '../policy/permissions/sandbox-bounds.ts';
@@ -132,33 +131,9 @@ function untold(text: string): ReadFile {
 /** The variables that a command may have from the server's environment: none can hold a secret or make a program run another one. */
 const KEPT = ['HOME', 'USER', 'LOGNAME', 'SHELL'] as const;
 
-/** Settings of git that win over those of a repository: they keep it from starting programs and from writing. */
-const GIT_SETTINGS = [
-  ['core.fsmonitor', 'false'],
-  ['core.hooksPath', '/dev/null'],
-  ['core.pager', 'cat'],
-  ['gc.auto', '0'],
-  ['maintenance.auto', 'false'],
-] as const;
-
-const GIT_ENVIRONMENT = {
-  GIT_OPTIONAL_LOCKS: '0',
-  GIT_TERMINAL_PROMPT: '0',
-  GIT_NO_LAZY_FETCH: '1',
-  GIT_CONFIG_COUNT: String(GIT_SETTINGS.length),
-  ...Object.fromEntries(
-    GIT_SETTINGS.flatMap(([key, value], index) => [
-      [`GIT_CONFIG_KEY_${index}`, key],
-      [`GIT_CONFIG_VALUE_${index}`, value],
-    ]),
-  ),
-};
-
 /** Programs in the workspace are not found by their names: whoever wrote them could decide what the model sees. */
 function lookEnvironment(env: Env, workspace: readonly string[]): Record<string, string> {
-  const roots = workspace.map(realPathOrSame);
-  const isOutside = (folder: string) => isAbsolute(folder) && !roots.some((root) => isWithin(realPathOrSame(folder), root));
-  const path = (env.PATH ?? '/usr/local/bin:/usr/bin:/bin').split(delimiter).filter(isOutside).join(delimiter);
+  const path = pathOutside(env.PATH ?? '/usr/local/bin:/usr/bin:/bin', workspace);
   const kept = Object.fromEntries(KEPT.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
-  return { ...kept, PATH: path, TMPDIR: TEMP_DIR, ...UNATTENDED, ...GIT_ENVIRONMENT };
+  return { ...kept, PATH: path, TMPDIR: TEMP_DIR, ...UNATTENDED, ...safeGitEnv() };
 }

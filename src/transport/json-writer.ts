@@ -22,6 +22,8 @@ export class JsonWriter extends AbstractMessageWriter implements MessageWriter {
   #flushing = false;
   /** Resolves when the long message at the beginning of the queue is written. */
   #writing: Promise<void> | null = null;
+  /** Ends the waiting for it: the client is gone. */
+  #stopWriting: () => void = () => {};
   #broken = false;
   #drained: { promise: Promise<void>; resolve: () => void } | null = null;
 
@@ -32,6 +34,7 @@ export class JsonWriter extends AbstractMessageWriter implements MessageWriter {
     this.#tap = tap;
     transport.onWriteError((error) => {
       this.#broken = true;
+      this.#stopWriting();
       this.#release();
       this.fireError(error);
       this.fireClose();
@@ -105,17 +108,26 @@ export class JsonWriter extends AbstractMessageWriter implements MessageWriter {
     if (long !== null) this.#writing = this.#writeLong(long);
   }
 
+  /** What follows waits until the message is taken, so the text of one long message is in memory at a time. */
   async #writeLong(message: LongMessage): Promise<void> {
-    const bytes = await message.bytes;
+    await message.withBytes((bytes) => this.#writeBytes(message, bytes));
     this.#writing = null;
+    if (this.#broken) return;
+    this.#taken();
+    this.#flush();
+  }
+
+  async #writeBytes(message: LongMessage, bytes: readonly Buffer[]): Promise<void> {
     if (this.#broken) return;
     this.#queue.shift();
     this.#queuedLength -= message.length;
     const text = () => Buffer.concat(bytes).toString();
     this.#tap?.sent(text());
-    if (this.#transport.writeLong === undefined) this.#transport.write([text()], () => this.#taken());
-    else this.#transport.writeLong(bytes, () => this.#taken());
-    this.#flush();
+    await new Promise<void>((taken) => {
+      this.#stopWriting = taken;
+      if (this.#transport.writeLong === undefined) this.#transport.write([text()], taken);
+      else this.#transport.writeLong(bytes, taken);
+    });
   }
 
   #taken(): void {
@@ -133,7 +145,7 @@ function answer(idText: string, result: unknown, error: unknown): Outgoing {
   if (error !== undefined) return `{"id":${idText},"error":${JSON.stringify(error)}}`;
   const head = `{"id":${idText},"result":`;
   if (result instanceof JsonText) {
-    return new LongMessage(Promise.resolve([Buffer.from(head), ...result.parts, Buffer.from('}')]), result.length);
+    return new LongMessage(() => Promise.resolve([Buffer.from(head), ...result.parts, Buffer.from('}')]), result.length);
   }
   return outgoing({ head, value: result ?? null, instead: () => tooLarge(idText) });
 }

@@ -23,24 +23,38 @@ interface MessageParts {
   instead: () => string;
 }
 
-/** Returns a message to send. A large value must not change until it is sent. */
+/** Returns a message to send. A large value must not change until it is sent: its text is made only when the client has read what is before it. */
 export function outgoing(parts: MessageParts): Outgoing {
   const weight = jsonWeight(parts.value, WEIGHED_CHARS_MAX);
   return weight > SHORT_CHARS_MAX
-    ? new LongMessage(bytesOf(parts), weight)
+    ? new LongMessage(() => bytesOf(parts), weight)
     : `${parts.head}${JSON.stringify(parts.value)}${parts.tail ?? ''}}`;
 }
 
-/** A long message, whose text is made once for all connections, while other work goes on. */
+/** A long message, whose text is made while other work goes on, and takes memory only while it is written. */
 export class LongMessage {
   /** About as many characters as its text has, or fewer. */
   readonly length: number;
-  /** Resolves with the bytes of its text. */
-  readonly bytes: Promise<readonly Buffer[]>;
+  readonly #make: () => Promise<readonly Buffer[]>;
+  #made: Promise<readonly Buffer[]> | null = null;
+  #uses = 0;
 
-  constructor(bytes: Promise<readonly Buffer[]>, length: number) {
+  /** `make` resolves with the bytes of its text. */
+  constructor(make: () => Promise<readonly Buffer[]>, length: number) {
+    this.#make = make;
     this.length = length;
-    this.bytes = bytes;
+  }
+
+  /** Calls `use` with the bytes of the text, which are made once for all connections that use them at the same time. */
+  async withBytes(use: (bytes: readonly Buffer[]) => Promise<void>): Promise<void> {
+    this.#uses++;
+    this.#made ??= this.#make();
+    try {
+      await use(await this.#made);
+    } finally {
+      this.#uses--;
+      if (this.#uses === 0) this.#made = null;
+    }
   }
 }
 

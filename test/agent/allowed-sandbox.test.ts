@@ -4,8 +4,8 @@ import type { ConfiguredSettings } from '../../src/agent/settings/confined-setti
 import { resolveSettings } from '../../src/agent/settings/resolve-settings.ts';
 import type { Config } from '../../src/config/config.ts';
 import { isSandboxAsStrict } from '../../src/config/strictness/strictest-first.ts';
-import { sandboxModeOf } from '../../src/policy/permissions/check-required.ts';
 import { permissionProfile } from '../../src/policy/permissions/permission-profile.ts';
+import { sandboxModeOf } from '../../src/policy/permissions/required/check-required.ts';
 import type { SandboxMode, SandboxPolicy } from '../../src/protocol/generated/types.ts';
 import type { ThreadSettings } from '../../src/store/thread-store.ts';
 import { commandSettings } from '../../src/tools/command/command-settings.ts';

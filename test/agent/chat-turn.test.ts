@@ -94,6 +94,29 @@ describe('a turn looks the same to clients with either API:', () => {
     expect(methods.filter((method) => method === 'turn/plan/updated')).toHaveLength(2);
   });
 
+  test('reasoning in the tags of a message, cut anywhere, and a turn after it', async () => {
+    const begin = message('').slice(0, 1);
+    const whole = '<think>be\ncause</think>\n\nHello';
+    const deltas = ['<th', 'ink>be\n', 'cause</', 'think>\n', '\nHel', 'lo'];
+    const texts = deltas.map((each) => ({ type: 'response.output_text.delta', item_id: 'msg_1', output_index: 0, delta: each }));
+    const tagged: Answers = {
+      responses: [streaming(...begin, ...texts, ...message(whole).slice(2), completed), ...plain.responses],
+      chat: [chatStream(...deltas.map((content) => delta({ content })), ...ended()), ...plain.chat],
+    };
+    const methods = await expectSame(tagged, async ({ client }, provider) => {
+      await client.turn(idOf(1), 'hi');
+      await client.turn(idOf(1), 'next');
+      expect(JSON.stringify(provider.requests[1]?.body)).toContain('Hello');
+      expect(JSON.stringify(provider.requests[1]?.body)).not.toContain('be\\ncause');
+      const { thread } = await client.request('thread/read', { threadId: idOf(1), includeTurns: true });
+      expect(thread.turns[0]?.items.slice(1)).toMatchObject([
+        { type: 'reasoning', content: ['be\ncause'] },
+        { type: 'agentMessage', text: 'Hello' },
+      ]);
+    });
+    expect(methods.filter((method) => method === 'item/agentMessage/delta')).toHaveLength(3);
+  });
+
   const failures: [string, Answers][] = [
     ['a refused key', { responses: [refusing(401, { error: 'no' })], chat: [refusing(401, { error: 'no' })] }],
     [
@@ -227,6 +250,16 @@ describe('a chat provider that serves less than others:', () => {
       error: { message: `p (${url}) gave an empty answer, without text or a call. Ask again, or choose another model.` },
     });
     expect(await client.turn(idOf(1), 'again')).toMatchObject({ status: 'completed', error: null });
+  });
+
+  test('with the Responses API, the turn completes, and a warning says so', async () => {
+    await using provider = await ProviderServer.start(streaming(completed));
+    const { client } = await startServer({ config: configFor(provider).replace('wire_api = "chat"\n', ''), model: null });
+    await client.request('thread/start', {});
+    expect(await client.turn(idOf(1), 'hi')).toMatchObject({ status: 'completed', error: null });
+    const url = `http://127.0.0.1:${provider.port}/v1/responses`;
+    const message = `p (${url}) gave an empty answer, without text or a call. Ask again, or choose another model.`;
+    expect(client.notifications('warning')).toEqual([{ threadId: idOf(1), message }]);
   });
 
   test('a connection that is reset in the middle of an answer fails the turn, which keeps that part and says so', async () => {

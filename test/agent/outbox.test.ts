@@ -264,6 +264,21 @@ test('work between two steps runs when those before it are stored, and those beh
   expect(stored()).toEqual(['a', 'b', 'c']);
 });
 
+test('whoever makes a step with long entries is told to wait until it is stored', async () => {
+  const gate = new Gate();
+  const { outbox, stored } = withStore(() => gate.pass());
+  void outbox.commit({ entries: [entry('short', 'x'.repeat(200_000))] });
+  expect(outbox.caughtUp()).toBeNull();
+  void outbox.commit({ entries: [entry('long', 'x'.repeat(300_000))] });
+  await gate.reached;
+  const caughtUp = outbox.caughtUp();
+  expect(caughtUp).not.toBeNull();
+  gate.open();
+  await caughtUp;
+  expect(stored()).toEqual(['short', 'long']);
+  expect(outbox.caughtUp()).toBeNull();
+});
+
 test('whoever makes many steps or deltas is told to wait until they are done', async () => {
   const gate = new Gate();
   const { outbox, announced } = withStore(() => gate.pass());

@@ -1,11 +1,10 @@
-// The AI SDK with a provider for app-servers: a turn, a command, resume in another process. This provider answers no approvals.
+// The AI SDK with a provider for app-servers: a turn, a command, an interrupt, resume in another process. This
+// provider answers no approvals, and does not pass on the usage.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { load, runPrompt, untilExists } from './scripted.js';
 
-const load = createRequire(join(process.env.CLIENT_PACKAGES, 'package.json'));
 const { generateText, streamText } = load('ai');
 const { createCodexAppServer } = load('ai-sdk-provider-codex-app-server');
 
@@ -13,7 +12,7 @@ function open(settings) {
   const sessions = [];
   const onSessionCreated = (session) => sessions.push(session);
   const own = {
-    codexPath: process.env.HEDDLE,
+    codexPath: process.env.CODEX,
     cwd: process.cwd(),
     logger: false,
     sandboxMode: 'workspace-write',
@@ -36,10 +35,13 @@ const streamed = streamText({ model: first.model, prompt: 'say Good morning.' })
 for await (const part of streamed.textStream) parts.push(part);
 assert.equal(parts.join(''), 'Good morning.');
 assert.ok(parts.length > 1);
-const call = { cmd: 'echo done > made.txt' };
-const { text } = await generateText({ model: first.model, prompt: `call exec_command ${JSON.stringify(call)}\nsay Made.` });
+const { text } = await generateText({ model: first.model, prompt: `${runPrompt('echo done > made.txt')}\nsay Made.` });
 assert.match(text, /Made\.$/);
 assert.equal(readFileSync('made.txt', 'utf8'), 'done\n');
+const interrupted = generateText({ model: first.model, prompt: runPrompt('echo begun > begun.txt; sleep 100') });
+await untilExists('begun.txt');
+await first.sessions.at(-1).interrupt();
+assert.equal((await interrupted).rawFinishReason, 'interrupted');
 const { threadId } = first.sessions[0];
 await close(first);
 

@@ -1,20 +1,20 @@
-// codex-acp, which makes an app-server an agent of the Agent Client Protocol: turn, a command with an approval, load in another process.
+// codex-acp, which makes an app-server an agent of the Agent Client Protocol: turn, usage, approvals, a cancel, load in
+// another process.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { approvalPrompt, packageFile, runPrompt, untilExists } from './scripted.js';
 
-const agent = join(process.env.CLIENT_PACKAGES, 'node_modules', '@agentclientprotocol', 'codex-acp', 'dist', 'index.js');
+const agent = packageFile('@agentclientprotocol', 'codex-acp', 'dist', 'index.js');
 const cwd = process.cwd();
-// The adapter starts a program, not a script.
-const program = join(process.env.TMPDIR, 'codex');
-writeFileSync(program, `#!/bin/sh\nexec "${process.execPath}" "${process.env.HEDDLE}" "$@"\n`);
-chmodSync(program, 0o755);
 
 /** Starts the adapter. `request` resolves with the result; `updates` has what the agent has told. */
 async function connect() {
-  const child = spawn(process.execPath, [agent], { stdio: ['pipe', 'pipe', 'inherit'], env: { ...process.env, CODEX_PATH: program } });
+  const child = spawn(process.execPath, [agent], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env: { ...process.env, CODEX_PATH: process.env.CODEX },
+  });
   const waiting = new Map();
   const updates = [];
   const asked = [];
@@ -29,7 +29,8 @@ async function connect() {
       if (message.method === 'session/update') updates.push(message.params.update);
     } else if (message.method === 'session/request_permission') {
       asked.push(message.params);
-      const { optionId } = message.params.options.find(({ kind }) => kind === 'allow_once');
+      const wanted = JSON.stringify(message.params.toolCall).includes('yes.txt') ? 'allow_once' : 'reject_once';
+      const { optionId } = message.params.options.find(({ kind }) => kind === wanted);
       send({ id: message.id, result: { outcome: { outcome: 'selected', optionId } } });
     } else send({ id: message.id, error: { code: -32_601, message: 'not supported' } });
   });
@@ -46,7 +47,8 @@ async function connect() {
     child.stdin.end();
     return exit;
   };
-  return { request, updates, asked, close };
+  const notify = (method, params) => send({ method, params });
+  return { request, notify, updates, asked, close };
 }
 
 const said = (updates) =>
@@ -64,13 +66,23 @@ const { sessionId } = await first.request('session/new', { cwd, mcpServers: [] }
 // By default, it lets the guardian review.
 await first.request('session/set_mode', { sessionId, modeId: 'workspace-write' });
 assert.match(said(await prompt(first, sessionId, 'say Good morning.')), /Good morning\./);
-const call = { cmd: 'echo done > made.txt', sandbox_permissions: 'require_escalated', justification: 'May it?' };
-const tools = (await prompt(first, sessionId, `call exec_command ${JSON.stringify(call)}`)).filter(
-  ({ toolCallId }) => toolCallId !== undefined,
-);
-assert.equal(tools.at(-1)?.status, 'completed');
-assert.equal(first.asked.length, 1);
-assert.equal(readFileSync('made.txt', 'utf8'), 'done\n');
+
+/** The last state that the user sees of the call. */
+const stateOf = (updates) => updates.filter(({ toolCallId }) => toolCallId !== undefined).at(-1)?.status;
+const accepted = await prompt(first, sessionId, approvalPrompt('echo done > yes.txt'));
+assert.equal(stateOf(accepted), 'completed');
+assert.equal(readFileSync('yes.txt', 'utf8'), 'done\n');
+assert.ok(accepted.find(({ sessionUpdate }) => sessionUpdate === 'usage_update').used > 0);
+assert.equal(stateOf(await prompt(first, sessionId, approvalPrompt('echo done > no.txt'))), 'failed');
+assert.equal(existsSync('no.txt'), false);
+assert.equal(first.asked.length, 2);
+const waiting = first.request('session/prompt', {
+  sessionId,
+  prompt: [{ type: 'text', text: runPrompt('echo begun > begun.txt; sleep 100') }],
+});
+await untilExists('begun.txt');
+first.notify('session/cancel', { sessionId });
+assert.equal((await waiting).stopReason, 'cancelled');
 await first.close();
 
 const second = await connect();

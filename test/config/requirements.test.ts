@@ -7,7 +7,7 @@ import { loadConfig } from '../../src/config/load-config.ts';
 import { chooseProvider } from '../../src/config/providers/choose-provider.ts';
 import { webSearch } from '../../src/config/web-search.ts';
 import { networkPolicyRule } from '../../src/policy/network/network-policy-rule.ts';
-import { notAllowed } from '../../src/policy/permissions/check-required.ts';
+import { notAllowed } from '../../src/policy/permissions/required/check-required.ts';
 import { sourcesIn } from './load.ts';
 import { tempFolder } from './temp-folder.ts';
 

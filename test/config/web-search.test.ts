@@ -63,7 +63,7 @@ describe('the warning about web search that cannot be', () => {
     const home = tempFolder({ 'config.toml': text });
     return (await configWarnings(sourcesIn(home))).map(({ summary }) => summary);
   };
-  const SUMMARY = 'web_search has no effect: the provider own does not have the Responses API.';
+  const SUMMARY = 'web_search has no effect: the provider own does not have the Responses API';
 
   test('names the provider', async () => {
     expect(await warningsOf(`web_search = "live"\n${CHAT}`)).toEqual([SUMMARY]);

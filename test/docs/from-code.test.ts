@@ -129,3 +129,17 @@ test('docs/clients.md has the limits of the handshake', () => {
   expect(limits).toContain(`(${number(REQUESTS_IN_FLIGHT_MAX)})`);
   expect(limits).toContain(`(${number(INPUT_CHARS_MAX)})`);
 });
+
+test('README.md has the versions of the clients that npm run test:clients runs', () => {
+  const rows = section('README.md', 'From your editor')
+    .split('\n')
+    .filter((line) => line.startsWith('| ['));
+  const packages = textOf('test/clients/run.js');
+  expect(rows.length).toBeGreaterThan(2);
+  const unknown = rows.filter((row) => {
+    const [, name = ''] = /npmjs\.com\/package\/([^)]+)\)/.exec(row) ?? [];
+    const version = row.split(' | ')[1];
+    return !packages.includes(`'${name}@${version}'`);
+  });
+  expect(unknown).toEqual([]);
+});

@@ -122,6 +122,23 @@ describe('the requirements of the administrator', () => {
     ],
     ['allowed_approval_policies = "never"\n', /allowed_approval_policies: expected a list/],
     ['[features]\ngoals = "no"\n', /features: expected a table of features, each true or false/],
+    ['permissions = 1\n', /permissions: expected a table with a table `filesystem`/],
+    ['permissions.filesystem = []\n', /permissions: expected a table with a table `filesystem`/],
+    [
+      '[permissions.filesystem]\ndeny_read = "/x"\n',
+      /requirements\.toml:2:1: permissions\.filesystem\.deny_read: expected a list of at most 200/,
+    ],
+    ['[permissions.filesystem]\ndeny_read = ["/x", ""]\n', /deny_read: expected a list of at most 200/],
+    ['[permissions.filesystem]\ndeny_read = ["x/*.env"]\n', /deny_read: "x\/\*\.env" cannot be used: expected an absolute path/],
+    ['[permissions.filesystem]\ndeny_read = ["/x/{a,b"]\n', /cannot be used: a `\{` has no `\}`/],
+    ['[permissions.filesystem]\ndeny_read = ["/**/*.env"]\n', /cannot be used: it begins at the root of the file system/],
+    ['[permissions.filesystem]\ndeny_read = ["/x/../*.env"]\n', /cannot be used: it contains `\.` or `\.\.`/],
+    ['[permissions.filesystem]\ndeny_read = ["/"]\n', /cannot be used: it names nothing/],
+    ['[permissions.filesystem]\ndeny_read = ["/x"]\nglob_scan_max_depth = 0\n', /glob_scan_max_depth: expected a whole number above 0/],
+    [
+      'allowed_sandbox_modes = ["danger-full-access"]\n[permissions.filesystem]\ndeny_read = ["/x"]\n',
+      /allowed_sandbox_modes: with permissions\.filesystem\.deny_read, expected "read-only" or "workspace-write"/,
+    ],
     ['x = [', /requirements\.toml:1:\d+: not valid TOML/],
   ])('that cannot be read refuse threads: %j', async (text, message) => {
     const { client } = await startServer({ config: BASE, system: { 'requirements.toml': text } });
@@ -129,6 +146,25 @@ describe('the requirements of the administrator', () => {
       message: expect.stringMatching(message),
       data: { code: 'config_invalid' },
     });
+  });
+
+  test('that hide files leave no sandbox mode without a sandbox', async () => {
+    const denied = { 'requirements.toml': '[permissions.filesystem]\ndeny_read = ["/x"]\ndeny_write = ["/y"]\n[permissions.other]\n' };
+    const config = `sandbox_mode = "danger-full-access"\n${BASE}`;
+    const { client } = await startServer({ config, system: denied });
+    const { requirements } = await client.request('configRequirements/read', undefined);
+    expect(requirements?.allowedSandboxModes).toEqual(['read-only', 'workspace-write']);
+    const { thread, sandbox } = await client.request('thread/start', {});
+    expect(sandbox.type).toBe('readOnly');
+    const unknown = 'permissions.other, permissions.filesystem.deny_write';
+    await client.waitFor('configWarning', ({ summary }) => summary.endsWith(`does not enforce these requirements: ${unknown}`));
+    await client.waitFor('configWarning', ({ summary }) => summary.includes('"danger-full-access" is not allowed by'));
+    const input = [{ type: 'text' as const, text: 'hi' }];
+    for (const type of ['dangerFullAccess', 'externalSandbox'] as const) {
+      const refusal = { data: { code: 'not_allowed' } };
+      expect(await client.refusal('turn/start', { threadId: thread.id, input, sandboxPolicy: { type } })).toMatchObject(refusal);
+      expect(await client.refusal('command/exec', { command: ['true'], sandboxPolicy: { type } })).toMatchObject(refusal);
+    }
   });
 
   test('that heddle does not enforce are named', async () => {

@@ -420,7 +420,7 @@ describe('what heddle cannot have is refused by itself, and the others are taken
     const server = await start({ 'user/.claude/settings.json': settings, 'repo/.claude/settings.json': settings });
     const results = await imported(server, [
       item('MEMORY'),
-      item('SESSIONS'),
+      item('PLUGINS'),
       item('CONFIG', { cwd: server.repo }),
       item('AGENTS_MD', { cwd: join(server.folder, 'absent') }),
     ]);
@@ -428,7 +428,7 @@ describe('what heddle cannot have is refused by itself, and the others are taken
     const absent = join(server.folder, 'absent');
     expect(results.flatMap(({ failures, successes }) => [...successes, ...failures])).toEqual([
       failure('MEMORY', null, 'heddle does not import items of the type MEMORY'),
-      failure('SESSIONS', null, 'heddle does not import items of the type SESSIONS'),
+      failure('PLUGINS', null, 'heddle does not import items of the type PLUGINS'),
       failure('CONFIG', source, 'heddle has no counterpart of these settings: model, permissions', { cwd: server.repo }),
       failure('CONFIG', source, 'a project cannot set these in heddle: env', { cwd: server.repo }),
       failure('AGENTS_MD', absent, 'there is no such folder', { cwd: absent, failureStage: 'read' }),

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { filterNames } from '../../src/handlers/git-diff/safe-git-env.ts';
+import { filterNames } from '../../src/git/safe-git-env.ts';
 import { tempFolder, writeFiles } from '../config/temp-folder.ts';
 import { startServer } from '../support/test-server.ts';
 
@@ -119,6 +119,17 @@ describe('a repository that anyone may have made', () => {
     git(work, 'config', 'protocol.allow', 'always');
     expect((await client.refusal('gitDiffToRemote', { cwd: work })).data.code).toBe('no_diff_to_remote');
     expect(existsSync(ran)).toBe(false);
+  });
+
+  test('has a filter that no setting of every git can switch off: it is refused', async () => {
+    const { client, work } = await pushed();
+    git(work, 'config', "filter.it's !.clean", 'cat');
+    await client.request('gitDiffToRemote', { cwd: work });
+    git(work, 'config', 'filter.a=b.clean', 'cat');
+    expect(await client.refusal('gitDiffToRemote', { cwd: work })).toMatchObject({
+      message: expect.stringContaining('its configuration has the filter "a=b", which heddle cannot switch off') as string,
+      data: { code: 'no_diff_to_remote' },
+    });
   });
 
   test('has filters with any names', () => {

@@ -14,7 +14,7 @@ test('the client that asks for a long import is told of its progress every three
     store: { findThreadByPath: async () => null },
     clients: { publish: (...args: unknown[]) => sent.push(args) },
     threads: {
-      import: async (_path: string, onProgress: (progress: object) => void) => {
+      import: async ({ onProgress }: { onProgress: (progress: object) => void }) => {
         for (let percent = 0; percent <= 100; percent += 20) {
           onProgress({ step: percent < 50 ? 'read' : 'stored', percent });
           clock.advance(1_000);

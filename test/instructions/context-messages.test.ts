@@ -184,7 +184,7 @@ describe('the limits, in words', () => {
     [{ type: 'workspaceWrite', excludeSlashTmp: true, excludeTmpdirEnvVar: true }, /only in the working directory\. Commands cannot/],
     [
       { type: 'workspaceWrite', writableRoots: ['/x', '/y'], excludeSlashTmp: true, excludeTmpdirEnvVar: true, networkAccess: true },
-      /only in the working directory, \/x and \/y\. Commands can use the network\. There, \.git, \.hg, \.codex and \.agents are read-only/,
+      /only in the working directory, \/x and \/y\. Commands can use the network\. In the writable directories, \.git, \.hg, \.codex and \.agents are read-only/,
     ],
     [
       {

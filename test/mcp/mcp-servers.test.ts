@@ -126,6 +126,20 @@ test('a server ends within a minute of its last use, and another use before that
   expect(pids().some(isAlive)).toBe(false);
 });
 
+test('calls leave nothing behind that each later promise of the thread takes time for', async () => {
+  const { servers, config, root } = setUp();
+  const kept = () => Object.getOwnPropertySymbols(new Promise(() => {}));
+  const before = kept();
+  for (const name of ['first', 'second']) {
+    const lease = servers.use(config({ NAME: name }), user(root));
+    await lease.server.settled(NEVER);
+    const call = { op: 'callTool' as const, name: 'echo', arguments: { text: name }, meta: null };
+    await Promise.all([1, 2].map(() => lease.server.request(call, { timeoutMs: 60_000, signal: NEVER, user: user(root) })));
+    lease.release();
+  }
+  expect([before, kept()]).toEqual([[], []]);
+});
+
 test('a server without users ends only when its calls are answered', async () => {
   const { servers, config, root, clock } = setUp();
   const lease = servers.use(config(), user(root));

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { EventReader, STREAM_CHARS_MAX } from '../../src/model/http/event-reader.ts';
+import { EventReader, STREAM_CHARS_MAX } from '../../src/model/http/response/event-reader.ts';
 
 test('a response that never ends is stopped by its length', () => {
   const reader = new EventReader({ skipsNoise: false });

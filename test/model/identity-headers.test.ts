@@ -37,7 +37,7 @@ test('the headers of a response name the model that answers and the state of the
 
 test('moderation metadata of a response is an event, up to a limit', async () => {
   const metadata = (value: unknown) => ({ type: 'response.metadata', metadata: { openai_chatgpt_moderation_metadata: value, other: 1 } });
-  const reply = streaming(created, metadata({ flagged: true }), metadata('x'.repeat(70_000)), { type: 'response.metadata' }, completed);
+  const reply = streaming(created, metadata({ flagged: true }), metadata('x'.repeat(70_000)), { type: 'response.metadata' });
   await using server = await ProviderServer.start(reply);
   const { model } = modelAt(server.port);
   expect((await collect(model.stream(request, never))).slice(1, -1)).toEqual([{ type: 'moderated', metadata: { flagged: true } }]);

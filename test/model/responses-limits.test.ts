@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
-import { EVENT_CHARS_MAX } from '../../src/model/http/event-reader.ts';
+import { EVENT_CHARS_MAX } from '../../src/model/http/response/event-reader.ts';
 import type { ModelEvent } from '../../src/model/model.ts';
 import {
   collect,

@@ -243,9 +243,9 @@ test('an item without an id gets one, the same for its deltas, found by its plac
   ]);
   expect(events).toEqual([
     { type: 'started' },
-    { type: 'itemStarted', item: { ...item(''), id: 'item_0' } },
     { type: 'itemStarted', item: { ...item(''), id: 'item_1' } },
     { type: 'textDelta', itemId: 'item_1', delta: 'second' },
+    { type: 'itemStarted', item: { ...item(''), id: 'item_0' } },
     { type: 'textDelta', itemId: 'item_0', delta: 'first' },
     { type: 'itemCompleted', item: { ...item('first'), id: 'item_0' } },
     { type: 'itemCompleted', item: { ...item('second'), id: 'item_1' } },
@@ -301,10 +301,8 @@ test.each([
     { inputTokens: 2, cachedInputTokens: 0, cacheWriteInputTokens: 0, outputTokens: 1, reasoningOutputTokens: 0, totalTokens: 3 },
   ],
 ])('usage that is %s does not lose the answer', async (_, usage, expected) => {
-  expect(await eventsOf([{ type: 'response.completed', response: { usage } }])).toEqual([
-    { type: 'started' },
-    { type: 'completed', usage: expected },
-  ]);
+  const events = await eventsOf([...message('ok'), { type: 'response.completed', response: { usage } }]);
+  expect(events.at(-1)).toEqual({ type: 'completed', usage: expected });
 });
 
 test('requests one after another use the same connections again, and leave no timers', async () => {
@@ -391,4 +389,49 @@ test('what calls are made with streams, by the call or its place; what is wrong 
     { type: 'callDelta', callId: 'c1', name: 'apply_patch', custom: true, delta: 'gin' },
   ]);
   expect(events.at(-1)).toMatchObject({ type: 'completed' });
+});
+
+describe('an answer that says nothing', () => {
+  const reasoning = {
+    type: 'response.output_item.done',
+    item: { type: 'reasoning', id: 'r', summary: [{ type: 'summary_text', text: 'S' }] },
+  };
+  const empty = 'gave an empty answer, without text or a call';
+  const afterReasoning = 'ended its answer after reasoning, without text or a call';
+
+  test.each<[string, object[], string]>([
+    ['and has no items', [], empty],
+    ['in an empty message', message(''), empty],
+    ['but space', message(' \n'), empty],
+    ['but reasons', [reasoning], afterReasoning],
+    ['but reasons in tags', message('<think>why</think>'), afterReasoning],
+    ['but reasons in tags that are not closed', message('<think>why'), afterReasoning],
+  ])('%s completes and says so', async (_, parts, what) => {
+    await using server = await ProviderServer.start(streaming(created, ...parts, completed));
+    const events = await collect(modelAt(server.port).model.stream(request, never));
+    const label = `P (http://127.0.0.1:${server.port}/v1/responses)`;
+    expect(events.slice(-2)).toEqual([
+      { type: 'saidNothing', message: `${label} ${what}. Ask again, or choose another model.` },
+      { type: 'completed', usage: null, responseId: 'resp_1' },
+    ]);
+  });
+
+  test.each<[string, object[]]>([
+    ['text', message('ok')],
+    ['text whose message does not end', message('ok').slice(0, 2)],
+    ['a call', [{ type: 'response.output_item.done', item: { type: 'function_call', call_id: 'a', name: 'f', arguments: '{}' } }]],
+    ['a search', [{ type: 'response.output_item.done', item: { type: 'web_search_call', id: 'w', status: 'completed' } }]],
+    ['an item that is not known', [{ type: 'response.output_item.done', item: { type: 'future' } }]],
+  ])('is not one with %s', async (_, parts) => {
+    const types = (await eventsOf([created, ...parts, completed])).map(({ type }) => type);
+    expect(types.filter((type) => type === 'saidNothing')).toEqual([]);
+  });
+
+  test('is not told if the model has spoken before in the turn', async () => {
+    await using server = await ProviderServer.start(streaming(created, completed));
+    const spoken = { type: 'message' as const, role: 'assistant', content: [{ type: 'output_text' as const, text: 'Done.' }] };
+    const output = { type: 'function_call_output' as const, call_id: 'a', output: 'done' };
+    const events = await collect(modelAt(server.port).model.stream({ ...request, input: [...request.input, spoken, output] }, never));
+    expect(events.map(({ type }) => type)).toEqual(['started', 'completed']);
+  });
 });

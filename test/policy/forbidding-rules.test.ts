@@ -28,6 +28,7 @@ async function judge(script: string, asked: Asked = {}): Promise<CommandVerdict>
   return judgeCommand({
     request: { command, cwd: '/w', identity: new Map(), escalates, permissions: null, justification: null, prefixRule: null },
     sandboxPolicy: { type: 'workspaceWrite' },
+    staysInside: false,
     approvalPolicy,
     rules: { rules, problems: [] },
     grants: new Grants(),

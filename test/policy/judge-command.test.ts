@@ -90,6 +90,7 @@ const TABLE: Record<keyof typeof RULES, Record<string, string>> = {
 
 interface Asked extends Partial<Omit<CommandRequest, 'command'>> {
   sandboxPolicy?: SandboxPolicy;
+  staysInside?: boolean;
   approvalPolicy?: AskForApproval;
   rules?: CommandRules;
   grants?: Grants;
@@ -112,6 +113,7 @@ const LEAVING: LeavingFacts = {
 async function judge(script: string, asked: Asked = {}): Promise<CommandVerdict> {
   const {
     sandboxPolicy = { type: 'workspaceWrite' },
+    staysInside = false,
     approvalPolicy = 'untrusted',
     rules = RULES.none,
     grants = new Grants(),
@@ -127,6 +129,7 @@ async function judge(script: string, asked: Asked = {}): Promise<CommandVerdict>
   return judgeCommand({
     request: { ...defaults, ...request, command },
     sandboxPolicy,
+    staysInside,
     approvalPolicy,
     rules,
     grants,
@@ -318,3 +321,18 @@ describe('the proposed amendment', () => {
     expect(await judge(script, { prefixRule, escalates: true })).toMatchObject({ verdict: 'ask', proposedAmendment });
   });
 });
+
+test.each(['on-request', 'on-failure', 'untrusted', 'never'] as const)(
+  'what must stay in the sandbox never leaves it, whoever would allow it: %s',
+  async (approvalPolicy) => {
+    for (const rules of [RULES.none, ...Object.values(RULES)]) {
+      for (const script of ['ls', 'rm -rf x', 'npm test', 'git status']) {
+        const asked = { approvalPolicy, rules, staysInside: true };
+        expect(await judge(script, { ...asked, escalates: true })).toMatchObject({ verdict: 'refuse' });
+        const inside = await judge(script, asked);
+        if (inside.verdict !== 'refuse') expect(inside.sandboxed).toBe(true);
+        if (inside.verdict === 'run') expect(inside.askIfRefused).toBe(false);
+      }
+    }
+  },
+);

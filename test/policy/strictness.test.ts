@@ -75,7 +75,7 @@ function commandAnswers(approvalPolicy: AskForApproval, sandboxPolicy: SandboxPo
   return [...commandQuestions(COMMANDS)].map(([command, rules, escalates, widens, skillFile]) => {
     const verdict = judgeCommand({
       request: { ...REQUEST, command, escalates, permissions: widens ? NETWORK_TOO : null },
-      ...{ sandboxPolicy, approvalPolicy, rules, grants: new Grants(), leaving: null, project: '/w' },
+      ...{ staysInside: false, sandboxPolicy, approvalPolicy, rules, grants: new Grants(), leaving: null, project: '/w' },
       ...{ trustsNames: () => true, hasFixedProgram: true, skillFile },
     });
     return [[COMMANDS.indexOf(command), RULES.indexOf(rules), escalates, widens, skillFile], answerOf(verdict)] as const;

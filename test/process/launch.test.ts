@@ -1,6 +1,6 @@
 // @module-tag slow
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { ThreadStartResponse } from '../../src/protocol/generated/types.ts';
@@ -15,11 +15,12 @@ interface RunOptions {
   env?: Record<string, string>;
   /** By default there is nothing to read. */
   input?: string;
+  executable?: string;
 }
 
 /** Runs the command to its end. */
-function run(args: string[], { where = place(), env = environment(where), input = '' }: RunOptions = {}) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [EXECUTABLE, ...args], {
+function run(args: string[], { where = place(), env = environment(where), input = '', executable = EXECUTABLE }: RunOptions = {}) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [executable, ...args], {
     cwd: where.work,
     env,
     encoding: 'utf8',
@@ -191,6 +192,16 @@ test('the handshake is answered before most of the code is read', () => {
 describe('what is only asked is answered on stdout', () => {
   test.each([[['--version']], [['-V']], [['app-server', '--version']]])('%j: the version of the protocol', (args) => {
     expect(run(args)).toEqual({ status: 0, stdout: `heddle ${PROTOCOL_VERSION}\n`, stderr: '' });
+  });
+
+  test.each([
+    ['codex', 'codex-cli'],
+    ['codex2', 'heddle'],
+  ])('--version of a link %s has the name %s, since clients look for that of Codex', (name, expected) => {
+    const where = place();
+    const executable = join(where.work, name);
+    symlinkSync(EXECUTABLE, executable);
+    expect(run(['--version'], { where, executable })).toEqual({ status: 0, stdout: `${expected} ${PROTOCOL_VERSION}\n`, stderr: '' });
   });
 
   test.each([[['--help']], [['app-server', '--help']], [['app-server', '-h']]])('%j: the usage', (args) => {

@@ -213,3 +213,32 @@ describe('thread/fork by the path of a rollout', () => {
     expect(conversation(model.request(1))).toEqual([asked('one'), said('first'), asked('other')]);
   });
 });
+
+test('items have the times that the file records for them, and null for those that it does not, in all histories', async () => {
+  const item = (id: string) => ({ type: 'Plan', id, text: id });
+  const written = [
+    event(9, 'task_started', { turn_id: UNKNOWN, started_at: BEGAN + 9 }),
+    event(9, 'agent_message', { message: 'older' }),
+    event(9, 'item_completed', { turn_id: UNKNOWN, item: item('both'), started_at_ms: at(9) + 1, completed_at_ms: at(9) + 2 }),
+    event(9, 'item_completed', { turn_id: UNKNOWN, item: item('end'), completed_at_ms: at(9) + 3 }),
+    event(9, 'item_completed', { turn_id: UNKNOWN, item: item('none') }),
+    event(9, 'task_complete', { turn_id: UNKNOWN, completed_at: BEGAN + 9 }),
+  ];
+  const expected = [
+    [null, null],
+    [at(9) + 1, at(9) + 2],
+    [null, at(9) + 3],
+    [null, null],
+  ];
+  const { client, path } = await withRollout(written);
+  const times = (items: { startedAtMs?: number | null; completedAtMs?: number | null }[]) =>
+    items.map(({ startedAtMs, completedAtMs }) => [startedAtMs, completedAtMs]);
+  const { thread } = await client.request('thread/resume', { threadId: '', path });
+  expect(times(thread.turns[2]?.items ?? [])).toEqual(expected);
+  const threadId = thread.id;
+  expect(times((await client.request('thread/read', { threadId, includeTurns: true })).thread.turns[2]?.items ?? [])).toEqual(expected);
+  const { data: turns } = await client.request('thread/turns/list', { threadId, itemsView: 'full' });
+  expect(times(turns[0]?.items ?? [])).toEqual(expected);
+  const { data: items } = await client.request('thread/items/list', { threadId, turnId: UNKNOWN });
+  expect([times(items), times(items.map((entry) => entry.item))]).toEqual([expected, expected]);
+});

@@ -307,7 +307,7 @@ describe('an older rollout, which records neither turns nor items', () => {
     });
   });
 
-  test('gives them times and ids, and joins the parts of one reasoning', async () => {
+  test('gives turns times, items ids, and joins the parts of one reasoning', async () => {
     const { entries: all } = await read(join(FIXTURES, 'older.jsonl'));
     const entries = all.filter(({ kind }) => kind !== 'model');
     expect(entries.slice(0, 4)).toEqual([
@@ -324,15 +324,15 @@ describe('an older rollout, which records neither turns nor items', () => {
             { type: 'image', url: 'data:image/png;base64,AA==', detail: null },
           ],
         },
-        startedAtMs: at(1),
-        completedAtMs: at(1),
+        startedAtMs: null,
+        completedAtMs: null,
       },
       {
         kind: 'item',
         turnId: idOf(1),
         item: { type: 'reasoning', id: idOf(3), summary: ['First thought.', 'Second thought.'], content: [] },
-        startedAtMs: at(2),
-        completedAtMs: at(2),
+        startedAtMs: null,
+        completedAtMs: null,
       },
       {
         kind: 'item',
@@ -350,8 +350,8 @@ describe('an older rollout, which records neither turns nor items', () => {
           exitCode: 2,
           durationMs: 2,
         },
-        startedAtMs: at(3),
-        completedAtMs: at(3),
+        startedAtMs: null,
+        completedAtMs: null,
       },
     ]);
     expect(entries[5]).toEqual({

@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { arch } from 'node:os';
 import { systemClock } from '../../src/base/clock.ts';
+import { hiddenFiles } from '../../src/policy/permissions/hidden-files.ts';
 import { createBubblewrap } from '../../src/sandbox/linux/create-bubblewrap.ts';
 
-/** Runs a script in the sandbox as the current user. Its arguments are `workspace home script`. */
-const [workspace = '', home = '', script = ''] = process.argv.slice(2);
+/** Runs a script in the sandbox as the current user. Its arguments are `workspace home script pattern`. Without a pattern, no file is hidden. */
+const [workspace = '', home = '', script = '', pattern] = process.argv.slice(2);
 const sandbox = createBubblewrap({
   arch: arch(),
   home,
@@ -22,6 +23,7 @@ const { argv, env, files, release } = await sandbox.confine(what, {
   unprotected: [],
   workspace: [],
   home,
+  ...(pattern === undefined ? {} : { hidden: hiddenFiles([{ path: pattern, depthMax: null }], [workspace]) }),
 });
 const [program = '', ...args] = argv;
 const { status } = spawnSync(program, args, { cwd: workspace, env: { ...env }, stdio: ['ignore', 'inherit', 'inherit', ...files] });

@@ -79,8 +79,8 @@ export class ConfinedWorld {
   }
 
   /** Runs a program of the workspace in a terminal of its own. Its whole output is `stdout`. */
-  inTerminal(argv: readonly string[]): Promise<Ran> {
-    return this.#run(this.#processes, argv, { bounds: {}, cwd: this.workspace, terminal: { rows: 24, cols: 80 } });
+  inTerminal(argv: readonly string[], bounds: Partial<SandboxBounds> = {}): Promise<Ran> {
+    return this.#run(this.#processes, argv, { bounds, cwd: this.workspace, terminal: { rows: 24, cols: 80 } });
   }
 
   /** Another server, which runs from this installation. Its `run` returns the exit code of a script. */
@@ -103,7 +103,8 @@ export class ConfinedWorld {
     const output = { stdout: '', stderr: '' };
     const env = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: '/nonexistent', LANG: 'C.UTF-8' };
     const spec = { argv, cwd, env, bounds: bounds === null ? null : this.bounds(bounds), owner: ['test'], input: false, terminal };
-    const running = await processes.start(spec, (stream, bytes) => {
+    const serve = bounds?.managedNetwork === true ? { serve: () => {} } : {};
+    const running = await processes.start({ ...spec, ...serve }, (stream, bytes) => {
       output[stream] += bytes.toString();
     });
     const { exitCode } = await running.ended;

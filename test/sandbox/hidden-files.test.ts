@@ -110,6 +110,29 @@ test('a command that fails in the folder of such a link reads why', async () => 
   expect(stderr).toMatch(/heddle: commands in the sandbox cannot create, .*work\/one\.env, because these symbolic links lead to what/);
 });
 
+test('a link to a folder is followed if the pattern has its name, and not by a wildcard; it stays then', async () => {
+  const names = ['shared/s.env', 'other/o.env', 'pkg/c/conf/c.env', 'pkg/c/plain.env', 'pkg/c/conf/in/deep.env', 'shared/in/deep.env'];
+  for (const name of names) world.file(`work/${name}`, name);
+  world.file('outside/conf/out.env', 'out');
+  for (const folder of ['a', 'b', 'd', 'e']) mkdirSync(join(world.workspace, 'pkg', folder));
+  symlinkSync('../../shared', join(world.workspace, 'pkg/a/conf'));
+  symlinkSync(join(world.outside, 'conf'), join(world.workspace, 'pkg/b/conf'));
+  symlinkSync('.', join(world.workspace, 'pkg/d/conf'));
+  symlinkSync('nowhere', join(world.workspace, 'pkg/e/conf'));
+  symlinkSync('../../other', join(world.workspace, 'pkg/e/others'));
+  const all = [...names, '../outside/conf/out.env', 'pkg/a/conf/s.env', 'pkg/b/conf/out.env', 'pkg/e/others/o.env'];
+  const unseen = ['shared/s.env', '../outside/conf/out.env', 'pkg/a/conf/s.env', 'pkg/b/conf/out.env', 'pkg/c/conf/c.env'];
+  const seenBy = (...patterns: string[]) => readBy(hiding(below(...patterns)), all);
+  const seen = all.filter((name) => !unseen.includes(name));
+  expect(await seenBy('pkg/*/conf/*.env')).toEqual(seen);
+  expect(await seenBy('**/conf/*.env')).toEqual(seen);
+  const isDeep = (name: string) => name.endsWith('deep.env');
+  expect(await seenBy('**/conf/**/*.env')).toEqual(seen.filter((name) => !isDeep(name)));
+  expect(await seenBy('pkg/*/*/*.env')).toEqual(all.filter((name) => name !== 'pkg/c/conf/c.env'));
+  for (const script of ['rm pkg/a/conf', 'mv pkg/b x', 'ln -sfn ../../other pkg/a/conf'])
+    expect((await world.bash(script, hiding(below('pkg/*/conf/*.env')))).exitCode, script).not.toBe(0);
+});
+
 test('a link to what is hidden by its own path can be removed', async () => {
   world.file('work/sub/own.env', 'secret');
   symlinkSync('sub/own.env', join(world.workspace, 'to-own.env'));
@@ -160,6 +183,51 @@ test('hundreds of matches are hidden, more than the limit are refused with what 
   await expect(findHidden(hidden, { msMax: -1 })).rejects.toThrow(/did not end within.*glob_scan_max_depth/);
   for (let folder = 0; folder < 30; folder++) for (let file = 10; file < 80; file++) world.file(`work/d${folder}/${file}.env`, 'secret');
   await expect(world.bash('true', hiding(patterns))).rejects.toThrow(/hides 2\d\d\d files and folders or more, such as .*\.env/);
+});
+
+test('many matches with any names are hidden like few, and commands are the same user and can do no more', async () => {
+  const odd = ['a b', 'a\nb', 'a\\040b', '#', 'é', "it's", '"', '-', '$x', '\t', '{a}', '%s', '=,'].map(
+    (name) => `odd ${name}/${name}.env`,
+  );
+  const plain = Array.from({ length: 200 }, (_, index) => `plain/${index % 7}/${index}.env`);
+  const inFolders = Array.from({ length: 40 }, (_, index) => `of ${index}/keys/k.txt`);
+  const secrets = [...odd, ...plain, ...inFolders];
+  for (const name of [...secrets, 'plain/1/a.txt', 'odd é/é.txt', 'of 1/k.txt']) world.file(`work/${name}`, name);
+  const [few, many] = [hiding(below('plain/0/0.env')), hiding(below('**/*.env', '*/keys'))];
+  expect(await readBy(many, [...secrets, 'plain/1/a.txt', 'odd é/é.txt', 'of 1/k.txt'])).toEqual([
+    'plain/1/a.txt',
+    'odd é/é.txt',
+    'of 1/k.txt',
+  ]);
+  for (const script of [
+    'echo x > plain/0/0.env',
+    'rm plain/1/1.env',
+    'mv plain other',
+    'mv "of 2" x',
+    'echo x > "of 3/keys/new"',
+    'umount plain/0/0.env',
+  ])
+    expect((await world.bash(script, many)).exitCode, script).not.toBe(0);
+  const facts =
+    'id; cat /proc/self/uid_map | wc -l; grep -E "^(Cap|NoNewPrivs|Seccomp)" /proc/self/status; ls -ln . | head -3; ls /proc/self/fd; unshare -U true; echo $?';
+  expect(await world.bash(facts, many)).toEqual(await world.bash(facts, few));
+  expect((await world.bash('echo new > plain/0/new; cat plain/0/new; rm plain/0/new', many)).stdout).toBe('new\n');
+  expect((await world.bash('exit 7', many)).exitCode).toBe(7);
+});
+
+test('many matches are hidden in a terminal and with a network of its own, by mounts that bubblewrap need not make one by one', async () => {
+  for (let index = 0; index < 150; index++) world.file(`work/${index}.env`, 'secret');
+  world.file('work/plain', 'plain');
+  const bounds = hiding(below('*.env'));
+  const script = 'cat *.env plain 2>/dev/null';
+  expect((await world.inTerminal(['sh', '-c', script], bounds)).stdout).toBe('plain');
+  expect(await world.bash(script, { ...bounds, managedNetwork: true })).toEqual({ exitCode: 1, stdout: 'plain', stderr: '' });
+  const confined = await world.sandbox.confine(
+    { argv: ['true'], cwd: world.workspace, env: {}, terminal: false },
+    world.bounds({ ...bounds, managedNetwork: false }),
+  );
+  await confined.release();
+  expect(confined.argv).not.toContain(join(world.workspace, '1.env'));
 });
 
 test('a depth limits the search', async () => {

@@ -22,10 +22,10 @@ beforeEach(() => {
 
 afterEach(() => world.close());
 
-function runAs(uid: number, script: string) {
+function runAs(uid: number, script: string, ...pattern: string[]) {
   for (const path of [world.workspace, world.home, ...readdirSync(world.home).map((name) => join(world.home, name))])
     chownSync(path, uid, uid);
-  const args = [join(world.base, 'confine.mjs'), world.workspace, world.home, script];
+  const args = [join(world.base, 'confine.mjs'), world.workspace, world.home, script, ...pattern];
   const { status, stdout, stderr } = spawnSync(process.execPath, args, {
     ...(uid === CURRENT ? {} : { uid, gid: uid }),
     encoding: 'utf8',
@@ -55,6 +55,21 @@ describe.each(possible)('as %s', (_name, uid) => {
     expect(readdirSync(world.workspace)).toEqual(['file', expect.stringMatching(/^tmp\./)]);
     expect(statSync(join(world.workspace, 'file'))).toMatchObject({ uid, mode: 0o100755 });
     expect([readdirSync(world.outside), readdirSync(world.home)]).toEqual([[], ['auth.json']]);
+  });
+
+  test('a command can write in /proc unless it is of root, who could change the kernel there', () => {
+    const { stdout } = runAs(uid, '(echo 500 > /proc/self/oom_score_adj) 2> /dev/null && echo written');
+    expect(stdout).toBe(uid === 0 ? '' : 'written\n');
+  });
+
+  test('a command from which many files are hidden keeps its user, works in its root, and sees none of them', () => {
+    for (let index = 0; index < 120; index++) world.file(`work/${index}.env`, 'secret');
+    world.file('work/plain', 'plain');
+    const script = 'id -u; cat *.env plain 2>/dev/null; echo x > file; rm 1.env; mount -o remount,rw / || umount 1.env || unshare -Ur true';
+    const { stdout, status } = runAs(uid, `(${script}) 2> /dev/null`, ':workspace_roots/*.env');
+    expect({ stdout, status }).toEqual({ stdout: `${uid}\nplain`, status: 1 });
+    expect(statSync(join(world.workspace, 'file'))).toMatchObject({ uid });
+    expect(readdirSync(world.workspace)).toContain('1.env');
   });
 });
 

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { chmodSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import type { TurnPartKind } from '../../src/agent/turn/turn-part.ts';
@@ -14,6 +14,7 @@ import { streamTransport } from '../../src/transport/stream-transport.ts';
 import type { WireTap } from '../../src/transport/wire-tap.ts';
 import { tempFolder, writeFiles } from '../config/temp-folder.ts';
 import { CountingIds } from './counting-ids.ts';
+import { emptyDatabase } from './empty-database.ts';
 import { FakeClock } from './fake-clock.ts';
 import { RecordingLog } from './recording-log.ts';
 import { TestClient } from './test-client.ts';
@@ -27,7 +28,7 @@ base_url = "http://127.0.0.1:9"
 `;
 
 export interface TestServerOptions {
-  /** The folder of another server, to share its home or to use it after that server. */
+  /** The folder of another server, to share its home or to use it after that server. Absent: a new one, with an empty database. */
   folder?: string;
   /** Files of the folder, `home/` and `work/`. */
   files?: Record<string, string>;
@@ -97,7 +98,9 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
   const home = join(folder, 'home');
   const cwd = join(folder, 'work');
   for (const path of [home, cwd]) mkdirSync(path, { recursive: true });
-  writeFiles(folder, { 'home/config.toml': options.config ?? CONFIG, ...options.files });
+  const database = options.folder === undefined ? { 'home/heddle.db': await emptyDatabase() } : {};
+  writeFiles(folder, { ...database, 'home/config.toml': options.config ?? CONFIG, ...options.files });
+  if (options.folder === undefined) chmodSync(join(home, 'heddle.db'), 0o600);
   const { clock = new FakeClock(), ids = new CountingIds() } = options;
   const model = options.model ?? new TestModel();
   const log = new RecordingLog();

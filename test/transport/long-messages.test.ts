@@ -1,4 +1,8 @@
 import { expect, test } from 'vitest';
+import { JsonWriter } from '../../src/transport/json-writer.ts';
+import { LongMessage } from '../../src/transport/long-message.ts';
+import { RequestIds } from '../../src/transport/request-ids.ts';
+import type { Transport } from '../../src/transport/transport.ts';
 import { text } from '../support/test-client.ts';
 import { startServer } from '../support/test-server.ts';
 
@@ -40,4 +44,91 @@ test('a long message that is not JSON is skipped, and the client is still served
   const { client } = await startServer();
   client.input.write(`{"id":1,"method":"thread/list","params":{"searchTerm":"${'x'.repeat(2 * MB)}"\n`);
   expect(await client.request('thread/list', {})).toMatchObject({ data: [] });
+});
+
+/** A transport that takes what is written to it when `take` is called, or fails with `fail`. */
+function slowTransport() {
+  const written: string[] = [];
+  const taken: (() => void)[] = [];
+  let fail = (_: Error) => {};
+  const write = (text: string, onTaken: () => void) => {
+    written.push(text);
+    taken.push(onTaken);
+  };
+  const transport: Transport = {
+    listen: () => () => {},
+    pause: () => {},
+    resume: () => {},
+    write: (texts, onTaken) => write(texts.join(' '), onTaken),
+    writeLong: (parts, onTaken) => write(Buffer.concat(parts).toString(), onTaken),
+    backlog: 0,
+    onWriteError: (callback) => {
+      fail = callback;
+    },
+    end: () => {},
+  };
+  const take = () => {
+    for (const onTaken of taken.splice(0)) onTaken();
+  };
+  return { transport, written, take, fail: (error: Error) => fail(error) };
+}
+
+/** Long messages with these texts, and the texts that have been made. */
+function longMessages(...texts: string[]) {
+  const made: string[] = [];
+  const messages = texts.map((text) => {
+    const make = async () => {
+      made.push(text);
+      return [Buffer.from(text)];
+    };
+    return new LongMessage(make, text.length);
+  });
+  return { messages, made };
+}
+
+const round = () => new Promise((resolve) => setImmediate(resolve));
+
+test('the text of a long message is made when everything before it has been taken', async () => {
+  const { transport, written, take } = slowTransport();
+  const { messages, made } = longMessages('first', 'second');
+  const writer = new JsonWriter(transport, { ids: new RequestIds(), tap: null });
+  for (const message of ['a', ...messages, 'b', 'c']) writer.send(message);
+  for (const expected of [['a', 'first'], ['second'], ['b c']]) {
+    await round();
+    await round();
+    expect([written.splice(0), made.splice(0)]).toEqual([expected, expected.filter((text) => text.length > 3)]);
+    take();
+  }
+});
+
+test('a client that goes while a long message is written leaves nothing to wait for', async () => {
+  const { transport, written, fail } = slowTransport();
+  const { messages, made } = longMessages('first', 'second');
+  const writer = new JsonWriter(transport, { ids: new RequestIds(), tap: null });
+  for (const message of messages) writer.send(message);
+  await round();
+  const flushed = writer.flushed();
+  fail(new Error('broken pipe'));
+  await flushed;
+  expect([written, made]).toEqual([['first'], ['first']]);
+});
+
+test('connections that write a long message at the same time share its text, and a later one makes it again', async () => {
+  const { messages, made } = longMessages('text');
+  const [one, other] = [slowTransport(), slowTransport()];
+  const writers = [one, other].map(({ transport }) => new JsonWriter(transport, { ids: new RequestIds(), tap: null }));
+  const send = async () => {
+    for (const writer of writers) writer.send(messages[0] ?? '');
+    await round();
+    for (const { take } of [one, other]) take();
+    await round();
+  };
+  await send();
+  expect(made).toEqual(['text']);
+  await send();
+  expect(made).toEqual(['text', 'text']);
+  expect([one.written, other.written]).toEqual([
+    ['text', 'text'],
+    ['text', 'text'],
+  ]);
 });

@@ -3,9 +3,9 @@ import { configuredSandboxPolicy } from '../../config/configured-sandbox-policy.
 import { allowedSandboxMode } from '../../config/requirements/requirements.ts';
 import { isSandboxAsStrict } from '../../config/strictness/strictest-first.ts';
 import { networkLimits } from '../../policy/network/network-limits.ts';
-import { sandboxModeOf } from '../../policy/permissions/check-required.ts';
 import { narrowerSandbox } from '../../policy/permissions/narrower-sandbox.ts';
 import { managedNetworkRule, type NamedSandbox, unixSocketRule } from '../../policy/permissions/permission-profile.ts';
+import { sandboxModeOf } from '../../policy/permissions/required/check-required.ts';
 import type { SandboxPolicy } from '../../protocol/generated/types.ts';
 import { furtherLimits } from './further-limits.ts';
 import type { ThreadSandbox } from './thread-sandbox.ts';

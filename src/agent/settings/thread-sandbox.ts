@@ -4,6 +4,7 @@ import type { Config } from '../../config/config.ts';
 import { configuredSandboxPolicy } from '../../config/configured-sandbox-policy.ts';
 import { completeSandboxPolicy } from '../../policy/permissions/complete-sandbox-policy.ts';
 import { defaultPermissionProfile, permissionProfile, permissionProfileIds } from '../../policy/permissions/permission-profile.ts';
+import { withRequiredHidden } from '../../policy/permissions/required/required-hidden.ts';
 import type { SandboxMode, TurnStartParams } from '../../protocol/generated/types.ts';
 import type { ThreadSettings } from '../../store/thread-store.ts';
 
@@ -28,10 +29,14 @@ export interface SandboxSources {
 }
 
 /**
- * The sandbox of a thread: from the request, else from the kept settings, else from the configuration. If a permission profile
+ * The sandbox of a thread, with what the administrator hides: from the request, else from the kept settings, else from the configuration. If a permission profile
  * was kept without its sandbox policy, the configuration defines the profile.
  */
-export function threadSandbox({ overrides, requested, last, config }: SandboxSources): ThreadSandbox {
+export function threadSandbox(sources: SandboxSources): ThreadSandbox {
+  return withRequiredHidden(chosenSandbox(sources), sources.config);
+}
+
+function chosenSandbox({ overrides, requested, last, config }: SandboxSources): ThreadSandbox {
   const workspaceRoots = normalRoots(overrides.runtimeWorkspaceRoots ?? last.workspaceRoots ?? []);
   const withRoots = (sandbox: Pick<ThreadSandbox, 'sandboxPolicy' | 'permissionProfile' | 'hidden'>) => ({ ...sandbox, workspaceRoots });
   if (overrides.permissions) return withRoots(permissionProfile(config, overrides.permissions));
@@ -55,10 +60,11 @@ export function turnSandbox(
 ): Partial<ThreadSandbox> {
   const roots = params.runtimeWorkspaceRoots ? { workspaceRoots: normalRoots(params.runtimeWorkspaceRoots) } : {};
   const limits = { ...(settings.limits && { limits: null }), ...(settings.hidden && { hidden: null }) };
-  if (params.permissions) return { ...roots, ...limits, ...permissionProfile(config, params.permissions) };
+  if (params.permissions) return withRequiredHidden({ ...roots, ...limits, ...permissionProfile(config, params.permissions) }, config);
   if (!params.sandboxPolicy) return roots;
   const policy = completeSandboxPolicy(params.sandboxPolicy);
-  return { ...roots, ...limits, sandboxPolicy: policy, ...(settings.permissionProfile === undefined ? {} : { permissionProfile: null }) };
+  const profile = settings.permissionProfile === undefined ? {} : { permissionProfile: null };
+  return withRequiredHidden({ ...roots, ...limits, sandboxPolicy: policy, ...profile }, config);
 }
 
 /** The roots of a workspace, without `.`, `..` and slashes at the end, each once, in their order. Links stay: they may lead elsewhere later. */

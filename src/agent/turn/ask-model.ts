@@ -112,6 +112,10 @@ function noteModel(run: RunningTurn, toModel: string): void {
 /** Tells clients, once in the thread, that a parameter was left out. Another message about it is news only if another value was refused. */
 function noteLeftOut(run: RunningTurn, { parameter, message }: Extract<ModelEvent, { type: 'leftOut' }>): void {
   if (!run.deps.isNews(['leftOut', run.turn.settings.model, parameter, message])) return;
+  warn(run, message);
+}
+
+function warn(run: RunningTurn, message: string): void {
   void commit(run, { announce: [{ method: 'warning', params: { threadId: run.deps.threadId, message } }] });
 }
 
@@ -150,8 +154,10 @@ async function readEvents(run: RunningTurn, reading: ResponseReading): Promise<M
     if (limit !== null) return { ended: 'failed', error: tooLong(limit) };
     const ended = take(run, event, reading);
     if (ended !== null) return ended;
-    const backlog = outbox.caughtUp() ?? drained();
-    if (backlog !== null) await orAborted(backlog, signal);
+    const unstored = outbox.caughtUp();
+    if (unstored !== null) await orAborted(unstored, signal);
+    const unread = drained();
+    if (unread !== null) await orAborted(unread, signal);
   }
   if (run.sequence.failure !== null) throw run.sequence.failure.error;
   if (!signal.aborted) return { ended: 'failed', error: otherError('The response stopped before it was complete.') };
@@ -172,6 +178,9 @@ function take(run: RunningTurn, event: ModelEvent, reading: ResponseReading): Mo
       return null;
     case 'leftOut':
       noteLeftOut(run, event);
+      return null;
+    case 'saidNothing':
+      warn(run, event.message);
       return null;
     case 'moderated':
       void commit(run, { announce: [{ method: 'turn/moderationMetadata', params: { ...idsOf(run), metadata: event.metadata } }] });

@@ -20,3 +20,17 @@ export function readProcLink(path: ProcPath): string {
 export function namesInProc(path: '/proc' | ProcPath): string[] {
   return readdirSync(path);
 }
+
+let own: { uid: number; gid: number } | null = null;
+
+/** The user and group of this process. Returns null where there is no /proc. The link /proc/self itself always belongs to root. */
+export function ownUser(): { uid: number; gid: number } | null {
+  own ??= readOwnUser();
+  return own;
+}
+
+function readOwnUser(): typeof own {
+  const status = readProc('/proc/self/status') ?? '';
+  const [uid, gid] = [/^Uid:\s+\d+\s+(\d+)/m, /^Gid:\s+\d+\s+(\d+)/m].map((effective) => effective.exec(status)?.[1]);
+  return uid === undefined || gid === undefined ? null : { uid: Number(uid), gid: Number(gid) };
+}

@@ -1,10 +1,11 @@
+import type { JsonObject } from '../../base/json-value.ts';
 import type { Config } from '../config.ts';
 import { ConfigError, type LocatedWarning } from '../config-error.ts';
 import { findFeature } from '../features/feature-list.ts';
 import { isUnservedFeature } from '../keys/unserved-keys.ts';
 import { emptyTable, isTable, mergeTables, valueAt } from '../layers/config-table.ts';
 import { SETTINGS, type SettingName } from '../settings.ts';
-import { REQUIREMENT_LISTS, type Requirements, requiredValue } from './requirements.ts';
+import { DENIED_KEYS, REQUIREMENT_LISTS, type Requirements, requiredValue } from './requirements.ts';
 
 /** Returns the warnings about settings that the administrator does not allow, and about limits that heddle does not enforce. */
 export function requirementWarnings(config: Config): LocatedWarning[] {
@@ -22,9 +23,17 @@ export function requirementWarnings(config: Config): LocatedWarning[] {
 
 /** The keys of the file that limit nothing. A feature that heddle does not have is off, as one that it always has is on. */
 function unenforced({ source, features }: Requirements): string[] {
-  const keys = Object.keys(source.config).filter((key) => key !== 'features' && !Object.hasOwn(REQUIREMENT_LISTS, key));
+  const isServed = (key: string) => key === 'features' || key === 'permissions' || Object.hasOwn(REQUIREMENT_LISTS, key);
+  const keys = Object.keys(source.config).filter((key) => !isServed(key));
   const names = Object.entries(features ?? {}).filter(([name, enabled]) => findFeature(name) === null && isUnservedFeature(name, enabled));
-  return [...keys, ...names.map(([name]) => `features.${name}`)];
+  return [...keys, ...unenforcedPermissions(source.config), ...names.map(([name]) => `features.${name}`)];
+}
+
+function unenforcedPermissions({ permissions }: JsonObject): string[] {
+  if (!isTable(permissions)) return [];
+  const others = Object.keys(permissions).filter((key) => key !== 'filesystem');
+  const files = Object.keys(isTable(permissions.filesystem) ? permissions.filesystem : {}).filter((key) => !DENIED_KEYS.includes(key));
+  return [...others.map((key) => `permissions.${key}`), ...files.map((key) => `permissions.filesystem.${key}`)];
 }
 
 /** Returns an error for each setting whose value the administrator does not allow, so that another one counts. */

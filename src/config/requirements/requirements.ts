@@ -21,6 +21,10 @@ export interface Requirements {
   webSearchModes: readonly WebSearchMode[] | null;
   /** Whether these features are on or off, by their names. */
   features: Readonly<Record<string, boolean>> | null;
+  /** Paths and patterns that no model and no command of one may read, as the file has them. With any, no sandbox mode is without a sandbox. */
+  deniedReads: readonly string[];
+  /** The most names below the first folder of a pattern that the search for files goes through. Null: all. */
+  deniedDepthMax: number | null;
   /** The file. */
   source: Layer;
 }
@@ -31,6 +35,8 @@ export const NO_REQUIREMENTS: Requirements = {
   sandboxModes: null,
   webSearchModes: null,
   features: null,
+  deniedReads: [],
+  deniedDepthMax: null,
   source: emptyLayer('', { type: 'system', file: '' }),
 };
 
@@ -42,16 +48,25 @@ export const REQUIREMENT_LISTS = {
   allowed_web_search_modes: 'web_search',
 } as const satisfies Record<string, SettingName>;
 
+/** The keys of `[permissions.filesystem]` that heddle enforces. */
+const DEPTH = 'glob_scan_max_depth';
+export const DENIED_KEYS: readonly string[] = ['deny_read', DEPTH];
+
+const DENIED_MAX = 200;
+const SANDBOX_MODES: readonly SandboxMode[] = ['read-only', 'workspace-write', 'danger-full-access'];
+
 /** Reads the limits of a requirements.toml. Throws a ConfigError if one is invalid: a limit must not be lost. */
 export function readRequirements(source: Layer): Requirements {
   const { config } = source;
   const modes = readList(source, 'allowed_web_search_modes');
+  const denied = readDenied(source);
   return {
     approvalPolicies: readList(source, 'allowed_approval_policies'),
     reviewers: withBothNames(readList(source, 'allowed_approvals_reviewers')),
-    sandboxModes: readList(source, 'allowed_sandbox_modes'),
+    sandboxModes: modesWithSandbox(source, readList(source, 'allowed_sandbox_modes'), denied),
     webSearchModes: modes === null ? null : [...new Set([...modes.filter((mode) => mode !== null), 'disabled' as const])],
     features: readFeatures(source, config.features),
+    ...denied,
     source,
   };
 }
@@ -65,6 +80,36 @@ function readList<Key extends ListName>(source: Layer, key: Key): SettingValue<(
     throw new ConfigError(`${key}: expected a list whose elements are each ${expected}`, source.locate([key]));
   }
   return elements as SettingValue<(typeof REQUIREMENT_LISTS)[Key]>[];
+}
+
+type Denied = Pick<Requirements, 'deniedReads' | 'deniedDepthMax'>;
+
+/** `[permissions.filesystem]`. The syntax of the patterns is checked where they are used. */
+function readDenied(source: Layer): Denied {
+  const permissions = source.config.permissions ?? emptyTable();
+  const files = isTable(permissions) ? (permissions.filesystem ?? emptyTable()) : null;
+  if (!isTable(files)) throw new ConfigError('permissions: expected a table with a table `filesystem`', source.locate(['permissions']));
+  const { deny_read: paths = [], [DEPTH]: depth = null } = files;
+  const at = ['permissions', 'filesystem'];
+  const texts = Array.isArray(paths) ? paths.filter((path) => typeof path === 'string' && path !== '') : null;
+  if (!Array.isArray(paths) || texts?.length !== paths.length || paths.length > DENIED_MAX) {
+    const expected = `permissions.filesystem.deny_read: expected a list of at most ${DENIED_MAX} paths and patterns`;
+    throw new ConfigError(expected, source.locate([...at, 'deny_read']));
+  }
+  if (depth !== null && !(typeof depth === 'number' && Number.isSafeInteger(depth) && depth > 0))
+    throw new ConfigError(`permissions.filesystem.${DEPTH}: expected a whole number above 0`, source.locate([...at, DEPTH]));
+  return { deniedReads: texts as string[], deniedDepthMax: depth };
+}
+
+/** Files can be hidden only in a sandbox. */
+function modesWithSandbox(source: Layer, modes: readonly SandboxMode[] | null, { deniedReads }: Denied): readonly SandboxMode[] | null {
+  if (deniedReads.length === 0) return modes;
+  const left = (modes ?? SANDBOX_MODES).filter((mode) => mode !== 'danger-full-access');
+  if (left.length > 0) return left;
+  throw new ConfigError(
+    'allowed_sandbox_modes: with permissions.filesystem.deny_read, expected "read-only" or "workspace-write"',
+    source.locate(['allowed_sandbox_modes']),
+  );
 }
 
 /** The guardian has two names. */

@@ -1,3 +1,5 @@
+import type { Threads } from '../../agent/threads.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { Env } from '../../base/env.ts';
 import type { Ids } from '../../base/ids.ts';
 import type { Config } from '../../config/config.ts';
@@ -7,15 +9,19 @@ import type {
   ExternalAgentConfigMigrationItem,
   ExternalAgentConfigWantedItem,
 } from '../../protocol/generated/types.ts';
+import type { ThreadStore } from '../../store/thread-store.ts';
 import type { ConfigWriter } from '../config-writing/config-writer.ts';
 import { agentsMdImporter } from './agents-md-importer.ts';
-import { type Found, type Importer, type ItemType, type Outcome, type Refused, SourceError } from './found.ts';
+import { commandsImporter } from './commands-importer.ts';
+import { type Asked, type Found, type Importer, type ItemType, type Outcome, type Refused, SourceError } from './found.ts';
 import { hooksImporter } from './hooks-importer.ts';
 import { mcpServersImporter } from './mcp-servers-importer.ts';
 import { StateFile } from './read-source.ts';
 import { homeScope, projectScope, type Scope, userHomeOf } from './scope.ts';
+import { sessionsImporter } from './sessions-importer.ts';
 import { settingsImporter } from './settings-importer.ts';
 import { skillsImporter } from './skills-importer.ts';
+import { subagentsImporter } from './subagents-importer.ts';
 import { whyRefused } from './take-each.ts';
 
 export interface ExternalAgentDeps {
@@ -24,9 +30,17 @@ export interface ExternalAgentDeps {
   /** The server's own environment. */
   env: Env;
   ids: Ids;
+  clock: Clock;
+  threads: Pick<Threads, 'import'>;
+  store: Pick<ThreadStore, 'getThread'>;
   config: (cwd?: string | null) => Promise<Config>;
   configWriter: ConfigWriter;
 }
+
+/** The most names in one item. */
+const NAMES_MAX = 500;
+
+type DetectOptions = { includesHome: boolean; cwds: readonly string[] } & Omit<Asked, 'names'>;
 
 const EMPTY: ExternalAgentConfigDetails = { plugins: [], skills: [], sessions: [], mcpServers: [], hooks: [], subagents: [], commands: [] };
 
@@ -38,19 +52,27 @@ export class ExternalAgent {
 
   constructor(deps: ExternalAgentDeps) {
     this.#deps = deps;
-    const importers = [settingsImporter(deps), mcpServersImporter(deps), hooksImporter(deps), skillsImporter(deps.ids), agentsMdImporter];
-    this.#importers = importers;
+    this.#importers = [
+      settingsImporter(deps),
+      mcpServersImporter(deps),
+      hooksImporter(deps),
+      skillsImporter(deps.ids),
+      agentsMdImporter,
+      commandsImporter,
+      subagentsImporter(deps),
+      sessionsImporter(deps),
+    ];
   }
 
-  /** Finds the settings that can be taken from the home folder and from the projects of these folders, each once. Only reads. */
-  async detect({ includesHome, cwds }: { includesHome: boolean; cwds: readonly string[] }): Promise<ExternalAgentConfigMigrationItem[]> {
+  /** Finds what can be taken from the home folder and from the projects of these folders, each once. Only reads. */
+  async detect({ includesHome, cwds, ...limits }: DetectOptions): Promise<ExternalAgentConfigMigrationItem[]> {
     const homes = this.#homes();
     const scopes = [...(includesHome ? [homeScope(homes)] : []), ...cwds.map((cwd) => projectScope(cwd, homes))];
     const distinct = new Map(scopes.filter((scope) => scope !== null).map((scope) => [scope.cwd, scope]));
     const items: ExternalAgentConfigMigrationItem[] = [];
     for (const scope of distinct.values()) {
       for (const importer of this.#importers) {
-        const found = await lookOr(importer, scope, () => null);
+        const found = await lookOr(importer, { scope, asked: { names: [], ...limits } }, () => null);
         if (found !== null && found.names.length > 0) items.push(migrationItem(importer, scope, found));
       }
     }
@@ -58,7 +80,8 @@ export class ExternalAgent {
   }
 
   /** Takes what an item names, or all of its type. Never rejects for what cannot be taken: it is a failure in the result. */
-  async take({ itemType, cwd = null, details }: ExternalAgentConfigWantedItem): Promise<ExternalAgentConfigImportTypeResult> {
+  async take(item: ExternalAgentConfigWantedItem, originator: string | null): Promise<ExternalAgentConfigImportTypeResult> {
+    const { itemType, cwd = null, details } = item;
     const refuse = (message: string, failureStage: Refused['failureStage']): Outcome => ({
       taken: [],
       refused: [{ source: cwd, message, failureStage }],
@@ -68,8 +91,11 @@ export class ExternalAgent {
     const scope = cwd === null ? homeScope(this.#homes()) : projectScope(cwd, this.#homes());
     if (scope === null)
       return result(itemType, cwd, refuse(cwd === null ? 'the home folder is not known' : 'there is no such folder', 'read'));
-    const wanted = importer.details === null ? [] : (details?.[importer.details] ?? []).map(({ name }) => name);
-    return result(itemType, scope.cwd, await takeFrom(importer, scope, wanted));
+    const named = importer.details === null ? [] : (details?.[importer.details] ?? []);
+    const names = named.map((one) => ('path' in one ? one.path : one.name));
+    if (names.length > NAMES_MAX) return result(itemType, scope.cwd, refuse(`it names more than ${NAMES_MAX}`, 'select'));
+    const asked = { names, sessionsMax: null, sessionDaysMax: null };
+    return result(itemType, scope.cwd, await takeFrom(importer, { scope, asked, originator }));
   }
 
   #homes() {
@@ -79,8 +105,12 @@ export class ExternalAgent {
   }
 }
 
-function migrationItem({ itemType, details }: Importer, { cwd }: Scope, { description, names }: Found): ExternalAgentConfigMigrationItem {
-  const named = details === null ? null : { ...EMPTY, [details]: names.map((name) => ({ name })) };
+function migrationItem(
+  { itemType, details }: Importer,
+  { cwd }: Scope,
+  { description, names, sessions }: Found,
+): ExternalAgentConfigMigrationItem {
+  const named = details === null ? null : { ...EMPTY, [details]: sessions ?? names.map((name) => ({ name })) };
   return { itemType, description, cwd, details: named };
 }
 
@@ -93,21 +123,25 @@ export function byType(results: readonly ExternalAgentConfigImportTypeResult[]):
   });
 }
 
-async function lookOr<T>(importer: Importer, scope: Scope, otherwise: (problem: SourceError) => T) {
+async function lookOr<T>(importer: Importer, { scope, asked }: { scope: Scope; asked: Asked }, otherwise: (problem: SourceError) => T) {
   try {
-    return await importer.look(scope);
+    return await importer.look(scope, asked);
   } catch (error) {
     if (error instanceof SourceError) return otherwise(error);
     throw error;
   }
 }
 
-async function takeFrom(importer: Importer, scope: Scope, wanted: readonly string[]): Promise<Outcome> {
+async function takeFrom(
+  importer: Importer,
+  { scope, asked, originator }: { scope: Scope; asked: Asked; originator: string | null },
+): Promise<Outcome> {
+  const { names: wanted } = asked;
   const failed = ({ message }: { message: string }, failureStage: Refused['failureStage']): Outcome => ({
     taken: [],
     refused: [{ source: null, message, failureStage }],
   });
-  const found = await lookOr(importer, scope, (problem) => failed(problem, 'read'));
+  const found = await lookOr(importer, { scope, asked }, (problem) => failed(problem, 'read'));
   if (found === null) return { taken: [], refused: [] };
   if ('taken' in found) return found;
   const isWanted = (name: string | null) => wanted.length === 0 || name === null || wanted.includes(name);
@@ -116,7 +150,7 @@ async function takeFrom(importer: Importer, scope: Scope, wanted: readonly strin
   const refused = found.refused.filter(({ source }) => isWanted(source) || source?.includes('/') === true);
   if (names.length === 0) return { taken: [], refused };
   try {
-    const outcome = await found.take(names);
+    const outcome = await found.take(names, originator);
     return { taken: outcome.taken, refused: [...refused, ...outcome.refused] };
   } catch (error) {
     return { taken: [], refused: [...refused, ...failed({ message: whyRefused(error) }, 'write').refused] };

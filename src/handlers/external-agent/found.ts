@@ -2,13 +2,14 @@ import type {
   ExternalAgentConfigImportItemTypeFailure,
   ExternalAgentConfigImportItemTypeSuccess,
   ExternalAgentConfigMigrationItemType,
+  ExternalAgentConfigSession,
 } from '../../protocol/generated/types.ts';
 import type { Scope } from './scope.ts';
 
 export type ItemType = ExternalAgentConfigMigrationItemType;
 
-/** Something of another agent that heddle has taken. */
-export type Taken = Pick<ExternalAgentConfigImportItemTypeSuccess, 'source' | 'target' | 'title'>;
+/** Something of another agent that heddle has taken. `cwd`: if it is not that of the item. */
+export type Taken = Pick<ExternalAgentConfigImportItemTypeSuccess, 'source' | 'target' | 'title'> & { cwd?: string };
 
 /** Something of another agent that heddle does not take, and why. */
 export type Refused = Pick<ExternalAgentConfigImportItemTypeFailure, 'source' | 'message' | 'failureStage'>;
@@ -24,18 +25,29 @@ export interface Found {
   description: string;
   /** The names of what can be taken. */
   names: string[];
+  /** For sessions: what they are. Their names are their paths. */
+  sessions?: ExternalAgentConfigSession[];
   refused: Refused[];
-  /** Takes what has these names. Never replaces anything of the user's. */
-  take(names: readonly string[]): Promise<Outcome>;
+  /** Takes what has these names. Never replaces anything of the user's. `originator`: the name of the client. */
+  take(names: readonly string[], originator: string | null): Promise<Outcome>;
+}
+
+/** What is asked for. */
+export interface Asked {
+  /** Empty: everything. */
+  names: readonly string[];
+  /** The most sessions to find, and how old they may be. Null: not said. */
+  sessionsMax: number | null;
+  sessionDaysMax: number | null;
 }
 
 /** A type of settings that heddle can take from another agent. */
 export interface Importer {
   itemType: ItemType;
   /** The member of an item's details that has the names. Null: an item of this type is one thing. */
-  details: 'skills' | 'mcpServers' | 'hooks' | null;
+  details: 'skills' | 'mcpServers' | 'hooks' | 'sessions' | 'subagents' | 'commands' | null;
   /** Resolves with null if there is nothing. Rejects with a SourceError if the source cannot be read. */
-  look(scope: Scope): Promise<Found | null>;
+  look(scope: Scope, asked: Asked): Promise<Found | null>;
 }
 
 /** A file of another agent cannot be used. The message names it. */

@@ -28,6 +28,8 @@ export interface Scope {
   hooks: { target: string; isHome: boolean };
   /** The other agent's own folder. */
   folder: string;
+  /** The folder of the files with roles of agents. */
+  agents: { target: string };
 }
 
 interface Homes {
@@ -50,6 +52,7 @@ export function homeScope({ home, env, state }: Homes): Scope | null {
     agentsMd: { source: join(folder, 'CLAUDE.md'), target: join(home, 'AGENTS.md') },
     skills: { source: join(folder, 'skills'), target: join(home, 'skills') },
     hooks: { target: join(home, HOOKS_FILE), isHome: true },
+    agents: { target: join(home, 'agents') },
   };
 }
 
@@ -69,6 +72,7 @@ export function projectScope(cwd: string, { home, state }: Homes): Scope | null 
     agentsMd: { source: join(root, 'CLAUDE.md'), target: join(root, 'AGENTS.md') },
     skills: { source: join(folder, 'skills'), target: join(root, '.agents', 'skills') },
     hooks: { target: isHome ? join(home, HOOKS_FILE) : hooks, isHome },
+    agents: { target: join(dirname(hooks), 'agents') },
   };
 }
 

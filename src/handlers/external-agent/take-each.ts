@@ -1,5 +1,6 @@
 import { whyNotWritten } from '../../files/why-not-written.ts';
 import { RpcError } from '../../protocol/rpc-error.ts';
+import { StoreError } from '../../store/store-error.ts';
 import { type Outcome, SourceError, type Taken, TakenError } from './found.ts';
 
 /** Takes one after another. One that cannot be taken is refused, and the others go on. */
@@ -17,7 +18,8 @@ export async function takeEach(names: readonly string[], take: (name: string) =>
 
 /** The reason in an error that is expected when something is written. Throws any other one. */
 export function whyRefused(error: unknown): string {
-  if (error instanceof RpcError || error instanceof TakenError || error instanceof SourceError) return error.message;
+  if (error instanceof RpcError || error instanceof TakenError || error instanceof SourceError || error instanceof StoreError)
+    return error.message;
   const why = whyNotWritten(error);
   if (why === null) throw error;
   return why;

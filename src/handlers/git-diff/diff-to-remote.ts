@@ -1,15 +1,17 @@
+import { canSwitchOff, filterNames, OBEYS_SETTINGS } from '../../git/safe-git-env.ts';
 import type { GitDiffToRemoteResponse } from '../../protocol/generated/types.ts';
-import { filterNames } from './safe-git-env.ts';
 
-/** Runs a shell script with git in a sandbox. Resolves with its output; null: it failed, or printed too much. */
+/**
+ * Runs a shell script with git in a sandbox, in which it can write only to $TMPDIR. Resolves with its output; null: it failed, or printed
+ * too much.
+ */
 export type RunGit = (script: string, args: readonly string[], filters: readonly string[]) => Promise<string | null>;
 
 /** How many branches of remotes are compared. */
 const CANDIDATES_MAX = 30;
 const SHA = /^[0-9a-f]{40,64}$/;
 
-/** Git before 2.31 does not read the settings that keep it from starting programs. */
-const CONFIG_KEYS = `[ "$(git config core.hooksPath)" = /dev/null ] || { echo 'it needs git 2.31 or later' >&2; exit 1; }
+const CONFIG_KEYS = `${OBEYS_SETTINGS} || { echo 'this git does not take the settings that keep it from starting programs' >&2; exit 1; }
 git config -z --name-only --list`;
 const REFS = `git symbolic-ref -q --short HEAD || echo
 git rev-parse -q --verify '@{upstream}^{commit}' || echo
@@ -17,22 +19,44 @@ git for-each-ref --count=2000 --sort=-committerdate '--format=%(objectname) %(re
 const DISTANCES = `git rev-parse -q --verify HEAD >/dev/null || { echo 'it has no commit yet' >&2; exit 1; }
 for sha; do git rev-list --count "$sha..HEAD" -- || exit; done`;
 
-const FORMAT = '--no-color --binary --no-ext-diff --no-textconv --no-relative --src-prefix=a/ --dst-prefix=b/';
-/** Submodules are compared by their commits: looking into one would run git with its configuration. */
-const DIFF = `git diff ${FORMAT} --ignore-submodules=dirty --submodule=short "$1" -- || exit
-git ls-files -z --others --exclude-standard | xargs -0 -n 1 git diff ${FORMAT} --no-index -- /dev/null 2>/dev/null
-exit 0`;
+/** The path of a name that git tracks in no folder. */
+const OF_GIT = '.[gG][iI][tT]';
+/**
+ * The lines of `git update-index --index-info` that add the paths in "$@" as empty files, whose content is "$empty". What they are, `git diff`
+ * sees in the working tree. Left out are nested repositories, whose paths end with a slash, and what git refuses to track.
+ */
+const ADD = `for path; do case /$path/ in *//|*/${OF_GIT}/*) ;; *) printf "100644 $empty 0\\t%s\\000" "$path" ;; esac; done`;
+/**
+ * Untracked files are added to a copy of the index, so that git needs as many processes for all of them as for one. The copy keeps the time
+ * of the index, from which git knows the files whose times do not tell whether they have changed. Submodules are compared by their
+ * commits: looking into one would run git with its configuration. After $2 bytes, git ends.
+ */
+const DIFF = `index=$(git rev-parse --git-path index) && empty=$(git hash-object --stdin </dev/null) || exit
+folder=$(mktemp -d) && trap 'rm -rf "$folder"' EXIT || exit
+git ls-files -z --others --exclude-standard >"$folder/paths" || exit
+export empty GIT_INDEX_FILE="$folder/index"
+{ [ ! -e "$index" ] || cp -p -- "$index" "$GIT_INDEX_FILE"; } || exit
+xargs -0 sh -c '${ADD}' sh <"$folder/paths" >"$folder/added" || exit
+git -c core.protectHFS=false -c core.protectNTFS=false update-index -z --index-info <"$folder/added" || exit
+{ git diff --no-color --binary --no-ext-diff --no-textconv --src-prefix=a/ --dst-prefix=b/ --ignore-submodules=dirty --submodule=short "$1" --
+echo $? >"$folder/exit"; } | head -c "$2"
+[ "$(cat "$folder/exit")" -eq 0 ]`;
 
 /** Compares a working tree with the nearest commit that a remote is known to have. Null: there is none, or git fails. */
-export async function diffToRemote(run: RunGit): Promise<GitDiffToRemoteResponse | null> {
+export async function diffToRemote(
+  run: RunGit,
+  { bytesMax }: { bytesMax: number },
+): Promise<GitDiffToRemoteResponse | { problem: string } | null> {
   const keys = await run(CONFIG_KEYS, [], []);
   if (keys === null) return null;
   const filters = filterNames(keys.split('\0'));
+  const left = filters.find((name) => !canSwitchOff(name));
+  if (left !== undefined) return { problem: `its configuration has the filter "${left}", which heddle cannot switch off` };
   const refs = await run(REFS, [], filters);
   const candidates = refs === null ? [] : candidatesIn(refs);
   const distances = candidates.length === 0 ? null : await run(DISTANCES, candidates, filters);
   const sha = distances === null ? null : nearest(candidates, distances);
-  const diff = sha === null ? null : await run(DIFF, [sha], filters);
+  const diff = sha === null ? null : await run(DIFF, [sha, String(bytesMax)], filters);
   return sha === null || diff === null ? null : { sha, diff };
 }
 

@@ -7,7 +7,7 @@ import type { CredentialStore } from '../../mcp/oauth/credential-store.ts';
 import type { McpLogins } from '../../mcp/oauth/mcp-logins.ts';
 import { mcpRequestFailed } from '../../protocol/mcp-errors.ts';
 import { refused } from '../../protocol/rpc-error.ts';
-import type { McpStatusDeps } from '../mcp-server-status.ts';
+import type { McpStatusDeps } from '../mcp-server-status/list.ts';
 import type { MethodTable } from '../method.ts';
 
 export interface OauthDeps extends McpStatusDeps {

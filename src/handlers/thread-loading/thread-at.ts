@@ -19,5 +19,5 @@ export async function threadAt({ store, threads, clients, clock }: ThreadDeps, p
     const message = `${file} is being imported: ${percent} % ${step}.`;
     clients.publish({ connection: caller.id }, 'warning', { threadId: null, message });
   };
-  return (await store.findThreadByPath(file)) ?? threads.import(file, onProgress);
+  return (await store.findThreadByPath(file)) ?? threads.import({ path: file, onProgress });
 }

@@ -12,6 +12,7 @@ import { announceMode } from '../thread-loading/announce-mode.ts';
 import { announceTokens } from '../thread-loading/announce-tokens.ts';
 import { offerTools } from '../thread-loading/offer-tools.ts';
 import { orAbandon } from '../thread-loading/or-abandon.ts';
+import { reloadAnnouncer } from '../thread-loading/reload-announcer.ts';
 import { settingsAnswer } from '../thread-loading/settings-answer.ts';
 import { threadAt } from '../thread-loading/thread-at.ts';
 import { threadRequest } from '../thread-loading/thread-request.ts';
@@ -27,7 +28,9 @@ export function resumeMethods(deps: ThreadDeps) {
       queue: perThread,
       async handle(params, context) {
         const { caller, after } = context;
+        const announceReload = reloadAnnouncer(deps, params, caller);
         const thread = await resumed(deps, params, caller);
+        announceReload(thread);
         const answer = await orAbandon(deps, thread, followed(deps, { thread, params, context }));
         threads.keepLoaded(thread.id);
         after(() => {

@@ -8,13 +8,13 @@ import type { SkillSwitch } from '../../config/skill-switches.ts';
 import { oneLine, parseYaml } from './parse-yaml.ts';
 import { SEARCH_LIMITS, skillFiles } from './skill-files.ts';
 import { type SkillPlace, type SkillSources, skillPlaces } from './skill-places.ts';
+import { splitFrontMatter } from './split-front-matter.ts';
 
 const SKILLS_MAX = 500;
 /** Parsing takes longer than reading: YAML of this size may take some 10 ms. */
 const FRONT_MATTER_BYTES_MAX = 8 * 1024;
 const NAME_LENGTH_MAX = 64;
 const DESCRIPTION_LENGTH_MAX = 1024;
-const FRONT_MATTER = /^\uFEFF?---[ \t]*\r?\n(.*?\n)??---[ \t]*(?:\r?\n|$)/s;
 
 /**
  * A folder with instructions for one kind of task. The model always gets the name and the description, and the contents only when
@@ -119,11 +119,11 @@ async function readSkill(
   } catch (error) {
     return `cannot be read: ${messageOf(error)}`;
   }
-  const found = FRONT_MATTER.exec(head);
+  const found = splitFrontMatter(head);
   if (found === null) return 'no front matter: expected name and description between two lines of ---';
   let matter: unknown;
   try {
-    matter = await parseYaml(found[1] ?? '');
+    matter = await parseYaml(found.yaml);
   } catch (error) {
     return `front matter is not valid YAML: ${messageOf(error).split('\n')[0]}`;
   }

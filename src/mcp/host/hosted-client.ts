@@ -64,6 +64,7 @@ export class HostedClient {
   readonly #deps: HostedClientDeps;
   /** The call that a question of the server belongs to, where the library tells: it asks in the course of the request. */
   readonly #calls = new AsyncLocalStorage<{ call: number; signal: AbortSignal }>();
+  #callsRunning = 0;
   /** The bearer token of the request for each response; empty: it had none. */
   readonly #sentTokens = new WeakMap<Response, string>();
   /** Aborts at the end of the connection: what waits for anybody ends then. */
@@ -110,13 +111,19 @@ export class HostedClient {
     const client = this.#client;
     if (client === null) throw new Error('the server is not connected');
     const onProgress = (progress: Progress) => this.#deps.post({ type: 'progress', call, progress });
-    return this.#calls.run({ call, signal }, () =>
+    const send = () =>
       this.#visits.perform({
         send: () => sendRequest(client, request, { signal, onProgress }),
         accepts: (visit) => this.#isAccepted(visit, { call, signal }),
         signal: AbortSignal.any([signal, this.#closing.signal]),
-      }),
-    );
+      });
+    this.#callsRunning++;
+    try {
+      return await this.#calls.run({ call, signal }, send);
+    } finally {
+      // Otherwise Node would keep the storage for ever, and each promise of the thread would take time for it.
+      if (--this.#callsRunning === 0) this.#calls.disable();
+    }
   }
 
   /** Asks the user to visit an address. */

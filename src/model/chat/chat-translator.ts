@@ -1,10 +1,10 @@
 import { isObject } from '../../base/json-value.ts';
 import type { TokenUsageBreakdown } from '../../protocol/generated/types.ts';
+import { AnswerItems } from '../http/answer/answer-items.ts';
+import { emptyAnswer } from '../http/answer/empty-answer.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import { streamFailure } from '../http/http-failure.ts';
 import type { EventTranslator, ProviderJson, Translation } from '../http/provider-api.ts';
-import { type AnswerPiece, ThinkSplitter } from '../http/think-splitter.ts';
-import { messageText } from '../message-text.ts';
 import type { ModelEvent, ModelRequest } from '../model.ts';
 import { modelFailure } from '../model-failure.ts';
 import { ChatToolCalls } from './chat-tool-calls.ts';
@@ -15,12 +15,6 @@ const INCOMPLETE = new Map([
   ['length', 'the token limit of the model or the server was reached'],
   ['content_filter', 'the provider withheld the rest because of its content (content_filter)'],
 ]);
-
-/** Text that is still streaming: a message or reasoning. */
-interface OpenText {
-  id: string;
-  pieces: string[];
-}
 
 /**
  * Translates the chunks of one Chat Completions response, or a whole response that is not a stream. The API has no items:
@@ -33,9 +27,7 @@ export class ChatTranslator implements EventTranslator {
   readonly #endpoint: Endpoint;
   readonly #calls: ChatToolCalls;
   readonly #request: ModelRequest;
-  readonly #thinking = new ThinkSplitter();
-  #reasoning: OpenText | null = null;
-  #message: OpenText | null = null;
+  readonly #items: AnswerItems;
   #itemsMade = 0;
   #finished = false;
   #usage: TokenUsageBreakdown | null = null;
@@ -43,6 +35,11 @@ export class ChatTranslator implements EventTranslator {
   constructor(endpoint: Endpoint, request: ModelRequest) {
     this.#endpoint = endpoint;
     this.#request = request;
+    this.#items = new AnswerItems({
+      newReasoningId: () => `rs_${this.#itemsMade++}`,
+      newMessage: () => ({ type: 'message', id: `msg_${this.#itemsMade++}`, role: 'assistant', content: [] }),
+      partType: 'reasoning_text',
+    });
     const customNames = new Set(request.tools.filter(({ type }) => type === 'custom').map(({ name }) => name));
     this.#calls = new ChatToolCalls({ customNames, makeId: (number) => newCallId(request, number) });
   }
@@ -68,8 +65,8 @@ export class ChatTranslator implements EventTranslator {
     if (this.#finished) return [{ type: 'completed', usage: this.#usage }];
     if (!said) return [];
     const events: Translation[] = [];
-    this.#answer(this.#thinking.end(), events);
-    if (this.#message === null && !this.#calls.any) return events;
+    this.#items.endAnswer(events);
+    if (this.#items.message === null && !this.#calls.any) return events;
     this.#finish(events);
     return [...events, { type: 'completed', usage: this.#usage }];
   }
@@ -83,7 +80,7 @@ export class ChatTranslator implements EventTranslator {
     }
     const reason = choice.finish_reason;
     if (typeof reason !== 'string' || reason === '') return;
-    this.#answer(this.#thinking.end(), events);
+    this.#items.endAnswer(events);
     const why = INCOMPLETE.get(reason);
     if (why !== undefined) events.push(this.#incomplete(why));
     else if (reason === 'error') events.push(streamFailure(this.#endpoint, choice.error));
@@ -95,55 +92,19 @@ export class ChatTranslator implements EventTranslator {
     const reasoning = delta.reasoning_content ?? delta.reasoning ?? '';
     const content = delta.content ?? '';
     const refusal = delta.refusal ?? '';
-    if (typeof reasoning === 'string') this.#reason(reasoning, events);
+    if (typeof reasoning === 'string') this.#items.reason(reasoning, events);
     const text = contentText(content);
     if (text === null) return 'sent a "content" that is not a string';
     if (typeof refusal !== 'string') return 'sent a "refusal" that is not a string';
-    this.#answer(this.#thinking.push(text), events);
-    this.#say(refusal, events);
+    this.#items.answer(text, events);
+    this.#items.say(refusal, events);
     const { function_call: legacy } = delta;
     const calledBefore = this.#calls.any;
     const news: ModelEvent[] = [];
     const problem = this.#calls.add(delta.tool_calls, news) ?? this.#calls.add(isObject(legacy) ? [{ function: legacy }] : null, news);
-    if (!calledBefore && this.#calls.any) this.#completeReasoning(events);
+    if (!calledBefore && this.#calls.any) this.#items.completeReasoning(events);
     events.push(...news);
     return problem;
-  }
-
-  #reason(delta: string, events: Translation[]): void {
-    if (delta === '') return;
-    if (this.#reasoning === null) {
-      this.#reasoning = { id: `rs_${this.#itemsMade++}`, pieces: [] };
-      events.push({ type: 'itemStarted', item: { type: 'reasoning', id: this.#reasoning.id, summary: [] } });
-    }
-    this.#reasoning.pieces.push(delta);
-    events.push({ type: 'reasoningDelta', itemId: this.#reasoning.id, index: 0, delta });
-  }
-
-  #answer(pieces: readonly AnswerPiece[], events: Translation[]): void {
-    for (const { kind, text } of pieces) {
-      if (kind === 'text') this.#say(text, events);
-      else this.#reason(text, events);
-    }
-  }
-
-  #say(delta: string, events: Translation[]): void {
-    if (delta === '') return;
-    if (this.#message === null) {
-      this.#completeReasoning(events);
-      this.#message = { id: `msg_${this.#itemsMade++}`, pieces: [] };
-      events.push({ type: 'itemStarted', item: { type: 'message', id: this.#message.id, role: 'assistant', content: [] } });
-    }
-    this.#message.pieces.push(delta);
-    events.push({ type: 'textDelta', itemId: this.#message.id, delta });
-  }
-
-  #completeReasoning(events: Translation[]): void {
-    if (this.#reasoning === null) return;
-    const { id, pieces } = this.#reasoning;
-    this.#reasoning = null;
-    const content = [{ type: 'reasoning_text' as const, text: pieces.join('') }];
-    events.push({ type: 'itemCompleted', item: { type: 'reasoning', id, summary: [], content } });
   }
 
   /** Completes all items; the token counts may still follow. If the calls are unusable, completes none, so that the request is sent again. */
@@ -153,26 +114,22 @@ export class ChatTranslator implements EventTranslator {
       events.push(this.#garbage(calls));
       return;
     }
-    const isEmpty = calls.length === 0 && (this.#message?.pieces.join('').trim() ?? '') === '';
-    if (isEmpty && !hasSpoken(this.#request)) {
-      const hasReasoned = this.#itemsMade > 0 && this.#message === null;
-      this.#completeReasoning(events);
-      events.push(this.#empty(hasReasoned));
+    const { message, hasReasoned } = this.#items;
+    const isEmpty = calls.length === 0 && (message?.text.trim() ?? '') === '';
+    const problem = isEmpty
+      ? emptyAnswer(this.#request, { label: this.#endpoint.label, hasReasoned: hasReasoned && message === null })
+      : null;
+    this.#items.completeReasoning(events);
+    if (problem !== null) {
+      events.push(modelFailure(problem, 'other', 'never'));
       return;
     }
     this.#finished = true;
-    this.#completeReasoning(events);
-    if (this.#message !== null) {
-      const { id, pieces } = this.#message;
-      const content = [{ type: 'output_text' as const, text: pieces.join('') }];
-      events.push({ type: 'itemCompleted', item: { type: 'message', id, role: 'assistant', content } });
+    if (message !== null) {
+      const content = [{ type: 'output_text' as const, text: message.text }];
+      events.push({ type: 'itemCompleted', item: { type: 'message', id: message.id, role: 'assistant', content } });
     }
     events.push(...calls.map((item): ModelEvent => ({ type: 'itemCompleted', item })));
-  }
-
-  #empty(hasReasoned: boolean): Translation {
-    const what = hasReasoned ? 'ended its answer after reasoning, without text or a call' : 'gave an empty answer, without text or a call';
-    return modelFailure(`${this.#endpoint.label} ${what}. Ask again, or choose another model.`, 'other', 'never');
   }
 
   #incomplete(why: string): Translation {
@@ -182,14 +139,6 @@ export class ChatTranslator implements EventTranslator {
   #garbage(problem: string): Translation {
     return modelFailure(`${this.#endpoint.label} ${problem}.`, 'other', 'stream');
   }
-}
-
-/** Whether the model has said something since the last message of the user. Then it may have nothing to add after its calls. */
-function hasSpoken({ input }: ModelRequest): boolean {
-  const last = input.findLast(
-    (item) => item.type === 'message' && (item.role === 'user' || (item.role === 'assistant' && messageText(item).trim() !== '')),
-  );
-  return last?.type === 'message' && last.role === 'assistant';
 }
 
 /** An id for a call without one. A prompt gets shorter when it is compacted, so its length alone could name an earlier call. */

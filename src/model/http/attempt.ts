@@ -6,10 +6,11 @@ import { cutText } from '../../base/text/cut-text.ts';
 import type { ModelEvent } from '../model.ts';
 import { type ModelFailure, modelFailure } from '../model-failure.ts';
 import type { Endpoint } from './endpoint.ts';
-import type { ReadEvents } from './event-reader.ts';
 import { httpFailure, wholeFailure } from './http-failure.ts';
 import type { EventTranslator, Translation } from './provider-api.ts';
-import { ResponseReader } from './response-reader.ts';
+import type { ArrivingResponse, ArrivingResponses } from './response/arriving-responses.ts';
+import type { ReadEvents } from './response/event-reader.ts';
+import { ResponseReader } from './response/response-reader.ts';
 import { brokenStreamFailure, unansweredFailure } from './unanswered-failure.ts';
 
 const ERROR_BODY_CHARS_MAX = 64 * 1024;
@@ -30,6 +31,7 @@ export interface AttemptOptions {
   clock: Clock;
   log: Log;
   httpRequest: HttpRequest;
+  arriving: ArrivingResponses;
   translator: () => EventTranslator;
   /** Called with the headers of the response. */
   onHeaders: (headers: ResponseHead['headers']) => void;
@@ -41,7 +43,10 @@ export class Attempt {
   readonly #options: AttemptOptions;
   readonly #translator: EventTranslator;
   readonly #reader: ResponseReader;
+  readonly #arriving: ArrivingResponse;
   #exchange: HttpExchange | null = null;
+  /** For how long the events that are being awaited have waited for other responses. It counts for no limit. */
+  #othersMs = 0;
   #over = false;
   #answered: ModelEvent | null = null;
   /** Whether a part of the answer has come. */
@@ -52,6 +57,7 @@ export class Attempt {
     this.#options = options;
     this.#translator = options.translator();
     this.#reader = new ResponseReader(this.#translator);
+    this.#arriving = options.arriving.open();
   }
 
   /** Why the attempt failed, after `next` returned null; null if it completed or the signal aborted. */
@@ -65,10 +71,12 @@ export class Attempt {
     if (!this.#over && this.#answered !== null) return [this.#takeAnswered(this.#answered)];
     const { clock, httpRequest } = this.#options;
     const waitingSince = clock.monotonic();
+    this.#othersMs = 0;
     while (!this.#over && this.#exchange !== null) {
+      this.#arriving.used(this.#reader.pendingChars);
       const chunk = await this.#exchange.read(this.#translator.finished ? FINISHED_MS_MAX : httpRequest.idleMsMax);
-      const events = typeof chunk === 'string' ? this.#take(await this.#reader.feed(chunk)) : this.#end(chunk);
-      const found = events.length > 0 ? events : this.#endWhereOverdue(clock.monotonic() - waitingSince);
+      const events = await (typeof chunk === 'string' ? this.#receive(chunk) : this.#end(chunk));
+      const found = events.length > 0 ? events : await this.#endWhereOverdue(clock.monotonic() - waitingSince - this.#othersMs);
       if (found.length > 0) return found;
     }
     return null;
@@ -76,6 +84,7 @@ export class Attempt {
 
   /** Ends the attempt at once. A completed one keeps its connection open for later requests. */
   close(): void {
+    this.#arriving.close();
     if (this.#over && this.#failure === null) this.#exchange?.finish();
     else this.#exchange?.close();
   }
@@ -91,6 +100,18 @@ export class Attempt {
     if ('broken' in head) this.#fail(unansweredFailure(endpoint, head, httpRequest));
     else if (head.status !== SUCCESS) await this.#refused(head, this.#exchange);
     else if (!this.#isReadable(head)) this.#fail(await this.#unreadable(head, this.#exchange));
+  }
+
+  /** Uses a chunk once other responses leave memory for it. */
+  async #receive(chunk: string): Promise<ModelEvent[]> {
+    const { clock, signal } = this.#options;
+    const turn = this.#arriving.receive(chunk, this.#reader.pendingChars, signal);
+    if (turn !== null) {
+      const startedAt = clock.monotonic();
+      await turn;
+      this.#othersMs += clock.monotonic() - startedAt;
+    }
+    return this.#take(await this.#reader.feed(chunk));
   }
 
   #takeAnswered(answered: ModelEvent): ModelEvent {
@@ -153,10 +174,10 @@ export class Attempt {
   }
 
   /** The response ended (null) or broke off. */
-  #end(why: Break | null): ModelEvent[] {
+  async #end(why: Break | null): Promise<ModelEvent[]> {
     const events: ModelEvent[] = [];
     const { endpoint, model } = this.#options;
-    const { events: last } = this.#reader.end();
+    const { events: last } = await this.#reader.end();
     for (const event of why === null ? last : []) {
       const failure = this.#reader.isWhole ? wholeFailure(endpoint, { body: event, model }) : null;
       if (!this.#over) this.#pass(failure === null ? this.#translator.translate(event) : [failure], events);
@@ -166,7 +187,7 @@ export class Attempt {
   }
 
   /** Ends an attempt if it has received data but no events for too long. */
-  #endWhereOverdue(waitedMs: number): ModelEvent[] {
+  async #endWhereOverdue(waitedMs: number): Promise<ModelEvent[]> {
     if (this.#over) return [];
     if (this.#translator.finished) return waitedMs > FINISHED_MS_MAX ? this.#end(null) : [];
     if (waitedMs > this.#options.httpRequest.idleMsMax * EVENTLESS_IDLE_LIMITS_MAX) {

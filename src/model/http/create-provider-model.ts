@@ -16,6 +16,7 @@ import { AcceptedSettings, type LeftOut } from './parameters/accepted-settings.t
 import { refusedParameter } from './parameters/optional-parameter.ts';
 import type { ReasoningSent, SentSettings } from './parameters/sent-settings.ts';
 import type { BodyTools, ProviderApi } from './provider-api.ts';
+import { ArrivingResponses } from './response/arriving-responses.ts';
 import { type Retry, RetryPlan } from './retry-plan.ts';
 import { retryingError } from './retrying-error.ts';
 import { toldRateLimits } from './told-rate-limits.ts';
@@ -27,6 +28,8 @@ export interface ProviderModelDeps extends EndpointDeps {
   onRateLimits?: ((limits: RateLimitSnapshot) => void) | undefined;
   /** Resolves host names; the system's by default. */
   lookup?: LookupFunction;
+  /** The same for all providers; by default only for this one. */
+  arriving?: ArrivingResponses;
 }
 
 /**
@@ -36,8 +39,9 @@ export interface ProviderModelDeps extends EndpointDeps {
 export function createProviderModel(api: ProviderApi, provider: ProviderConfig, deps: ProviderModelDeps): Model {
   const client = new HttpClient(deps);
   const accepted = new AcceptedSettings();
+  const arriving = deps.arriving ?? new ArrivingResponses(deps.clock);
   const bodyTools = { pace: new EventLoopYield(), texts: new ItemTexts() };
-  return { stream: (request, signal) => stream({ api, provider, deps, client, accepted, bodyTools, request, signal }) };
+  return { stream: (request, signal) => stream({ api, provider, deps, client, accepted, arriving, bodyTools, request, signal }) };
 }
 
 interface ModelCall {
@@ -46,6 +50,7 @@ interface ModelCall {
   deps: ProviderModelDeps;
   client: HttpClient;
   accepted: AcceptedSettings;
+  arriving: ArrivingResponses;
   bodyTools: BodyTools;
   request: ModelRequest;
   signal: AbortSignal;
@@ -150,7 +155,7 @@ async function* runAttempt(call: ModelCall, prepared: ReadyRequest): AsyncGenera
 
 /** Returns what every attempt sends, or the error if no request can be sent. */
 async function prepare(call: ModelCall, settings: Omit<ReadyRequest, 'options'>): Promise<AttemptOptions | TurnError> {
-  const { api, provider, deps, client, request, signal } = call;
+  const { api, provider, deps, client, arriving, request, signal } = call;
   const endpoint = resolveEndpoint(provider, api.path, deps);
   if ('message' in endpoint) return endpoint;
   const body = await api.body(request, sentSettings(settings), call.bodyTools);
@@ -163,7 +168,8 @@ async function prepare(call: ModelCall, settings: Omit<ReadyRequest, 'options'>)
     const limits = deps.onRateLimits === undefined ? null : toldRateLimits(received);
     if (limits !== null) deps.onRateLimits?.(limits);
   };
-  return { endpoint, model: request.model, onHeaders, client, clock: deps.clock, log: deps.log, httpRequest, translator, signal };
+  const { clock, log } = deps;
+  return { endpoint, model: request.model, onHeaders, client, clock, log, httpRequest, arriving, translator, signal };
 }
 
 /** Returns the request without the parameter that the failure names; null if it names none of those that were sent. */

@@ -24,7 +24,18 @@ interface Channel {
 /** Words of the formats. They are never redacted, even if a header has one as its value, because events need them. */
 const FORMAT_WORDS: ReadonlySet<string> = new Set([
   ...['itemStarted', 'reasoningSummaryPart', 'textDelta', 'reasoningSummaryDelta', 'reasoningDelta', 'callDelta', 'itemCompleted'],
-  ...['leftOut', 'retrying', 'completed', 'incomplete', 'in_progress', 'assistant', 'reasoning', 'arguments', 'encrypted_content'],
+  ...[
+    'leftOut',
+    'saidNothing',
+    'retrying',
+    'completed',
+    'incomplete',
+    'in_progress',
+    'assistant',
+    'reasoning',
+    'arguments',
+    'encrypted_content',
+  ],
   ...['output_text', 'summary_text', 'reasoning_text', 'function_call', 'custom_tool_call', 'local_shell_call', 'web_search_call'],
   ...['image_generation_call', 'commentary', 'final_answer'],
 ]);
@@ -98,6 +109,7 @@ export class EventRedactor {
       case 'answered':
       case 'moderated':
       case 'leftOut':
+      case 'saidNothing':
       case 'itemStarted':
       case 'started':
       case 'retrying':

@@ -81,11 +81,15 @@ function bodySettings(request: ModelRequest, settings: SentSettings): JsonObject
 
 /**
  * Leaves out raw reasoning before the last message that is not the model's. Providers that did not write it refuse it, and
- * to others it is useful only within its turn.
+ * to others it is useful only within its turn. Reasoning from the tags of a message is left out everywhere: the provider wrote no such item.
  */
 function withoutEarlierRawReasoning(input: ResponseItem[]): ResponseItem[] {
   const turnStart = input.findLastIndex((item) => item.type === 'message' && item.role !== 'assistant');
-  return input.filter((item, index) => index > turnStart || !isRawReasoning(item));
+  return input.filter((item, index) => (index > turnStart && !isFromTags(item)) || !isRawReasoning(item));
+}
+
+function isFromTags(item: ResponseItem): boolean {
+  return item.type === 'reasoning' && (item.content ?? []).every(({ type }) => type === 'text');
 }
 
 function isRawReasoning(item: ResponseItem): boolean {

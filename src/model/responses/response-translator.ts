@@ -2,12 +2,14 @@ import { isObject, type JsonValue } from '../../base/json-value.ts';
 import { cutText } from '../../base/text/cut-text.ts';
 import type { ResponseItem, TokenUsageBreakdown } from '../../protocol/generated/types.ts';
 import { redact } from '../../secrets/redact.ts';
+import { emptyAnswer } from '../http/answer/empty-answer.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import { streamFailure } from '../http/http-failure.ts';
 import type { EventTranslator, ProviderJson, Translation } from '../http/provider-api.ts';
 import { tokenCount } from '../http/token-count.ts';
-import type { ModelEvent } from '../model.ts';
+import type { ModelEvent, ModelRequest } from '../model.ts';
 import { type ModelFailure, modelFailure } from '../model-failure.ts';
+import { OpenMessage } from './open-message.ts';
 import { readResponseItem } from './read-response-item.ts';
 
 /** The key of the metadata of a response under which providers tell about moderation. */
@@ -16,22 +18,40 @@ const MODERATION_CHARS_MAX = 64 * 1024;
 const REASON_CHARS_MAX = 100;
 const ID_CHARS_MAX = 200;
 
-/** Translates the events of one response. It keeps the open items, since a delta may name its item only by index. */
+interface OpenItem {
+  item: ResponseItem;
+  index: number;
+  /** Null: the item is no message of the model. */
+  message: OpenMessage | null;
+}
+
+/**
+ * Translates the events of one response. It keeps the open items, since a delta may name its item only by index. A response that completes
+ * with neither text nor calls says so.
+ */
 export class ResponseTranslator implements EventTranslator {
   readonly takesWhole = false;
   readonly skipsNoise = true;
   readonly finished = false;
   readonly #endpoint: Endpoint;
-  readonly #open = new Map<string, { item: ResponseItem; index: number }>();
+  readonly #request: ModelRequest;
+  readonly #open = new Map<string, OpenItem>();
   #namesMade = 0;
+  #hasReasoned = false;
+  /** Whether there is any text, or an item that is neither a message nor reasoning. */
+  #hasAnswered = false;
 
-  constructor(endpoint: Endpoint) {
+  constructor(endpoint: Endpoint, request: ModelRequest) {
     this.#endpoint = endpoint;
+    this.#request = request;
   }
 
   translate(event: ProviderJson): Translation[] {
-    const meaning = this.#meaning(event);
-    return meaning === null ? [] : [meaning];
+    const meaning = this.#meaning(event) ?? [];
+    const events = Array.isArray(meaning) ? meaning : [meaning];
+    // A server may not send the end of a message whose text it has sent.
+    this.#hasAnswered ||= events.some((each) => 'type' in each && each.type === 'textDelta' && each.delta.trim() !== '');
+    return events;
   }
 
   /** Only a response.completed event completes a response. */
@@ -39,7 +59,7 @@ export class ResponseTranslator implements EventTranslator {
     return [];
   }
 
-  #meaning(event: ProviderJson): Translation | null {
+  #meaning(event: ProviderJson): Translation | Translation[] | null {
     switch (event.type) {
       case 'response.output_item.added':
         return this.#itemAdded(event);
@@ -47,7 +67,7 @@ export class ResponseTranslator implements EventTranslator {
         return this.#itemDone(event);
       case 'response.output_text.delta':
       case 'response.refusal.delta':
-        return this.#delta(event, (itemId, delta) => ({ type: 'textDelta', itemId, delta }));
+        return this.#delta(event, (itemId, delta) => this.#open.get(itemId)?.message?.push(delta) ?? []);
       case 'response.reasoning_summary_part.added':
         return this.#inItem(event, (itemId) => ({ type: 'reasoningSummaryPart', itemId, index: place(event, 'summary_index') }));
       case 'response.reasoning_summary_text.delta':
@@ -65,7 +85,7 @@ export class ResponseTranslator implements EventTranslator {
       case 'response.metadata':
         return moderated(event.metadata);
       case 'response.completed':
-        return { type: 'completed', usage: tokenUsage(event.response), ...responseId(event.response) };
+        return this.#completed(event.response);
       case 'response.failed':
         return streamFailure(this.#endpoint, isObject(event.response) ? event.response.error : null);
       case 'response.incomplete':
@@ -85,23 +105,48 @@ export class ResponseTranslator implements EventTranslator {
     if (read === null || read.problem !== null) return null;
     const id = itemId(read.item) ?? `item_${this.#namesMade++}`;
     if (this.#open.has(id)) return null;
-    this.#open.set(id, { item: read.item, index: place(event, 'output_index') });
-    return { type: 'itemStarted', item: { ...read.item, id } };
+    const item = { ...read.item, id };
+    const message = this.#messageOf(item);
+    this.#open.set(id, { item: read.item, index: place(event, 'output_index'), message });
+    return message === null ? { type: 'itemStarted', item } : null;
   }
 
-  #itemDone(event: ProviderJson): Translation | null {
+  #itemDone(event: ProviderJson): Translation | Translation[] | null {
     const read = readResponseItem(event.item);
     if (read === null) return null;
     if (read.problem !== null) return this.#invalidItem(event.item);
     const ownId = itemId(read.item);
     const id = ownId !== null && this.#open.has(ownId) ? ownId : (this.#openAt(place(event, 'output_index'), read.item.type) ?? ownId);
-    if (id === null) return { type: 'itemCompleted', item: read.item };
-    this.#open.delete(id);
-    const item: ResponseItem & { id: string } = { ...read.item, id };
+    const open = this.#open.get(id ?? '');
+    this.#open.delete(id ?? '');
+    const item: ResponseItem = id === null ? read.item : { ...read.item, id };
+    const message = open?.message ?? this.#messageOf({ ...item, id: id ?? `item_${this.#namesMade++}` });
+    if (item.type === 'message' && message !== null) {
+      const { events, says } = message.complete(item);
+      this.#hasAnswered ||= says;
+      return events;
+    }
+    this.#hasReasoned ||= item.type === 'reasoning';
+    this.#hasAnswered ||= item.type !== 'reasoning';
     return { type: 'itemCompleted', item };
   }
 
-  #delta(event: ProviderJson, make: (itemId: string, delta: string) => ModelEvent): Translation | null {
+  #messageOf(item: ResponseItem & { id: string }): OpenMessage | null {
+    if (item.type !== 'message' || item.role !== 'assistant') return null;
+    return new OpenMessage(item, () => {
+      this.#hasReasoned = true;
+      return `thought_${this.#namesMade++}`;
+    });
+  }
+
+  #completed(response: unknown): Translation[] {
+    const completed: ModelEvent = { type: 'completed', usage: tokenUsage(response), ...responseId(response) };
+    if (this.#hasAnswered) return [completed];
+    const message = emptyAnswer(this.#request, { label: this.#endpoint.label, hasReasoned: this.#hasReasoned });
+    return message === null ? [completed] : [{ type: 'saidNothing', message }, completed];
+  }
+
+  #delta(event: ProviderJson, make: (itemId: string, delta: string) => ModelEvent | Translation[]): Translation | Translation[] | null {
     const { delta } = event;
     if (typeof delta !== 'string') return this.#garbage(`sent a "${event.type}" without a string in "delta"`);
     return delta === '' ? null : this.#inItem(event, (id) => make(id, delta));
@@ -118,7 +163,7 @@ export class ResponseTranslator implements EventTranslator {
   }
 
   /** Skips a delta of an item that has not begun: the item comes whole when it is done. */
-  #inItem(event: ProviderJson, make: (itemId: string) => ModelEvent): Translation | null {
+  #inItem(event: ProviderJson, make: (itemId: string) => ModelEvent | Translation[]): Translation | Translation[] | null {
     const id = event.item_id ?? null;
     if (id !== null && typeof id !== 'string') return this.#garbage(`sent a "${event.type}" whose "item_id" is not a string`);
     if (id !== null && this.#open.has(id)) return make(id);

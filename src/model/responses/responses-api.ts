@@ -8,5 +8,5 @@ export const responsesApi: ProviderApi = {
   path: 'responses',
   parameters: RESPONSE_PARAMETERS,
   body: requestBody,
-  translator: (endpoint) => new ResponseTranslator(endpoint),
+  translator: (endpoint, request) => new ResponseTranslator(endpoint, request),
 };

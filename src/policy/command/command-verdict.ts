@@ -27,6 +27,8 @@ export interface CommandSituation {
   request: CommandRequest;
   sandboxPolicy: SandboxPolicy;
   approvalPolicy: AskForApproval;
+  /** Whether no command may leave the sandbox, whoever would allow it. */
+  staysInside: boolean;
   rules: CommandRules;
   grants: Grants;
   /**

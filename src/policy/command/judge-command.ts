@@ -19,6 +19,13 @@ import { removesByForce } from './removes-by-force.ts';
  * removes files by force, the approval policy.
  */
 export function judgeCommand(situation: CommandSituation): CommandVerdict {
+  if (!situation.staysInside) return judge(situation);
+  if (situation.request.escalates) return refuse(STAYS_INSIDE);
+  const verdict = judge(situation);
+  return verdict.verdict === 'run' ? { ...verdict, askIfRefused: false } : verdict;
+}
+
+function judge(situation: CommandSituation): CommandVerdict {
   const { request, sandboxPolicy, rules } = situation;
   const bounded = hasBounds(sandboxPolicy);
   const sandboxed = bounded && !request.escalates;
@@ -156,6 +163,8 @@ function byPolicyInside(situation: CommandSituation, bounded: boolean): CommandV
 
 type Question = Extract<CommandVerdict, { verdict: 'ask' }>;
 
+const STAYS_INSIDE =
+  'Rejected: the administrator of this machine hides files from all commands, so no command runs outside the sandbox. Run it in the sandbox.';
 const RUN = { verdict: 'run', sandboxed: true, readOnly: false, askIfRefused: false } as const;
 const READ_ONLY_RUN = { ...RUN, readOnly: true } as const;
 const FORCES = 'The command removes files by force (`rm -f`), or may do so, and that needs approval.';

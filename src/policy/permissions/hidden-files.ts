@@ -50,8 +50,8 @@ export function isHidden(path: string, hidden: readonly HiddenFiles[]): boolean 
 export function patternsFrom(patterns: readonly HiddenPattern[], folder: string): HiddenPattern[] {
   const here = literalPattern(folder === sep ? '' : folder);
   return patterns.flatMap((each) => {
-    const { path, depthMax } = each;
-    return path.startsWith(WORKSPACE) ? [each, { path: `${here}${path.slice(WORKSPACE.length)}`, depthMax }] : [each];
+    const { path } = each;
+    return path.startsWith(WORKSPACE) ? [each, { ...each, path: `${here}${path.slice(WORKSPACE.length)}` }] : [each];
   });
 }
 

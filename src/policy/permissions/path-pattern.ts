@@ -170,6 +170,15 @@ export function after(pattern: PathPattern, positions: Positions, name: string):
   return reached(pattern, next);
 }
 
+/** The positions after one more name, as far as the pattern has it as plain text. */
+export function afterNamed(pattern: PathPattern, positions: Positions, name: string): Positions {
+  const isNamed = (at: number) => pattern[at] !== undefined && literalName(pattern[at]) === name;
+  return reached(
+    pattern,
+    positions.filter(isNamed).map((at) => at + 1),
+  );
+}
+
 export function isEnd(pattern: PathPattern, positions: Positions): boolean {
   return positions.at(-1) === pattern.length;
 }

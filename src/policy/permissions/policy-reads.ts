@@ -2,11 +2,13 @@ import type { Config } from '../../config/config.ts';
 import type { ConfigReads } from '../../config/config-errors.ts';
 import { networkPolicyRule } from '../network/network-policy-rule.ts';
 import { defaultPermissionProfile, permissionProfile } from './permission-profile.ts';
+import { requiredHidden } from './required/required-hidden.ts';
 
-/** Reads the permission profiles of `[permissions]`, the default one, and the limits of the network. */
+/** Reads the permission profiles of `[permissions]`, the default one, the limits of the network, and the files that the administrator hides. */
 export const policyReads: ConfigReads = (config) => [
   () => defaultPermissionProfile(config),
   () => networkPolicyRule(config),
+  () => requiredHidden(config),
   ...config.keys(['permissions']).map((id) => () => readProfile(config, id)),
 ];
 

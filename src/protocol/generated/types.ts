@@ -2617,11 +2617,9 @@ export interface ExternalAgentConfigDetails {
    */
   skills: ExternalAgentConfigNamed[];
   /**
-   * Always empty.
-   *
-   * @maxItems 0
+   * The sessions that can be taken, the latest first.
    */
-  sessions: [];
+  sessions: ExternalAgentConfigSession[];
   /**
    * The MCP servers that can be taken.
    */
@@ -2631,17 +2629,18 @@ export interface ExternalAgentConfigDetails {
    */
   hooks: ExternalAgentConfigNamed[];
   /**
-   * Always empty.
-   *
-   * @maxItems 0
+   * The sub-agents that can be taken.
    */
-  subagents: [];
+  subagents: ExternalAgentConfigNamed[];
   /**
-   * Always empty.
-   *
-   * @maxItems 0
+   * The commands that can be taken, by the names that they get as skills.
    */
-  commands: [];
+  commands: ExternalAgentConfigNamed[];
+}
+export interface ExternalAgentConfigSession {
+  path: string;
+  cwd: string;
+  title?: string | null;
 }
 export interface ExternalAgentConfigMigrationItem {
   itemType: ExternalAgentConfigMigrationItemType;
@@ -2659,11 +2658,11 @@ export interface ExternalAgentConfigDetectParams {
   cwds?: string[] | null;
   includeHome?: boolean | null;
   /**
-   * Has no effect: heddle does not import sessions.
+   * How long ago a session may have changed. Default: 30.
    */
   maxSessionAgeDays?: number | null;
   /**
-   * Has no effect: heddle does not import sessions.
+   * The most sessions to find: the latest ones. Default: 50, at most 500.
    */
   maxSessions?: number | null;
   /**
@@ -2683,11 +2682,6 @@ export interface ExternalAgentConfigDetectResponse {
    * @maxItems 0
    */
   connectors: [];
-}
-export interface ExternalAgentConfigSession {
-  path: string;
-  cwd: string;
-  title?: string | null;
 }
 export interface ExternalAgentConfigPlugins {
   marketplaceName: string;
@@ -2711,15 +2705,15 @@ export interface ExternalAgentConfigWantedDetails {
    */
   plugins?: ExternalAgentConfigPlugins[] | null;
   /**
-   * Has no effect: heddle does not import these.
+   * The sessions to take, by their paths. Empty or absent: those that detect finds.
    */
   sessions?: ExternalAgentConfigSession[] | null;
   /**
-   * Has no effect: heddle does not import these.
+   * The sub-agents to take. Empty or absent: all.
    */
   subagents?: ExternalAgentConfigNamed[] | null;
   /**
-   * Has no effect: heddle does not import these.
+   * The commands to take, by the names that they get as skills. Empty or absent: all.
    */
   commands?: ExternalAgentConfigNamed[] | null;
   /**

@@ -26,6 +26,7 @@ import { bubblewrapMounts, nearestKind } from './bubblewrap-mounts.ts';
 import { bubblewrapProblem } from './bubblewrap-problem.ts';
 import { closeInherited, inheritedFiles } from './inherited-files.ts';
 import { makeUnnamedFile } from './make-unnamed-file.ts';
+import { checkedMountFirst, type FirstMounts, firstMounts, type MountFirst, TABLE_FD } from './mount-first.ts';
 import { type NetworkLease, NetworkNamespaces } from './network-namespaces.ts';
 import { type CheckedBind, checkingArgv, closeBinds, openBinds } from './open-binds.ts';
 import { type NetworkNamespace, type PrepareDeps, prepareNamespace } from './prepare-namespace.ts';
@@ -100,6 +101,7 @@ export function createBubblewrap({ sharedFolders = SHARED_FOLDERS, ...deps }: Bu
   const prepare = preparer(() => ({ bubblewrap: found() ?? '', node: installation.executable, listeners, home }));
   const namespaces = new NetworkNamespaces({ clock, prepare });
 
+  const mountsFirst = checkedMountFirst(found, home);
   const probed = new Once(async () => {
     const result = await probeBubblewrap({ program: found(), home, view: viewDeps(), openFilter: () => openFilter(false) });
     // The user may install or allow it while the server runs.
@@ -148,7 +150,7 @@ export function createBubblewrap({ sharedFolders = SHARED_FOLDERS, ...deps }: Bu
       let lease: NetworkLease | null = null;
       try {
         lease = await namespaces.takeFor(command, bounds);
-        return await confine({ command, bounds, program: result.program, home, filter, inherited, view: viewDeps(), lease });
+        return await confine({ command, bounds, program: result.program, home, filter, inherited, view: viewDeps(), lease, mountsFirst });
       } catch (error) {
         closeSync(filter);
         lease?.release();
@@ -202,6 +204,8 @@ interface ConfineOptions {
   view: ViewDeps;
   /** The network namespace that it runs in. Null: one of its own, or that of the server. */
   lease: NetworkLease | null;
+  /** How to make many mounts. Null: only bubblewrap makes them. */
+  mountsFirst: Once<MountFirst | null>;
 }
 
 async function confine(options: ConfineOptions): Promise<Confinement> {
@@ -211,8 +215,10 @@ async function confine(options: ConfineOptions): Promise<Confinement> {
   let binds: readonly CheckedBind[] = [];
   try {
     requireFolder(command.cwd, built);
+    const mounts = firstMounts(built.view, built.concealed);
+    const mount = mounts === null ? null : await options.mountsFirst.get();
     binds = openBinds(built.unsure);
-    return start(options, { built, binds });
+    return start(options, { built, binds, first: mounts && mount && { ...mounts, ...mount } });
   } catch (error) {
     closeBinds(binds);
     await built.release();
@@ -220,28 +226,41 @@ async function confine(options: ConfineOptions): Promise<Confinement> {
   }
 }
 
+interface Prepared {
+  built: BuiltView;
+  binds: readonly CheckedBind[];
+  /** What is mounted before bubblewrap. */
+  first: (FirstMounts & MountFirst) | null;
+}
+
 /** Returns how to start bubblewrap with a view. The confinement owns the view and the handles. */
-function start(options: ConfineOptions, { built, binds }: { built: BuiltView; binds: readonly CheckedBind[] }): Confinement {
+function start(options: ConfineOptions, { built, binds, first }: Prepared): Confinement {
   const { command, program, home, filter, inherited, lease } = options;
   const { hostLoopback } = options.bounds;
   const env = lease === null ? command.env : proxyEnvironment(command.env, { port: lease.port, credential: null, hostLoopback });
   const { kept, moved } = splitEnvironment(env);
   const settings = [
     ...mainOptions(options),
-    ...bubblewrapMounts(built.view),
+    ...(first?.options ?? []),
+    ...bubblewrapMounts(first?.view ?? built.view),
     ...moved.flatMap(([name, value]) => ['--setenv', name, value]),
     ...['--chdir', command.cwd, '--seccomp', String(FILTER_FD)],
   ];
-  const run = checkingArgv(binds, FILTER_FD + 1, command.terminal ? takingTerminal(command.argv) : command.argv);
+  const run = checkingArgv(
+    binds,
+    first === null ? FILTER_FD + 1 : TABLE_FD + 1,
+    command.terminal ? takingTerminal(command.argv) : command.argv,
+  );
   requireFewArguments({ count: OTHER_ARGUMENTS + settings.length + run.length, argv: command.argv, ...built });
-  const given = [filter, ...binds.map(({ handle }) => handle)];
+  const tables = first === null ? [] : [makeUnnamedFile(home, Buffer.from(first.table))];
+  const given = [filter, ...tables, ...binds.map(({ handle }) => handle)];
   const listFile = isLong(settings) ? makeUnnamedFile(home, Buffer.from(settings.join('\0'))) : null;
   const own = listFile === null ? given : [...given, listFile];
   const files = lease === null ? own : [...own, lease.info];
   const closing = closeInherited(inherited, FILTER_FD + files.length);
   const list = listFile === null ? settings : ['--args', String(FILTER_FD + given.length)];
   const info = lease === null ? [] : ['--info-fd', String(FILTER_FD + own.length)];
-  const argv = [...(lease?.enter ?? []), program, ...closing.options, ...info, ...list, '--', ...run];
+  const argv = [...(lease?.enter ?? []), ...(first?.before ?? []), program, ...closing.options, ...info, ...list, '--', ...run];
   return {
     argv: [...closing.before, ...argv],
     files,

@@ -1,5 +1,6 @@
 import { dirname } from 'node:path';
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
+import { ownUser } from '../../base/files/read-proc.ts';
 import { followPath, resolveLinks } from '../../base/paths/follow-path.ts';
 import { isWithin } from '../../base/paths/is-within.ts';
 import { realPath } from '../../base/paths/real-path.ts';
@@ -97,7 +98,7 @@ export async function sandboxView(named: SandboxBounds, deps: ViewDeps, { isRun 
   runningViews.share(places.kinds);
   const { needless, needed } = runningViews.risksOf(mountedPlaces({ places: places.kinds, needless: new Set() }), roots);
   const view = {
-    readOnlyProc: statOf('/proc/self')?.uid === 0,
+    readOnlyProc: ownUser()?.uid === 0,
     everything: readable === 'everything',
     places: places.kinds,
     needless,
@@ -178,7 +179,7 @@ function showPlatform(path: string, places: ViewPlaces): void {
 }
 
 function systemPlaces(bounds: SandboxBounds, roots: readonly string[]): Map<string, MountKind> {
-  const user = statOf('/proc/self')?.uid ?? 0;
+  const user = ownUser()?.uid ?? 0;
   const kept = roots.includes('/') ? ['/sys'] : [];
   const system = new Map<string, MountKind>();
   for (const path of kept) if (statOf(path) !== null) system.set(path, 'read');

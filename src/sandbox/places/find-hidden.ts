@@ -9,7 +9,7 @@ import { realPath, realPathOrSame } from '../../base/paths/real-path.ts';
 import { statOf } from '../../base/paths/stat-of.ts';
 import { hasErrorCode } from '../../base/system-error-code.ts';
 import type { HiddenFiles } from '../../policy/permissions/hidden-files.ts';
-import { after, isEnd, literalName, type PathPattern, type Positions, startOf } from '../../policy/permissions/path-pattern.ts';
+import { after, afterNamed, isEnd, literalName, type PathPattern, type Positions, startOf } from '../../policy/permissions/path-pattern.ts';
 import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import { ProcessStartError } from '../processes/processes.ts';
 import { KERNEL_FOLDERS } from './kernel-folders.ts';
@@ -29,6 +29,8 @@ interface Folder {
   path: string;
   depth: number;
   open: readonly OpenPattern[];
+  /** The real paths of the links that lead here. */
+  links: readonly string[];
 }
 
 interface OpenPattern {
@@ -54,8 +56,8 @@ interface SearchLimits {
 }
 
 /**
- * Finds what is hidden now. `hidden`: its roots are real paths. Links to folders are not followed. A folder that matches is one place, and so
- * is a folder in which something may match but that this user may not read. Rejects with a `ProcessStartError`, which says what to change,
+ * Finds what is hidden now. `hidden`: its roots are real paths. A link to a folder is followed if the pattern has its name as plain text. A
+ * folder that matches is one place, and so is a folder in which something may match but that this user may not read. Rejects with a `ProcessStartError`, which says what to change,
  * if the search takes too long, or finds too much.
  */
 export async function findHidden(
@@ -100,33 +102,51 @@ export function linksToRoots({ hidden = [], workspace }: Pick<SandboxBounds, 'hi
 function firstFolders(hidden: readonly HiddenFiles[]): Folder[] {
   const byRoot = new Map<string, OpenPattern[]>();
   for (const files of hidden) byRoot.set(files.root, [...(byRoot.get(files.root) ?? []), { files, positions: startOf(files.pattern) }]);
-  return [...byRoot].map(([path, open]) => ({ path, depth: 0, open })).filter(({ path }) => !isOfKernel(path));
+  return [...byRoot].map(([path, open]) => ({ path, depth: 0, open, links: [] })).filter(({ path }) => !isOfKernel(path));
 }
 
-async function lookInto({ path, depth, open }: Folder, loop: EventLoopYield): Promise<{ places: HiddenPlace[]; below: Folder[] }> {
+async function lookInto(folder: Folder, loop: EventLoopYield): Promise<{ places: HiddenPlace[]; below: Folder[] }> {
+  const { path, open, links } = folder;
   const places: HiddenPlace[] = [];
   const below: Folder[] = [];
   const entries = await entriesOf(path, open);
   await loop.worked(LOOK_WORK);
   // Its owner can change its mode later.
-  if (entries === null) return { places: [{ path, isFolder: true, text: open[0]?.files.text ?? '', links: [] }], below };
+  if (entries === null) return { places: [{ path, isFolder: true, text: open[0]?.files.text ?? '', links }], below };
   for (const entry of entries) {
     await loop.worked(NAME_WORK * open.length);
     const at = join(path, entry.name);
     const next = open.map(({ files, positions }) => ({ files, positions: after(files.pattern, positions, entry.name) }));
     const match = next.find(({ files, positions }) => isEnd(files.pattern, positions));
-    if (match !== undefined) {
-      const place = placeAt(at, entry, match.files.text);
-      if (place !== null) places.push(place);
-      continue;
-    }
-    if (entry.kind !== 'folder' || isOfKernel(at)) continue;
-    const still = next.filter(({ files, positions }) => positions.length > 0 && depth + 1 < (files.depthMax ?? Number.POSITIVE_INFINITY));
-    if (still.length === 0) continue;
-    requireMountable(at, still[0]?.files.text ?? '');
-    below.push({ path: at, depth: depth + 1, open: still });
+    const place = match === undefined ? null : placeAt(at, entry, match.files.text);
+    if (place !== null) places.push({ ...place, links: [...links, ...place.links] });
+    else if (match === undefined) below.push(...folderAt(at, entry, { ...folder, open: next, before: open }));
   }
   return { places, below };
+}
+
+/**
+ * The folder in which to look on, or none. `above`: the folder that has the entry, with the patterns as they are open after its name. Each link
+ * that is followed takes a name of the pattern, so the search ends.
+ */
+function folderAt(path: string, { name, kind }: Entry, above: Folder & { before: readonly OpenPattern[] }): Folder[] {
+  if (kind === 'other') return [];
+  const depth = above.depth + 1;
+  const next =
+    kind === 'folder'
+      ? above.open
+      : above.before.map(({ files, positions }) => ({ files, positions: afterNamed(files.pattern, positions, name) }));
+  const open = next.filter(({ files, positions }) => positions.length > 0 && depth < (files.depthMax ?? Number.POSITIVE_INFINITY));
+  if (open.length === 0) return [];
+  const real = kind === 'folder' ? path : realPath(path);
+  if (real === null || isOfKernel(real) || (kind === 'link' && statOf(real)?.isDirectory() !== true)) return [];
+  requireMountable(real, open[0]?.files.text ?? '');
+  return [{ path: real, depth, open, links: kind === 'folder' ? above.links : [...above.links, ...linksOn(path)] }];
+}
+
+/** The real paths of the links on the way to a path. */
+function linksOn(path: string): string[] {
+  return followPath(path).links.map(({ link }) => link);
 }
 
 /** Null: this user may not read the folder. If only some names can match, only these are looked for. */
@@ -178,7 +198,7 @@ function placeAt(path: string, { kind }: Entry, text: string): HiddenPlace | nul
   const stat = target === null ? null : statOf(target);
   if (target === null || stat === null) return null;
   requireMountable(target, text);
-  return { path: target, isFolder: stat.isDirectory(), text, links: followPath(path).links.map(({ link }) => link) };
+  return { path: target, isFolder: stat.isDirectory(), text, links: linksOn(path) };
 }
 
 /** Throws a `ProcessStartError` if the sandbox cannot name the path. */

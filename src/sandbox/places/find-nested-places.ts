@@ -1,6 +1,7 @@
 import { dirname, join } from 'node:path';
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { eachEntry } from '../../base/files/list-folder.ts';
+import { ownUser } from '../../base/files/read-proc.ts';
 import { isWithin } from '../../base/paths/is-within.ts';
 import { statOf } from '../../base/paths/stat-of.ts';
 import { isProtectedName } from '../../policy/permissions/sandbox-bounds.ts';
@@ -102,7 +103,7 @@ async function lookInto(folder: string, { depth, userHome, loop }: LookOptions):
 
 /** Whether root gets into a folder only by a capability that sandboxes do not have: nothing in it can be mounted. */
 function isClosedToSandbox(folder: string): boolean {
-  const [own, stat] = [statOf('/proc/self'), statOf(folder)];
+  const [own, stat] = [ownUser(), statOf(folder)];
   if (own?.uid !== 0 || stat === null || stat.uid === 0) return false;
   return (stat.mode & (stat.gid === own.gid ? SEARCHED_BY_GROUP : SEARCHED_BY_OTHERS)) === 0;
 }

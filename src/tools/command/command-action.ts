@@ -4,6 +4,7 @@ import type { CommandSituation } from '../../policy/command/command-verdict.ts';
 import { judgeCommand } from '../../policy/command/judge-command.ts';
 import type { Grants } from '../../policy/permissions/grants.ts';
 import type { Permit } from '../../policy/permissions/permit.ts';
+import { mustStayInside } from '../../policy/permissions/required/required-hidden.ts';
 import type { ThreadSettings } from '../../store/thread-store.ts';
 import {
   type Action,
@@ -31,7 +32,7 @@ import { type CommandItem, ShownCommand } from './sessions/shown-command.ts';
 import { type CommandOutcome, startCommand } from './sessions/start-command.ts';
 
 /** The situation that policy judges, without the thread's settings and grants. */
-type Situation = Omit<CommandSituation, 'sandboxPolicy' | 'approvalPolicy' | 'grants'>;
+type Situation = Omit<CommandSituation, 'sandboxPolicy' | 'approvalPolicy' | 'staysInside' | 'grants'>;
 
 /** A command that the model calls for. It may continue in the background after its call has returned. */
 export class CommandAction implements Action {
@@ -58,8 +59,9 @@ export class CommandAction implements Action {
     });
   }
 
-  judge({ sandboxPolicy, approvalPolicy }: ThreadSettings, grants: Grants): Judgement {
-    const judged = judgeCommand({ ...this.#situation, sandboxPolicy, approvalPolicy, grants });
+  judge({ sandboxPolicy, approvalPolicy, hidden }: ThreadSettings, grants: Grants): Judgement {
+    const staysInside = mustStayInside(hidden);
+    const judged = judgeCommand({ ...this.#situation, sandboxPolicy, approvalPolicy, staysInside, grants });
     if (judged.verdict === 'refuse') return { refuse: judged.reason };
     if (this.#slot === null) return { refuse: tooMany(this.#run.deps) };
     if (judged.verdict === 'run') return { run: judged };

@@ -188,6 +188,25 @@ describe('a thread whose first deed is no message', () => {
     expect(await listed(await server.restart())).toEqual([[thread.id, 'Tidy up']]);
   });
 
+  test('a goal: its forks are listed with its preview too, without a goal, also after a restart and their first message', async () => {
+    const server = await startServer();
+    const { thread } = await server.client.request('thread/start', {});
+    await server.client.request('thread/goal/set', { threadId: thread.id, objective: 'Tidy up', status: 'paused' });
+    const fork = (await server.client.request('thread/fork', { threadId: thread.id })).thread;
+    const again = (await server.client.request('thread/fork', { threadId: fork.id })).thread;
+    const all = new Set([thread, fork, again].map(({ id }) => [id, 'Tidy up']));
+    expect([fork.preview, again.preview]).toEqual(['Tidy up', 'Tidy up']);
+    expect(new Set(await listed(server))).toEqual(all);
+    const next = await server.restart();
+    expect(new Set(await listed(next))).toEqual(all);
+    const resumed = (await next.client.request('thread/resume', { threadId: fork.id })).thread;
+    expect([resumed.preview, resumed.turns]).toEqual(['Tidy up', []]);
+    expect(await next.client.request('thread/goal/get', { threadId: fork.id })).toEqual({ goal: null });
+    next.model.push(response(message('ok')));
+    await next.client.turn(fork.id, 'hello');
+    expect(new Set(await listed(next))).toEqual(all);
+  });
+
   test('a command: it is listed with the command, until its first message or goal, over restarts', async () => {
     const server = await startServer();
     const start = async () => (await server.client.request('thread/start', {})).thread.id;

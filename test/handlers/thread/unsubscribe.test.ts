@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import type { ThreadResumeParams } from '../../../src/protocol/generated/types.ts';
 import { idOf } from '../../support/counting-ids.ts';
 import { agentItem, brief } from '../../support/expected.ts';
 import { Gate } from '../../support/gate.ts';
-import { text } from '../../support/test-client.ts';
+import { type Message, text } from '../../support/test-client.ts';
 import { message, messageBegun, response, TestModel } from '../../support/test-model.ts';
 import { startServer, type TestServer } from '../../support/test-server.ts';
 import { threadWith } from '../../support/thread-with.ts';
@@ -51,6 +52,48 @@ describe('a loaded thread that nobody follows', () => {
   async function loaded({ client }: TestServer): Promise<string[]> {
     return (await client.request('thread/loaded/list', {})).data;
   }
+
+  /** What the client hears until the response to the resume. */
+  async function heardBeforeResponse({ client }: TestServer, params: Partial<ThreadResumeParams>): Promise<Message[]> {
+    const heard = client.messages.length;
+    await client.request('thread/resume', { threadId: idOf(1), ...params });
+    const messages = client.messages.slice(heard);
+    return messages.slice(
+      0,
+      messages.findIndex(({ method }) => method === undefined),
+    );
+  }
+
+  const status = (type: string) => ({ method: 'thread/status/changed', params: { threadId: idOf(1), status: { type } } });
+  const reloading: Partial<ThreadResumeParams>[] = [
+    { config: {} },
+    { config: { model_reasoning_effort: 'low' } },
+    { developerInstructions: 'Be brief.' },
+    { baseInstructions: 'Be brief.' },
+    { personality: 'friendly' },
+    { cwd: '/' },
+    { model: 'other-model' },
+    { approvalPolicy: 'never' },
+    { sandbox: 'danger-full-access' },
+    { serviceTier: 'flex' },
+  ];
+  test.each(reloading)('is loaded again for a client that resumes it with other settings: %j', async (params) => {
+    const server = await unfollowed();
+    const other = await server.connect();
+    const heard = other.messages.length;
+    expect(await heardBeforeResponse(server, params)).toMatchObject([status('notLoaded'), status('idle')]);
+    expect(await heardBeforeResponse(server, params)).toEqual([]);
+    await other.request('thread/loaded/list', {});
+    expect(other.messages.slice(heard).map(({ method }) => method)).toEqual([undefined]);
+  });
+
+  test('is only followed if a client resumes it with its own settings', async () => {
+    const server = await unfollowed();
+    const { client } = server;
+    const { cwd, model, approvalPolicy } = await client.request('thread/resume', { threadId: idOf(1) });
+    await client.request('thread/unsubscribe', { threadId: idOf(1) });
+    expect(await heardBeforeResponse(server, { cwd, model, approvalPolicy, developerInstructions: null, excludeTurns: true })).toEqual([]);
+  });
 
   test('is unloaded after 30 idle minutes, and everyone is told', async () => {
     const server = await unfollowed();

@@ -1,6 +1,18 @@
-// Runs the quick tests that read workspaces once more, in a world that is full of litter, as an ordinary user and in random order.
+// Runs the quick tests that can depend on what lies around their workspace once more, in a world that is full of litter, as an ordinary
+// user and in random order.
 import { spawnSync } from 'node:child_process';
-import { chmodSync, cpSync, lchownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  lchownSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
@@ -8,6 +20,11 @@ const root = dirname(dirname(dirname(import.meta.dirname)));
 /** The user and group `nobody`. */
 const ORDINARY = 65_534;
 const FOLDERS = ['config', 'files', 'git', 'handlers', 'hooks', 'instructions', 'policy', 'sandbox', 'search', 'tools'];
+/**
+ * What a test file names that makes a folder, knows where one lies, or runs commands. The others start servers in a folder that they never
+ * look at, or need no folder.
+ */
+const NAMES_WORKSPACE = /\b(?:cwd|exec_command|files|folder|mkdtempSync|place|repository|tempFolder|work|workspace|world)\b/i;
 /** A test that an ordinary user alone can run. */
 const FILES = ['test/process/left-guards.test.ts'];
 const PROJECTS = ['heddle', 'mocking', 'process'];
@@ -35,6 +52,13 @@ function litter(base) {
     folder = join(folder, 'in');
   }
   return folder;
+}
+
+/** The test files that can depend on litter. */
+function dependingFiles() {
+  const inFolder = (folder) => readdirSync(join(root, 'test', folder), { recursive: true }).map((name) => join('test', folder, name));
+  const files = FOLDERS.flatMap(inFolder).filter((file) => file.endsWith('.test.ts'));
+  return [...files.filter((file) => NAMES_WORKSPACE.test(readFileSync(join(root, file), 'utf8'))), ...FILES];
 }
 
 /** Copies the project, since an ordinary user cannot write in the checkout of another one. Its packages are linked. */
@@ -70,7 +94,7 @@ function runTests(base) {
   const options = ['run', '--mode', 'quick', '--configLoader', 'runner', ...PROJECTS.flatMap((name) => ['--project', name]), ...order];
   const [first, ...others] = process.argv.slice(2);
   // Files or folders that the caller names, else all.
-  const files = first === undefined || first.startsWith('-') ? [...FOLDERS.map((name) => `test/${name}/`), ...FILES] : [];
+  const files = first === undefined || first.startsWith('-') ? dependingFiles() : [];
   const rest = first === undefined ? [] : [first, ...others];
   const { status } = spawnSync(process.execPath, [join(root, 'node_modules', 'vitest', 'vitest.mjs'), ...options, ...files, ...rest], {
     ...user,

@@ -25,8 +25,9 @@ export function createDraft(path: string, { migrationsDir, connect }: DraftDeps,
   try {
     // Only a database without tables can get these.
     db.exec(FILE_FORMAT);
-    db.pragma('journal_mode = WAL');
+    // Before the change of the journal, which would wait for the disk.
     db.pragma('synchronous = OFF');
+    db.pragma('journal_mode = WAL');
     migrate(db, migrationsDir);
     fill(db);
   } finally {

@@ -1,5 +1,6 @@
 import { PausableTimers } from '../../../base/pausable-timers.ts';
 import type { Permit } from '../../../policy/permissions/permit.ts';
+import { mustStayInside } from '../../../policy/permissions/required/required-hidden.ts';
 import type { SandboxBounds } from '../../../policy/permissions/sandbox-bounds.ts';
 import { type ProcessSpec, ProcessStartError, type RunningProcess, SandboxUnavailableError } from '../../../sandbox/processes/processes.ts';
 import type { ActionHost } from '../../action.ts';
@@ -66,7 +67,8 @@ export async function startCommand(run: CommandRun, start: CommandStart): Promis
 
 function boundsOf({ context, deps, permissions }: CommandRun, { sandboxed, readOnly }: Permit): SandboxBounds | null {
   if (readOnly) return readOnlyBounds({ context, deps });
-  return sandboxed ? commandBounds({ context, deps }, permissions) : null;
+  // The last check of those that keep a command inside: what the administrator hides is hidden from all.
+  return sandboxed || mustStayInside(context.settings.hidden) ? commandBounds({ context, deps }, permissions) : null;
 }
 
 /** Returns null if the command reaches the network without a proxy, or not at all. */

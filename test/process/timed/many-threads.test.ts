@@ -1,7 +1,7 @@
 // @module-tag slow
 import { expect, test } from 'vitest';
-import { HostileServer } from './hostile-server.ts';
-import { WORKED_MS_MAX } from './run-workspace.ts';
+import { HostileServer } from '../hostile/hostile-server.ts';
+import { WORKED_MS_MAX } from '../hostile/run-workspace.ts';
 
 const THREADS = 10_000;
 const AT_ONCE = 500;

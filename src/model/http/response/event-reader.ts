@@ -1,6 +1,6 @@
 import { createParser, type EventSourceParser } from 'eventsource-parser';
-import { isObject, parsedJson } from '../../base/json-value.ts';
-import { parseLongJson } from '../../base/parse-long-json.ts';
+import { isObject, parsedJson } from '../../../base/json-value.ts';
+import { parseLongJson } from '../../../base/parse-long-json.ts';
 
 /** The longest single event, in characters. */
 export const EVENT_CHARS_MAX = 64 * 1024 * 1024;
@@ -29,6 +29,7 @@ export class EventReader {
   #found: ({ data: string; name: string | undefined } | { problem: string })[] = [];
   #result: ReadEvents = { events: [], skipped: 0, done: false, problem: null };
   #charsRead = 0;
+  #pendingChars = 0;
 
   constructor({ skipsNoise }: { skipsNoise: boolean }) {
     this.#skipsNoise = skipsNoise;
@@ -42,6 +43,11 @@ export class EventReader {
     });
   }
 
+  /** The length of the event that has not ended. */
+  get pendingChars(): number {
+    return this.#pendingChars;
+  }
+
   /** Takes the next chunk of the stream. Returns a promise only if an event is so long that other work runs while it is parsed. */
   feed(chunk: string): ReadEvents | Promise<ReadEvents> {
     this.#result = { events: [], skipped: 0, done: false, problem: null };
@@ -49,15 +55,19 @@ export class EventReader {
     this.#charsRead += chunk.length;
     if (this.#charsRead > STREAM_CHARS_MAX) this.#fail(`sent a response of more than ${STREAM_CHARS_MAX} characters`);
     else this.#parser.feed(start === 0 ? chunk : chunk.slice(start));
-    const isLong = this.#found.some((found) => 'data' in found && found.data.length > SHORT_CHARS_MAX);
-    return isLong ? this.#takeSlowly() : this.#take();
+    this.#pendingChars = this.#found.length === 0 ? this.#pendingChars + chunk.length : chunk.length - 1 - chunk.lastIndexOf('\n');
+    return this.#hasLong() ? this.#takeSlowly() : this.#take();
   }
 
   /** Ends the stream; returns its last event if that is complete. */
-  end(): ReadEvents {
+  async end(): Promise<ReadEvents> {
     this.#result = { events: [], skipped: 0, done: false, problem: null };
     this.#parser.feed('\n\n');
-    return { ...this.#take(), problem: null };
+    return { ...(await (this.#hasLong() ? this.#takeSlowly() : this.#take())), problem: null };
+  }
+
+  #hasLong(): boolean {
+    return this.#found.some((found) => 'data' in found && found.data.length > SHORT_CHARS_MAX);
   }
 
   #take(): ReadEvents {

@@ -1,4 +1,5 @@
-import { isObject, parsedJson } from '../../base/json-value.ts';
+import { isObject } from '../../../base/json-value.ts';
+import { parseJson } from '../../../base/parse-long-json.ts';
 import { EventReader, type ReadEvents, STREAM_CHARS_MAX } from './event-reader.ts';
 
 /**
@@ -21,6 +22,11 @@ export class ResponseReader {
     return this.#form === 'whole';
   }
 
+  /** The length of what has come and could not be used so far. */
+  get pendingChars(): number {
+    return this.#form === 'whole' ? this.#chars : this.#events.pendingChars;
+  }
+
   /** Takes the next chunk of the response. */
   feed(chunk: string): ReadEvents | Promise<ReadEvents> {
     if (this.#form === 'unknown' && chunk.trim() !== '') this.#form = this.#takesWhole && /^\s*\{/.test(chunk) ? 'whole' : 'stream';
@@ -32,9 +38,9 @@ export class ResponseReader {
   }
 
   /** Ends the response; returns its last event if that is complete. */
-  end(): ReadEvents {
+  async end(): Promise<ReadEvents> {
     if (this.#form !== 'whole') return this.#events.end();
-    const value = parsedJson(this.#pieces.join(''));
+    const value = await parseJson(this.#pieces.splice(0).join(''));
     return { events: isObject(value) ? [value] : [], skipped: 0, done: false, problem: null };
   }
 }

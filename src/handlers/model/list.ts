@@ -1,15 +1,15 @@
-import type { Config } from '../config/config.ts';
-import { chooseModel, chooseProvider } from '../config/providers/choose-provider.ts';
-import { knownDefaultEffort } from '../config/providers/known-default-effort.ts';
-import type { ProviderConfig } from '../config/providers/provider-config.ts';
-import { knownProviders } from '../config/providers/read-provider.ts';
-import { reasoningEfforts } from '../config/providers/reasoning-efforts.ts';
-import { validOrNull } from '../config/valid-or-null.ts';
-import type { InstalledModels } from '../model/http/installed-models.ts';
-import type { Model } from '../protocol/generated/types.ts';
-import { unknownModelProvider } from '../protocol/rpc-error.ts';
-import type { MethodTable } from './method.ts';
-import { pageByPosition } from './requested/list-page.ts';
+import type { Config } from '../../config/config.ts';
+import { chooseModel, chooseProvider } from '../../config/providers/choose-provider.ts';
+import { knownDefaultEffort } from '../../config/providers/known-default-effort.ts';
+import type { ProviderConfig } from '../../config/providers/provider-config.ts';
+import { knownProviders } from '../../config/providers/read-provider.ts';
+import { reasoningEfforts } from '../../config/providers/reasoning-efforts.ts';
+import { validOrNull } from '../../config/valid-or-null.ts';
+import type { InstalledModels } from '../../model/http/installed-models.ts';
+import type { Model } from '../../protocol/generated/types.ts';
+import { unknownModelProvider } from '../../protocol/rpc-error.ts';
+import type { MethodTable } from '../method.ts';
+import { pageByPosition } from '../requested/list-page.ts';
 
 /** The tag that Ollama adds to a model's name if it has none. */
 const OLLAMA_TAG_DEFAULT = ':latest';

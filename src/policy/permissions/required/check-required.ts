@@ -1,7 +1,7 @@
-import type { Config } from '../../config/config.ts';
-import { isAllowed } from '../../config/requirements/requirements.ts';
-import type { ApprovalsReviewer, AskForApproval, SandboxMode, SandboxPolicy } from '../../protocol/generated/types.ts';
-import { refused } from '../../protocol/rpc-error.ts';
+import type { Config } from '../../../config/config.ts';
+import { isAllowed } from '../../../config/requirements/requirements.ts';
+import type { ApprovalsReviewer, AskForApproval, SandboxMode, SandboxPolicy } from '../../../protocol/generated/types.ts';
+import { refused } from '../../../protocol/rpc-error.ts';
 
 interface RequestedSettings {
   approvalPolicy?: AskForApproval | null | undefined;

@@ -1,24 +1,16 @@
-import type { LoadedThread } from '../agent/loaded-thread.ts';
-import type { Config } from '../config/config.ts';
-import { FEATURE_LIST, findFeature, shownFeatures } from '../config/features/feature-list.ts';
-import type { MethodTable } from './method.ts';
-import { pageByPosition } from './requested/list-page.ts';
-import type { ThreadDeps } from './thread-deps.ts';
+import type { Config } from '../../../config/config.ts';
+import { FEATURE_LIST, findFeature, shownFeatures } from '../../../config/features/feature-list.ts';
+import type { MethodTable } from '../../method.ts';
+import type { ThreadDeps } from '../../thread-deps.ts';
 
-interface FeatureDeps extends Pick<ThreadDeps, 'clients' | 'threads'> {
+interface EnablementDeps extends Pick<ThreadDeps, 'clients'> {
   config: () => Promise<Config>;
   /** The features that were switched while the server runs. Every configuration that is read has them. */
   switched: Record<string, boolean>;
 }
 
-export function experimentalFeatureMethods({ clients, config, switched, threads }: FeatureDeps) {
+export function enablementMethods({ clients, config, switched }: EnablementDeps) {
   return {
-    'experimentalFeature/list': {
-      queue: null,
-      async handle({ cursor, limit, threadId = null }) {
-        return pageByPosition(shownFeatures(await (threadId === null ? config() : configOf(threads.require(threadId)))), { cursor, limit });
-      },
-    },
     'experimentalFeature/enablement/set': {
       queue: null,
       first: true,
@@ -38,12 +30,6 @@ export function experimentalFeatureMethods({ clients, config, switched, threads 
       },
     },
   } satisfies Partial<MethodTable>;
-}
-
-/** The configuration of a thread, after a reload that a client has asked for before. */
-async function configOf(thread: LoadedThread): Promise<Config> {
-  await thread.turnBegun();
-  return thread.configuration.config;
 }
 
 /** Clients switch features that only other servers have, so these are not refused. */

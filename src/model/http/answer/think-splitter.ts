@@ -23,8 +23,13 @@ export class ThinkSplitter {
   #tag = '';
   /** Whether the open block has more than space so far. */
   #hasThought = false;
-  /** Whether a block has ended, so the space before the text is dropped. */
+  /** If so, the space before the text is dropped. */
   #hasBlocks = false;
+
+  /** Whether the answer has begun with a block. */
+  get hasBlocks(): boolean {
+    return this.#hasBlocks;
+  }
 
   /** Takes the next piece; returns what is decided by then. */
   push(delta: string): AnswerPiece[] {

@@ -1,25 +1,25 @@
 import { isAbsolute } from 'node:path';
-import type { Env } from '../base/env.ts';
-import { OwnFileError } from '../base/files/file-refused-error.ts';
-import { openNewFile } from '../base/files/open-new-file.ts';
-import type { Config } from '../config/config.ts';
-import { configuredSecrets } from '../config/configured-secrets.ts';
-import { validOrNull } from '../config/valid-or-null.ts';
-import { removePath } from '../files/remove-path.ts';
-import { whyNotWritten } from '../files/why-not-written.ts';
-import type { CredentialStore } from '../mcp/oauth/credential-store.ts';
-import { fileFailed } from '../protocol/file-errors.ts';
-import type { FeedbackSaveParams } from '../protocol/generated/types.ts';
-import { feedbackNotSent, invalidParams } from '../protocol/rpc-error.ts';
-import { jsonRedactor } from '../secrets/json-redactor.ts';
-import { knownSecrets } from '../secrets/known-secrets.ts';
-import { longestFirst } from '../secrets/redact.ts';
-import { createReport } from './feedback-report/create-report.ts';
-import { readAttachments } from './feedback-report/read-attachments.ts';
-import { ReportMask } from './feedback-report/report-mask.ts';
-import type { MethodTable } from './method.ts';
-import type { DiagnosticsDeps } from './server.ts';
-import type { ThreadDeps } from './thread-deps.ts';
+import type { Env } from '../../base/env.ts';
+import { OwnFileError } from '../../base/files/file-refused-error.ts';
+import { openNewFile } from '../../base/files/open-new-file.ts';
+import type { Config } from '../../config/config.ts';
+import { configuredSecrets } from '../../config/configured-secrets.ts';
+import { validOrNull } from '../../config/valid-or-null.ts';
+import { removePath } from '../../files/remove-path.ts';
+import { whyNotWritten } from '../../files/why-not-written.ts';
+import type { CredentialStore } from '../../mcp/oauth/credential-store.ts';
+import { fileFailed } from '../../protocol/file-errors.ts';
+import type { FeedbackSaveParams } from '../../protocol/generated/types.ts';
+import { invalidParams } from '../../protocol/rpc-error.ts';
+import { jsonRedactor } from '../../secrets/json-redactor.ts';
+import { knownSecrets } from '../../secrets/known-secrets.ts';
+import { longestFirst } from '../../secrets/redact.ts';
+import { createReport } from '../feedback-report/create-report.ts';
+import { readAttachments } from '../feedback-report/read-attachments.ts';
+import { ReportMask } from '../feedback-report/report-mask.ts';
+import type { MethodTable } from '../method.ts';
+import type { DiagnosticsDeps } from '../server/diagnostics.ts';
+import type { ThreadDeps } from '../thread-deps.ts';
 
 /** How many of the thread's last items a report has. */
 const ITEMS_MAX = 50;
@@ -38,7 +38,7 @@ interface FeedbackDeps extends Pick<ThreadDeps, 'threads' | 'store' | 'ids' | 'c
   diagnostics: Pick<DiagnosticsDeps, 'node' | 'logMessages'>;
 }
 
-export function feedbackMethods(deps: FeedbackDeps) {
+export function feedbackSaveMethods(deps: FeedbackDeps) {
   return {
     'feedback/save': {
       queue: null,
@@ -47,12 +47,6 @@ export function feedbackMethods(deps: FeedbackDeps) {
         const { savePath, threadId } = params;
         await save(savePath, await reportText(deps, params));
         return { savedPath: savePath, threadId: threadId ?? deps.ids.next(), promptHash: null };
-      },
-    },
-    'feedback/upload': {
-      queue: null,
-      handle() {
-        throw feedbackNotSent();
       },
     },
   } satisfies Partial<MethodTable>;

@@ -1,0 +1,27 @@
+import type { LoadedThread } from '../../agent/loaded-thread.ts';
+import type { Config } from '../../config/config.ts';
+import { shownFeatures } from '../../config/features/feature-list.ts';
+import type { MethodTable } from '../method.ts';
+import { pageByPosition } from '../requested/list-page.ts';
+import type { ThreadDeps } from '../thread-deps.ts';
+
+interface FeatureListDeps extends Pick<ThreadDeps, 'threads'> {
+  config: () => Promise<Config>;
+}
+
+export function experimentalFeatureListMethods({ config, threads }: FeatureListDeps) {
+  return {
+    'experimentalFeature/list': {
+      queue: null,
+      async handle({ cursor, limit, threadId = null }) {
+        return pageByPosition(shownFeatures(await (threadId === null ? config() : configOf(threads.require(threadId)))), { cursor, limit });
+      },
+    },
+  } satisfies Partial<MethodTable>;
+}
+
+/** The configuration of a thread, after a reload that a client has asked for before. */
+async function configOf(thread: LoadedThread): Promise<Config> {
+  await thread.turnBegun();
+  return thread.configuration.config;
+}

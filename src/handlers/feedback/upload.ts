@@ -1,0 +1,13 @@
+import { feedbackNotSent } from '../../protocol/rpc-error.ts';
+import type { MethodTable } from '../method.ts';
+
+export function feedbackUploadMethods() {
+  return {
+    'feedback/upload': {
+      queue: null,
+      handle() {
+        throw feedbackNotSent();
+      },
+    },
+  } satisfies Partial<MethodTable>;
+}

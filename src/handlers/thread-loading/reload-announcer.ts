@@ -1,0 +1,27 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { LoadedThread } from '../../agent/loaded-thread.ts';
+import type { ThreadResumeParams } from '../../protocol/generated/types.ts';
+import type { Caller } from '../method.ts';
+import type { ThreadDeps } from '../thread-deps.ts';
+import { settingsAnswer } from './settings-answer.ts';
+
+/**
+ * Call it before a resume changes the settings of a loaded thread, and the returned function after that. If no client followed the
+ * thread and no turn ran, the caller is told that the thread was unloaded and loaded again: clients take the resumed thread for one
+ * with its earlier settings otherwise.
+ */
+export function reloadAnnouncer({ clients, followers, threads }: ThreadDeps, params: ThreadResumeParams, caller: Caller) {
+  const before = threads.find(params.threadId);
+  if (before === null || before.isRunning || followers.isFollowed(before.id)) return () => {};
+  const answer = settingsAnswer(before);
+  return (thread: LoadedThread) => {
+    if (thread !== before || !(setsUnseen(params) || !isDeepStrictEqual(settingsAnswer(thread), answer))) return;
+    for (const status of [{ type: 'notLoaded' as const }, thread.status])
+      clients.publish({ connection: caller.id }, 'thread/status/changed', { threadId: thread.id, status });
+  };
+}
+
+/** Whether the params have settings that the response does not show. */
+function setsUnseen({ config, baseInstructions, developerInstructions, personality }: ThreadResumeParams): boolean {
+  return [config, baseInstructions, developerInstructions, personality].some((value) => value !== null && value !== undefined);
+}

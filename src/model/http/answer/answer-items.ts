@@ -1,0 +1,89 @@
+import type { ResponseItem } from '../../../protocol/generated/types.ts';
+import type { Translation } from '../provider-api.ts';
+import { type AnswerPiece, ThinkSplitter } from './think-splitter.ts';
+
+type Message = Extract<ResponseItem, { type: 'message' }> & { id: string };
+type ReasoningPart = NonNullable<Extract<ResponseItem, { type: 'reasoning' }>['content']>[number];
+
+export interface AnswerItemsOptions {
+  newReasoningId: () => string;
+  /** Makes the message when its first text has come. */
+  newMessage: () => Message;
+  /** The type of the parts of the reasoning. */
+  partType: ReasoningPart['type'];
+}
+
+/**
+ * Makes items of an answer as it streams: reasoning is one item until text begins, and all text is one message. Reasoning that stands in
+ * tags before the first text is reasoning, too. The owner completes the message.
+ */
+export class AnswerItems {
+  readonly #options: AnswerItemsOptions;
+  readonly #thinking = new ThinkSplitter();
+  #reasoning: { id: string; pieces: string[] } | null = null;
+  #hasReasoned = false;
+  #message: { id: string; pieces: string[] } | null = null;
+
+  constructor(options: AnswerItemsOptions) {
+    this.#options = options;
+  }
+
+  /** Whether there is or was any reasoning. */
+  get hasReasoned(): boolean {
+    return this.#hasReasoned;
+  }
+
+  /** The message so far; null: it has not begun. */
+  get message(): { id: string; text: string } | null {
+    return this.#message === null ? null : { id: this.#message.id, text: this.#message.pieces.join('') };
+  }
+
+  reason(delta: string, events: Translation[]): void {
+    if (delta === '') return;
+    if (this.#reasoning === null) {
+      this.#hasReasoned = true;
+      this.#reasoning = { id: this.#options.newReasoningId(), pieces: [] };
+      events.push({ type: 'itemStarted', item: { type: 'reasoning', id: this.#reasoning.id, summary: [] } });
+    }
+    this.#reasoning.pieces.push(delta);
+    events.push({ type: 'reasoningDelta', itemId: this.#reasoning.id, index: 0, delta });
+  }
+
+  /** Takes text, which may have reasoning in tags. */
+  answer(delta: string, events: Translation[]): void {
+    if (delta !== '') this.#answer(this.#thinking.push(delta), events);
+  }
+
+  /** Call it when all text has come. */
+  endAnswer(events: Translation[]): void {
+    this.#answer(this.#thinking.end(), events);
+  }
+
+  /** Takes text that has no tags. */
+  say(delta: string, events: Translation[]): void {
+    if (delta === '') return;
+    if (this.#message === null) {
+      this.completeReasoning(events);
+      const item = this.#options.newMessage();
+      this.#message = { id: item.id, pieces: [] };
+      events.push({ type: 'itemStarted', item });
+    }
+    this.#message.pieces.push(delta);
+    events.push({ type: 'textDelta', itemId: this.#message.id, delta });
+  }
+
+  completeReasoning(events: Translation[]): void {
+    if (this.#reasoning === null) return;
+    const { id, pieces } = this.#reasoning;
+    this.#reasoning = null;
+    const content = [{ type: this.#options.partType, text: pieces.join('') }];
+    events.push({ type: 'itemCompleted', item: { type: 'reasoning', id, summary: [], content } });
+  }
+
+  #answer(pieces: readonly AnswerPiece[], events: Translation[]): void {
+    for (const { kind, text } of pieces) {
+      if (kind === 'text') this.say(text, events);
+      else this.reason(text, events);
+    }
+  }
+}
