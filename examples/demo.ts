@@ -126,7 +126,9 @@ async function firstProcess(sha: string) {
   await editor.until(() => editor.startedThreads.includes(thread.id));
   if (EMBEDDED) {
     await editor.until(() => editor.warnings.length > 0);
-    screen.note('The embedded model carries out lines such as `say TEXT` and `call TOOL {…}`. So "you" type them here, in place of a question.');
+    screen.note(
+      'The embedded model carries out lines such as `say TEXT` and `call TOOL {…}`. So "you" type them here, in place of a question.',
+    );
   }
   const first = await runTurn(editor, thread.id, TEXTS.first);
 
