@@ -238,6 +238,7 @@ async function exec({ asked, options }: Extract<Command, { run: 'exec' }>): Prom
     // The parent may end first, as with nohup.
     onReaderGone: (handler) => watchClient({ parent: () => 0, output: STDOUT, onGone: handler }),
     exit: (code) => process.exit(code),
+    limitClose: (code) => void setTimeout(() => process.exit(code), CLOSE_MS_MAX).unref(),
   });
   stdout.write('', () => process.exit(exitCode));
 }

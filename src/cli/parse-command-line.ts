@@ -2,7 +2,15 @@ import { suggestKey } from '../config/suggest-key.ts';
 import { type Framing, isFraming } from '../transport/framing.ts';
 import { type ExecOptions, execOptions } from './exec/exec-options.ts';
 import { isLogLevel, type LogLevel } from './lazy-log.ts';
-import { type CommandLine, type OptionValues, optionOfExec, otherThanSettings, overridesOf, readOptions, unusedOptions } from './read-options.ts';
+import {
+  type CommandLine,
+  type OptionValues,
+  optionOfExec,
+  otherThanSettings,
+  overridesOf,
+  readOptions,
+  unusedOptions,
+} from './read-options.ts';
 
 /** How to run the server. Paths are as in the command line. */
 export interface ServeOptions {

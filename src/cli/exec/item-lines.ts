@@ -39,13 +39,17 @@ export function endLines(item: ThreadItem, screen: Screen): string[] {
     case 'collabAgentToolCall':
       return item.status === 'failed' ? [screen.line('failed', { indent: '  ', color: 'red' })] : [];
     case 'reasoning':
-      return body((item.summary ?? []).flatMap((part) => part.split('\n')), screen, { indent: '  ' });
+      return body(
+        (item.summary ?? []).flatMap((part) => part.split('\n')),
+        screen,
+        { indent: '  ' },
+      );
     case 'webSearch':
       return [screen.line(`search: ${searched(item)}`, { color: 'bold' })];
     case 'imageView':
-      return [screen.line(`looks at ${item.path}`, { color: 'bold' })];
+      return [screen.line(`looks at ${screen.path(item.path)}`, { color: 'bold' })];
     case 'imageGeneration':
-      return [screen.line(`image ${item.savedPath ?? item.id} (${item.status})`, { color: 'bold' })];
+      return [screen.line(`image ${screen.path(item.savedPath ?? item.id)} (${item.status})`, { color: 'bold' })];
     case 'subAgentActivity':
       return [screen.line(`agent ${item.agentPath}: ${item.kind}`, { color: 'dim' })];
     case 'contextCompaction':
@@ -66,10 +70,11 @@ export function planLines({ explanation, plan }: TurnPlanUpdatedNotification, sc
 /** What happens to which file, and its diff: for a person who has to decide about it whole, otherwise cut. */
 export function changeLines(change: FileUpdateChange, screen: Screen, isWhole = false): string[] {
   const { kind, path } = change;
-  const moved = kind.type === 'update' && kind.move_path ? ` -> ${kind.move_path}` : '';
+  const shown = (name: string) => (isWhole ? name : screen.path(name));
+  const moved = kind.type === 'update' && kind.move_path ? ` -> ${shown(kind.move_path)}` : '';
   const lines = diffLines(change);
   const count = (sign: string) => lines.filter((line) => line.startsWith(sign)).length;
-  const first = screen.line(`${kind.type} ${path}${moved} (+${count('+')} -${count('-')})`, { color: 'bold', isWhole });
+  const first = screen.line(`${kind.type} ${shown(path)}${moved} (+${count('+')} -${count('-')})`, { color: 'bold', isWhole });
   return [first, ...body(lines, screen, { isDiff: true, isWhole })];
 }
 

@@ -83,7 +83,8 @@ async function readAll({ stdin, note }: InputSource, isTerminal: boolean): Promi
     for await (const chunk of stdin) {
       chunks.push(Buffer.from(chunk));
       length += chunk.length;
-      if (length > INPUT_CHARS_MAX * CHAR_BYTES_MAX) throw new OptionError(`exec: stdin is too long: at most ${INPUT_CHARS_MAX} characters`);
+      if (length > INPUT_CHARS_MAX * CHAR_BYTES_MAX)
+        throw new OptionError(`exec: stdin is too long: at most ${INPUT_CHARS_MAX} characters`);
     }
   } catch (error) {
     if (error instanceof OptionError || systemErrorCode(error) === null) throw error;

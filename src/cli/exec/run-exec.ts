@@ -16,7 +16,7 @@ import type { ExecOptions } from './exec-options.ts';
 import { type Folder, type OpenedThread, openThread } from './open-thread.ts';
 import { readFiles, readPrompt } from './read-input.ts';
 import { type Output, Screen } from './screen.ts';
-import { TurnPrinter } from './turn-printer.ts';
+import { problemLines, TurnPrinter } from './turn-printer.ts';
 import { Warnings } from './warnings.ts';
 
 /** The process in which a turn runs. */
@@ -29,8 +29,13 @@ export interface ExecHost extends EndingHost {
   folder: Folder;
   /** The given options that would allow more, and do not here. */
   ignored: readonly string[];
+  /** The process ends with this code, even if the server does not close in time. */
+  limitClose(exitCode: number): void;
   /** Starts the server for a client on these streams. */
-  start(streams: { input: Readable; output: Writable }): Promise<{ server: Pick<App, 'connect' | 'close'>; transport: Transport; end(): void }>;
+  start(streams: {
+    input: Readable;
+    output: Writable;
+  }): Promise<{ server: Pick<App, 'connect' | 'close'>; transport: Transport; end(): void }>;
 }
 
 const FAILED = 1;
@@ -41,7 +46,8 @@ export async function runExec(asked: ExecOptions, host: ExecHost): Promise<numbe
   const { env, stdout, stderr } = host;
   const screen = new Screen({ stdout, stderr, env, json: asked.json });
   const ending = new Ending(host, screen);
-  if (host.ignored.length > 0) screen.note(`${host.ignored.join(', ')}: allows nothing here; --sandbox, --ask-for-approval and --approve do`);
+  if (host.ignored.length > 0)
+    screen.note(`${host.ignored.join(', ')}: allows nothing here; --sandbox, --ask-for-approval and --approve do`);
   const { images, outputSchema } = await readFiles(asked);
   const prompt = await orAborted(readPrompt(asked, { stdin: host.stdin, note: (text) => screen.note(text) }), ending.signal);
   if (prompt === null) return ending.exitCode ?? INTERRUPTED;
@@ -55,6 +61,7 @@ export async function runExec(asked: ExecOptions, host: ExecHost): Promise<numbe
     else if (error instanceof RequestError) screen.note(...refusal(error, screen));
     else throw error;
   } finally {
+    host.limitClose(ending.exitCode ?? exitCode);
     const reports = await session.close();
     for (const report of reports) screen.note(`heddle: ${showText(report, { multiline: true })}`);
     if (reports.length > 0) exitCode ||= FAILED;
@@ -105,15 +112,19 @@ async function runTurn({ asked, host, screen, ending, client, input, outputSchem
   const opened = await orAborted(open(client, asked, host), ending.signal);
   if (opened === null) return INTERRUPTED;
   warnings.show();
+  screen.folder = opened.cwd;
   showBeginning(opened, asked, screen);
   const printer = asked.json ? null : new TurnPrinter(screen);
   const { thread } = opened;
-  const run = client.turn({ threadId: thread.id, input, ...(outputSchema === undefined ? {} : { outputSchema }) }, { signal: ending.signal });
+  const run = client.turn(
+    { threadId: thread.id, input, ...(outputSchema === undefined ? {} : { outputSchema }) },
+    { signal: ending.signal },
+  );
   for await (const notification of run) printer?.take(notification);
   const { turn } = await run.result;
   screen.release();
-  printer?.end(turn);
-  if (turn.error !== null) screen.note(...problem([turn.error.message, turn.error.additionalDetails ?? ''], screen));
+  if (printer !== null) printer.end(turn);
+  else if (turn.error !== null) screen.note(...problemLines(turn.error, screen));
   return turn.status === 'completed' ? 0 : turn.status === 'interrupted' ? INTERRUPTED : FAILED;
 }
 
@@ -141,10 +152,5 @@ const HINTS: Record<string, string> = {
 };
 
 function refusal({ message, data }: RequestError, screen: Screen): string[] {
-  return problem([message, HINTS[data.code ?? ''] ?? ''], screen);
-}
-
-function problem([message = '', ...details]: string[], screen: Screen): string[] {
-  const lines = details.filter((line) => line !== '').map((line) => showText(line, { multiline: true }));
-  return [screen.paint('red', `heddle: ${showText(message, { multiline: true })}`), ...lines];
+  return problemLines({ message, additionalDetails: HINTS[data.code ?? ''] ?? null }, screen);
 }

@@ -1,4 +1,6 @@
+import { relative } from 'node:path';
 import type { Writable } from 'node:stream';
+import { isBelow } from '../../base/paths/is-within.ts';
 import { showText } from '../../base/text/show-text.ts';
 
 /** stdout or stderr. A terminal knows its width; some report 0. */
@@ -35,6 +37,8 @@ export class Screen {
   readonly notesToTerminal: boolean;
   /** Where questions are shown. Null: no person would see them. */
   readonly questions: Output | null;
+  /** The working directory: paths in it are shown relative to it. */
+  folder: string | null = null;
   readonly #stdout: Output;
   readonly #stderr: Output;
   readonly #colored: boolean;
@@ -69,6 +73,11 @@ export class Screen {
     const characters = isWhole || shown.length <= this.width ? [] : [...shown];
     const cut = characters.length > this.width ? `${characters.slice(0, this.width - 1).join('')}…` : shown;
     return color === undefined ? cut : this.paint(color, cut);
+  }
+
+  /** A path as it is shown where nobody decides by it. */
+  path(path: string): string {
+    return this.folder !== null && isBelow(path, this.folder) ? relative(this.folder, path) : path;
   }
 
   /** Writes text of the answer. */

@@ -4,6 +4,12 @@ import { endLines, planLines, seconds, startLines } from './item-lines.ts';
 import type { Screen } from './screen.ts';
 import { harmless, StreamedText } from './streamed-text.ts';
 
+/** The tokens of the thread before the turn, and now. */
+interface Usage {
+  before: TokenUsageBreakdown;
+  now: TokenUsageBreakdown;
+}
+
 /**
  * Prints a turn for a person: the agent's messages as they stream, and a few lines about each other item. If a program reads stdout, it
  * gets only the last message of a completed turn, and what comes before that goes to stderr.
@@ -17,7 +23,7 @@ export class TurnPrinter {
   /** The item that the last line has announced. */
   #announced: string | null = null;
   #lastError = '';
-  #usage: { before: TokenUsageBreakdown; now: TokenUsageBreakdown } | null = null;
+  #usage: Usage | null = null;
 
   constructor(screen: Screen) {
     this.#screen = screen;
@@ -59,7 +65,8 @@ export class TurnPrinter {
     else if (answer !== null) this.#screen.note(harmless(answer));
     this.#screen.endAnswer();
     if (turn.status === 'interrupted') this.#screen.note('interrupted');
-    this.#screen.note(this.#screen.paint('dim', usageLine(this.#usage, turn)));
+    if (turn.error !== null) this.#screen.note(...problemLines(turn.error, this.#screen));
+    if (this.#usage !== null) this.#screen.note(this.#screen.paint('dim', usageLine(this.#usage, turn)));
   }
 
   #start(item: ThreadItem): void {
@@ -133,12 +140,15 @@ export class TurnPrinter {
   }
 }
 
-function usageLine(usage: { before: TokenUsageBreakdown; now: TokenUsageBreakdown } | null, { durationMs }: Turn): string {
-  const time = durationMs === null ? '' : seconds(durationMs);
-  if (usage === null) return time === '' ? 'no tokens used' : `no tokens used; ${time}`;
-  const { inputTokens, cachedInputTokens, outputTokens } = difference(usage.now, usage.before);
+/** An error for the person who has to do something about it, in a line or two. */
+export function problemLines({ message, additionalDetails }: Pick<TurnError, 'message' | 'additionalDetails'>, screen: Screen): string[] {
+  return [screen.paint('red', `heddle: ${harmless(message)}`), ...(additionalDetails ? [harmless(additionalDetails)] : [])];
+}
+
+function usageLine({ now, before }: Usage, { durationMs }: Turn): string {
+  const { inputTokens, cachedInputTokens, outputTokens } = difference(now, before);
   const cached = cachedInputTokens > 0 ? ` (${cachedInputTokens} cached)` : '';
-  return `tokens: ${inputTokens} in${cached}, ${outputTokens} out${time === '' ? '' : `; ${time}`}`;
+  return `tokens: ${inputTokens} in${cached}, ${outputTokens} out${durationMs === null ? '' : `; ${seconds(durationMs)}`}`;
 }
 
 function difference(from: TokenUsageBreakdown, less: TokenUsageBreakdown): TokenUsageBreakdown {

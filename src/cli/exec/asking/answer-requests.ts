@@ -64,7 +64,11 @@ export function answerRequests(client: Client, { approve, screen, dialogs }: Ans
     turnId === null ? null : client.request('turn/interrupt', { threadId, turnId }).catch(() => null);
 
   client.handle('item/commandExecution/requestApproval', async (params, { signal }) => ({
-    decision: await decide({ lines: () => shownCommand(params), choices: decisionChoices(params.availableDecisions ?? PLAIN_DECISIONS), signal }),
+    decision: await decide({
+      lines: () => shownCommand(params),
+      choices: decisionChoices(params.availableDecisions ?? PLAIN_DECISIONS),
+      signal,
+    }),
   }));
 
   client.handle('item/fileChange/requestApproval', async ({ itemId, agent, reason, grantRoot }, { signal }) => {

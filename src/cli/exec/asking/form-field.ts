@@ -65,7 +65,11 @@ function readChoice(text: string, options: readonly Option[]): { value: string }
   return chosen === undefined ? { problem: `expected a number from 1 to ${options.length}` } : { value: chosen.value };
 }
 
-function readChoices(text: string, options: readonly Option[], { minItems, maxItems }: { minItems?: number; maxItems?: number }): FieldAnswer {
+function readChoices(
+  text: string,
+  options: readonly Option[],
+  { minItems, maxItems }: { minItems?: number; maxItems?: number },
+): FieldAnswer {
   const values: string[] = [];
   for (const part of text.split(',')) {
     const choice = readChoice(part.trim(), options);

@@ -25,7 +25,11 @@ export function shownCommand(params: CommandExecutionRequestApprovalParams): str
   const what = target === null ? KINDS[kind] : `reach ${showText(target.host)}, port ${target.port} (${target.protocol})`;
   return [
     `${whoAsks(params.agent)} wants to ${what}.`,
-    ...(command === null ? [] : showText(command, { multiline: true }).split('\n').map((line, index) => `${index === 0 ? '$' : ' '} ${line}`)),
+    ...(command === null
+      ? []
+      : showText(command, { multiline: true })
+          .split('\n')
+          .map((line, index) => `${index === 0 ? '$' : ' '} ${line}`)),
     ...(cwd === null ? [] : [`  in ${showText(cwd)}`]),
     ...(additionalPermissions === null ? [] : ['  with these permissions:', ...shownPermissions(additionalPermissions)]),
     ...shownReason(params.reason),
