@@ -79,12 +79,11 @@ type CommonParts = Omit<AppParts, 'store'>;
 
 /** Starts a server for a client that writes to `input` and reads from `output`. */
 async function start(options: ServeOptions, log: Log, streams: Streams): Promise<Service> {
-  const { env } = process;
   const wireLog = options.wireLog === null ? null : await openWireLog(options.wireLog);
   const parts: CommonParts = {
     home: homeFolder(),
     cwd: workingDirectory(options),
-    env,
+    env: process.env,
     overrides: options.overrides,
     log,
     version: HEDDLE_VERSION,
@@ -175,6 +174,15 @@ async function startPaced(parts: CommonParts, options: ServeOptions, streams: St
   });
 }
 
+/** Logs errors that nothing has handled. `end` is called for those after which the process cannot go on. */
+function onFault(log: Log, end: (error: Error) => void): void {
+  process.on('uncaughtException', (error) => {
+    log.error({ err: error }, 'uncaught exception: the server ends');
+    end(error);
+  });
+  process.on('unhandledRejection', (error) => log.error({ err: error }, 'unhandled rejection'));
+}
+
 async function serve(options: ServeOptions): Promise<void> {
   // Before the log, which the user could have put in its place.
   protectStore(storeFileIn(homeFolder()));
@@ -208,11 +216,7 @@ async function serve(options: ServeOptions): Promise<void> {
   };
   process.stdout.on('error', ({ message }) => clientGone(message));
   const stopWatching = watchClient({ parent: () => process.ppid, output: STDOUT, onGone: clientGone });
-  process.on('uncaughtException', (error) => {
-    log.error({ err: error }, 'uncaught exception: the server ends');
-    void end(EXIT_INTERNAL, 'shutdown');
-  });
-  process.on('unhandledRejection', (error) => log.error({ err: error }, 'unhandled rejection'));
+  onFault(log, () => void end(EXIT_INTERNAL, 'shutdown'));
   // A paced input ends when all turns have ended but those that hang, so there is nothing to drain.
   await server.connect(transport, { drain: options.drain && !options.deterministic });
   await end(0, 'clientGone');
@@ -221,15 +225,15 @@ async function serve(options: ServeOptions): Promise<void> {
 /** One turn of a server in this process. */
 async function exec({ asked, options }: Extract<Command, { run: 'exec' }>): Promise<void> {
   protectStore(storeFileIn(homeFolder()));
-  const path = workingDirectory(options);
   // A person reads stderr: what concerns them comes as warnings.
   const log = createLog(options, options.logFile === null ? 'off' : 'warn');
+  onFault(log, (error) => process.exit(fail(error, EXIT_INTERNAL)));
   if (options.strictConfig) await checkStrictly(options);
   const { runExec } = await import('./cli/exec/run-exec.ts');
   const { env, stdin, stdout, stderr } = process;
   const exitCode = await runExec(asked, {
     ...{ version: HEDDLE_VERSION, env, stdin, stdout, stderr },
-    folder: { path, isGiven: options.cwd !== null },
+    folder: { path: workingDirectory(options), isGiven: options.cwd !== null },
     ignored: options.unused.allowing,
     start: (streams) => start(options, log, streams),
     onSignal(handler) {
@@ -252,12 +256,9 @@ async function trust({ folder, yes }: Extract<Command, { run: 'trust' }>): Promi
   // Also called if the terminal ends without an answer.
   process.exitCode = 1;
   const { trustProject } = await import('./cli/trust-project.ts');
-  const { confirm } = await import('./cli/confirm.ts');
-  const [input, output] = [process.stdin, process.stdout];
-  const isDone = await trustProject(
-    { home: homeFolder(), systemDir: systemDir(), folder: resolve(folder), yes },
-    { print: (text) => output.write(text), confirm: input.isTTY ? (question) => confirm(question, { input, output }) : null },
-  );
+  const { terminalAt } = await import('./cli/terminal-at.ts');
+  const options = { home: homeFolder(), systemDir: systemDir(), folder: resolve(folder), yes };
+  const isDone = await trustProject(options, terminalAt(process.stdin, process.stdout));
   if (isDone) process.exitCode = 0;
 }
 

@@ -27,7 +27,7 @@ export function startLines(item: ThreadItem, screen: Screen): string[] | null {
 }
 
 /** What an item has come to, without the lines that have announced it. */
-export function endLines(item: ThreadItem, screen: Screen): string[] {
+export function itemLines(item: ThreadItem, screen: Screen): string[] {
   switch (item.type) {
     case 'commandExecution':
       return [...body((item.aggregatedOutput ?? '').split('\n'), screen), ...commandEnd(item, screen)];

@@ -14,7 +14,7 @@ import type { KeyboardStream } from './asking/keyboard.ts';
 import { Ending, type EndingHost } from './ending.ts';
 import type { ExecOptions } from './exec-options.ts';
 import { type Folder, type OpenedThread, openThread } from './open-thread.ts';
-import { readFiles, readPrompt } from './read-input.ts';
+import { readFiles, readPrompt } from './read-prompt.ts';
 import { type Output, Screen } from './screen.ts';
 import { problemLines, TurnPrinter } from './turn-printer.ts';
 import { Warnings } from './warnings.ts';

@@ -1,6 +1,6 @@
 import type { Notification } from '../../client/client-options.ts';
 import type { ThreadItem, TokenUsageBreakdown, Turn, TurnError } from '../../protocol/generated/types.ts';
-import { endLines, planLines, seconds, startLines } from './item-lines.ts';
+import { itemLines, planLines, seconds, startLines } from './item-lines.ts';
 import type { Screen } from './screen.ts';
 import { harmless, StreamedText } from './streamed-text.ts';
 
@@ -95,7 +95,7 @@ export class TurnPrinter {
       this.#completeMessage(item);
       return;
     }
-    const lines = endLines(item, this.#screen);
+    const lines = itemLines(item, this.#screen);
     if (lines.length === 0) return;
     const heading = this.#announced === item.id ? [] : (startLines(item, this.#screen) ?? []);
     this.#note([...heading, ...lines]);

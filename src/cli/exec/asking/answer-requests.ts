@@ -12,10 +12,10 @@ import type {
 import type { Approve } from '../exec-options.ts';
 import { changeLines } from '../item-lines.ts';
 import type { Screen } from '../screen.ts';
-import { decisionChoices, decisionFor, PLAIN_DECISIONS } from './decisions.ts';
+import { decisionChoices, decisionFor, PLAIN_DECISIONS } from './decision-choices.ts';
 import { type Choice, type Dialog, type Dialogs, NobodyThere } from './dialogs.ts';
-import { fieldLines, fieldPrompt, optionLines, readField } from './form-field.ts';
-import { mcpApproval, shownCommand, shownPermissions, shownReason, whoAsks } from './shown-request.ts';
+import { fieldLines, fieldPrompt, optionLines, readField } from './read-field.ts';
+import { mcpApproval, shownCommand, shownPermissions, shownReason, whoAsks } from './shown-command.ts';
 
 /** A decision that the protocol has for everything that needs approval. */
 type PlainDecision = (typeof PLAIN_DECISIONS)[number];

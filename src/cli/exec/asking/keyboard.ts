@@ -69,26 +69,31 @@ export class Keyboard {
   async hiddenLine(signal: AbortSignal): Promise<string | null> {
     this.#stream.setRawMode?.(true);
     try {
-      let line: string[] = [];
-      for (;;) {
-        signal.throwIfAborted();
-        const typed = [...this.#typed];
-        this.#typed = '';
-        for (const [index, key] of typed.entries()) {
-          if (key === '\r' || key === '\n') {
-            this.#typed = typed.slice(index + 1).join('');
-            return line.join('');
-          }
-          if (key === INTERRUPT) this.#onInterrupt();
-          else if (key === END && line.length === 0) return null;
-          else line = edited(line, key);
-        }
-        if (this.#hasEnded) return null;
-        await this.#more(signal);
-      }
+      return await this.#keys(signal);
     } finally {
       this.#stream.setRawMode?.(false);
     }
+  }
+
+  async #keys(signal: AbortSignal): Promise<string | null> {
+    const line: string[] = [];
+    for (;;) {
+      signal.throwIfAborted();
+      const key = this.#nextKey();
+      if (key === '\r' || key === '\n') return line.join('');
+      if (key === null && this.#hasEnded) return null;
+      if (key === END && line.length === 0) return null;
+      if (key === INTERRUPT) this.#onInterrupt();
+      if (key === null) await this.#more(signal);
+      else edit(line, key);
+    }
+  }
+
+  /** Null: none was typed. */
+  #nextKey(): string | null {
+    const [key = null] = this.#typed;
+    if (key !== null) this.#typed = this.#typed.slice(key.length);
+    return key;
   }
 
   #more(signal: AbortSignal): Promise<void> {
@@ -105,10 +110,10 @@ export class Keyboard {
   }
 }
 
-function edited(line: readonly string[], key: string): string[] {
-  if (key === '\x7f' || key === '\b') return line.slice(0, -1);
-  if (key === '\x15') return [];
-  return key < ' ' ? [...line] : [...line, key];
+function edit(line: string[], key: string): void {
+  if (key === '\x7f' || key === '\b') line.pop();
+  else if (key === '\x15') line.length = 0;
+  else if (key >= ' ') line.push(key);
 }
 
 /** The terminal that a person types at: stdin, else the one that controls the process. Null: there is none. */
