@@ -209,6 +209,18 @@ describe('MCP servers', () => {
   });
 });
 
+test('an address that an MCP server wants to be opened is shown, and the call goes on', async () => {
+  const where = scripted(exampleServer());
+  const elicitations = [{ mode: 'url', message: 'Log in', url: 'https://login.example/in', elicitationId: 'e1' }];
+  const run = await TerminalRun.start(where, ['exec', '-a', 'on-request', call('mcp__ex__refuse', { elicitations, completes: 1 })]);
+  await run.until('The MCP server ex asks: Log in');
+  await run.until('open https://login.example/in, and answer when you are done');
+  await run.until(']: ');
+  run.type('y\n');
+  expect((await run.exit).code).toBe(0);
+  expect(run.shown).toContain('as you wish');
+});
+
 describe('Ctrl-C', () => {
   test('interrupts the turn', async () => {
     const run = await TerminalRun.start(scripted(), [

@@ -72,7 +72,8 @@ export function answerRequests(client: Client, { approve, screen, dialogs }: Ans
   }));
 
   client.handle('item/fileChange/requestApproval', async ({ itemId, agent, reason, grantRoot }, { signal }) => {
-    const shown = (changes.get(itemId) ?? []).flatMap((change) => changeLines(change, screen, true));
+    const known = changes.get(itemId) ?? [];
+    const shown = known.length === 0 ? ['  (it is not known which)'] : known.flatMap((change) => changeLines(change, screen, true));
     const folder = grantRoot === null ? [] : [`  "in this session" allows all changes in ${showText(grantRoot)}`];
     const lines = () => [`${whoAsks(agent)} wants to change files.`, ...shown, ...folder, ...shownReason(reason)];
     return { decision: await decide({ lines, choices: decisionChoices(PLAIN_DECISIONS), signal }) };
