@@ -1,6 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { closeSync, existsSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { writeFiles } from '../../config/temp-folder.ts';
 import { exampleServer } from '../../mcp/mcp-thread.ts';
 import { type Place, place } from '../support.ts';
 import { TerminalRun } from './terminal-run.ts';
@@ -51,11 +53,18 @@ describe('a command', () => {
   });
 
   test('is not answered by what was typed before the question', async () => {
+    const command = (cmd: string) => [{ call: 'exec_command', arguments: { cmd } }];
     const where = scripted();
-    const input = call('exec_command', { cmd: 'touch made.txt' }).replace('call', 'say first\nwait 1500\ncall');
-    const run = await TerminalRun.start(where, ['exec', input]);
-    await run.until('first');
-    run.type('y\ny');
+    writeFiles(where.home, { 'talk.yaml': JSON.stringify([command('head -n 1 gate'), command('touch made.txt'), 'done']) });
+    execFileSync('mkfifo', [join(where.work, 'gate')]);
+    // Open in both directions, so that neither side waits for the other.
+    const gate = openSync(join(where.work, 'gate'), 'r+');
+    onTestFinished(() => closeSync(gate));
+    const run = await TerminalRun.start(where, ['exec', '--model-script', join(where.home, 'talk.yaml'), 'begin']);
+    await run.until(']: ');
+    // The command waits until the gate is open. The next one is asked about after that.
+    run.type('y\ny\ny');
+    writeSync(gate, 'open\n');
     await run.until(']: ');
     run.type('n\n');
     expect([(await run.exit).code, existsSync(join(where.work, 'made.txt'))]).toEqual([0, false]);
@@ -117,7 +126,7 @@ test.each([
   expect(readFileSync(join(where.work, 'wire.jsonl'), 'utf8')).toContain(granted);
 });
 
-test('questions of the agent are answered with an option, with another text, and hidden', async () => {
+test('questions of the agent are answered with an option and with another text', async () => {
   const where = scripted('[features]\ndefault_mode_request_user_input = true\n');
   const question = (id: string, more: object) => ({
     id,

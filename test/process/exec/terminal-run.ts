@@ -38,14 +38,13 @@ export class TerminalRun {
       this.shown += text;
       this.#look();
     });
-    this.exit = new Promise((resolve) => {
-      child.once('exit', (code, signal) =>
-        closed.then(() => {
-          this.#hasEnded = true;
-          this.#look();
-          resolve({ code, signal });
-        }),
-      );
+    const exited = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) => {
+      child.once('exit', (code, signal) => resolve({ code, signal }));
+    });
+    this.exit = closed.then(() => {
+      this.#hasEnded = true;
+      this.#look();
+      return exited;
     });
     onTestFinished(async () => {
       child.kill('SIGKILL');
