@@ -1,4 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { CLOSE_MS_MAX } from './agent/last-programs.ts';
@@ -8,9 +7,8 @@ import { type Clock, systemClock } from './base/clock.ts';
 import { protectStore, storeFileIn } from './base/files/own-file.ts';
 import type { Log } from './base/log.ts';
 import { isFolder } from './base/paths/is-folder.ts';
-import { processTag } from './base/process-tag.ts';
 import { showText } from './base/text/show-text.ts';
-import { isLogLevel, lazyLog } from './cli/lazy-log.ts';
+import { isLogLevel, type LogLevel, lazyLog } from './cli/lazy-log.ts';
 import { logToFile, logToStream } from './cli/log-to-file.ts';
 import { OptionError, openFor } from './cli/option-error.ts';
 import { type Command, type Generator, parseCommandLine, type ServeOptions } from './cli/parse-command-line.ts';
@@ -26,7 +24,7 @@ import { scaleInThread } from './model/pictures/scale-in-thread.ts';
 import { ScriptError } from './model/script/script-error.ts';
 import type { DatabasePlaces } from './store/sqlite/database/open-database.ts';
 import { createWorkerStore } from './store/sqlite/worker/create-worker-store.ts';
-import { streamTransport } from './transport/stream-transport.ts';
+import { type StreamPair, streamTransport } from './transport/stream-transport.ts';
 import type { Transport } from './transport/transport.ts';
 
 /** The package's version, inserted by the build. */
@@ -58,9 +56,9 @@ function homeSource(): string {
   return ['HEDDLE_HOME', 'CODEX_HOME'].find((name) => process.env[name]) ?? 'the default';
 }
 
-function createLog({ logLevel, logFile }: ServeOptions): Log {
+function createLog({ logLevel, logFile }: ServeOptions, byDefault: LogLevel = 'warn'): Log {
   const fromEnv = process.env.HEDDLE_LOG ?? '';
-  const level = logLevel ?? (isLogLevel(fromEnv) ? fromEnv : 'warn');
+  const level = logLevel ?? (isLogLevel(fromEnv) ? fromEnv : byDefault);
   const log = lazyLog(level, logFile === null ? logToStream(process.stderr) : openFor('--log-file', logFile, logToFile));
   if (logLevel === null && fromEnv !== '' && level !== fromEnv)
     log.warn({ level: fromEnv }, 'HEDDLE_LOG is not a log level: expected off, error, warn, info or debug');
@@ -74,16 +72,18 @@ interface Service {
   end(): void;
 }
 
+type Streams = Pick<StreamPair, 'input' | 'output'>;
+
 /** The parts of every server of this process, except its store. */
 type CommonParts = Omit<AppParts, 'store'>;
 
-async function start(options: ServeOptions, log: Log): Promise<Service> {
-  const { env } = process;
+/** Starts a server for a client that writes to `input` and reads from `output`. */
+async function start(options: ServeOptions, log: Log, streams: Streams): Promise<Service> {
   const wireLog = options.wireLog === null ? null : await openWireLog(options.wireLog);
   const parts: CommonParts = {
     home: homeFolder(),
     cwd: workingDirectory(options),
-    env,
+    env: process.env,
     overrides: options.overrides,
     log,
     version: HEDDLE_VERSION,
@@ -96,7 +96,7 @@ async function start(options: ServeOptions, log: Log): Promise<Service> {
     systemDir: systemDir(),
     ...(wireLog === null ? {} : { tap: wireLog }),
   };
-  const service = await (options.deterministic ? startDeterministic : startPlain)(parts, options);
+  const service = await (options.deterministic ? startPaced : startPlain)(parts, options, streams);
   return {
     ...service,
     end: () => {
@@ -128,7 +128,7 @@ function storeFiles(folder: string): DatabasePlaces {
   return { file: storeFileIn(folder), migrationsDir: MIGRATIONS, tempDir: tmpdir() };
 }
 
-async function startPlain(parts: CommonParts, options: ServeOptions): Promise<Service> {
+async function startPlain(parts: CommonParts, options: ServeOptions, streams: Streams): Promise<Service> {
   const { home, log, pid } = parts;
   const model = await scriptModel(options, { log, clock: systemClock });
   const store = createWorkerStore({
@@ -152,7 +152,7 @@ async function startPlain(parts: CommonParts, options: ServeOptions): Promise<Se
     onHandshake: () => store.warmUp(),
     ...(model === null ? {} : { model }),
   });
-  return { server, transport: streamTransport({ input: process.stdin, output: process.stdout, framing: options.framing }), end: () => {} };
+  return { server, transport: streamTransport({ ...streams, framing: options.framing }), end: () => {} };
 }
 
 /** The model of `--model-script`. Null without that option. */
@@ -162,41 +162,25 @@ async function scriptModel({ modelScript }: ServeOptions, deps: { log: Log; cloc
   return loadScriptedModel(resolve(modelScript), deps);
 }
 
-/** A server with a virtual clock, counting ids and a scripted model, whose data is removed at the end. */
-async function startDeterministic(parts: CommonParts, options: ServeOptions): Promise<Service> {
-  const { CountingIds } = await import('./cli/deterministic/counting-ids.ts');
-  const { FixedPace } = await import('./cli/deterministic/fixed-pace.ts');
-  const { pacedInput } = await import('./cli/deterministic/paced-input.ts');
-  const { VirtualClock } = await import('./cli/deterministic/virtual-clock.ts');
-  const { createSqliteStore } = await import('./store/sqlite/create-sqlite-store.ts');
-  const { createEmbeddedModel } = await import('./model/embedded/create-embedded-model.ts');
-  const { framing } = options;
-  const clock = new VirtualClock();
-  const model = (await scriptModel(options, { log: parts.log, clock })) ?? createEmbeddedModel({ clock });
-  const storeDir = mkdtempSync(join(tmpdir(), `heddle-deterministic-${processTag()}-`));
-  // server/diagnostics must not show values of this process.
-  const { residentMemoryBytes: _, ...same } = parts;
-  // In this thread, since nothing else may depend on when another thread answers.
-  const store = createSqliteStore({ ...storeFiles(storeDir), clock, log: parts.log, pid: 0, nodeVersions: process.versions });
-  const pacing = new FixedPace({
-    clock,
+async function startPaced(parts: CommonParts, options: ServeOptions, streams: Streams): Promise<Service> {
+  const { startDeterministic } = await import('./cli/deterministic/start-deterministic.ts');
+  return startDeterministic(parts, {
+    ...streams,
+    framing: options.framing,
+    scriptModel: (clock) => scriptModel(options, { log: parts.log, clock }),
+    storeFiles,
+    nodeVersions: process.versions,
     activeResources: () => process.getActiveResourcesInfo(),
-    outputWaits: () => process.stdout.writableLength > 0,
   });
-  const server = createApp({ ...same, pid: 0, model, clock, ids: new CountingIds(), store, storeDir, recordsTrust: false, pacing });
-  const input = pacedInput({ from: process.stdin, framing, settle: (message) => pacing.settle(server, message) });
-  input.once('end', () => void pacing.settleRequests(server));
-  return {
-    server: {
-      connect: (transport, connecting) => server.connect(transport, connecting),
-      close() {
-        pacing.release();
-        return server.close();
-      },
-    },
-    transport: streamTransport({ input, output: process.stdout, framing }),
-    end: () => rmSync(storeDir, { recursive: true, force: true }),
-  };
+}
+
+/** Logs errors that nothing has handled. `end` is called for those after which the process cannot go on. */
+function onFault(log: Log, end: (error: Error) => void): void {
+  process.on('uncaughtException', (error) => {
+    log.error({ err: error }, 'uncaught exception: the server ends');
+    end(error);
+  });
+  process.on('unhandledRejection', (error) => log.error({ err: error }, 'unhandled rejection'));
 }
 
 async function serve(options: ServeOptions): Promise<void> {
@@ -205,7 +189,7 @@ async function serve(options: ServeOptions): Promise<void> {
   const log = createLog(options);
   tellOfUnused(options.unused, log);
   if (options.strictConfig) await checkStrictly(options);
-  const { server, transport, end: clearAway } = await start(options, log);
+  const { server, transport, end: clearAway } = await start(options, log, { input: process.stdin, output: process.stdout });
   const endOnce = async (exitCode: number, reason: 'shutdown' | 'clientGone') => {
     stopWatching();
     setTimeout(() => process.exit(exitCode), CLOSE_MS_MAX).unref();
@@ -232,14 +216,35 @@ async function serve(options: ServeOptions): Promise<void> {
   };
   process.stdout.on('error', ({ message }) => clientGone(message));
   const stopWatching = watchClient({ parent: () => process.ppid, output: STDOUT, onGone: clientGone });
-  process.on('uncaughtException', (error) => {
-    log.error({ err: error }, 'uncaught exception: the server ends');
-    void end(EXIT_INTERNAL, 'shutdown');
-  });
-  process.on('unhandledRejection', (error) => log.error({ err: error }, 'unhandled rejection'));
+  onFault(log, () => void end(EXIT_INTERNAL, 'shutdown'));
   // A paced input ends when all turns have ended but those that hang, so there is nothing to drain.
   await server.connect(transport, { drain: options.drain && !options.deterministic });
   await end(0, 'clientGone');
+}
+
+/** One turn of a server in this process. */
+async function exec({ asked, options }: Extract<Command, { run: 'exec' }>): Promise<void> {
+  protectStore(storeFileIn(homeFolder()));
+  // A person reads stderr: what concerns them comes as warnings.
+  const log = createLog(options, options.logFile === null ? 'off' : 'warn');
+  onFault(log, (error) => process.exit(fail(error, EXIT_INTERNAL)));
+  if (options.strictConfig) await checkStrictly(options);
+  const { runExec } = await import('./cli/exec/run-exec.ts');
+  const { env, stdin, stdout, stderr } = process;
+  const exitCode = await runExec(asked, {
+    ...{ version: HEDDLE_VERSION, env, stdin, stdout, stderr },
+    folder: { path: workingDirectory(options), isGiven: options.cwd !== null },
+    ignored: options.unused.allowing,
+    start: (streams) => start(options, log, streams),
+    onSignal(handler) {
+      for (const [signal, number] of Object.entries(SIGNALS)) process.on(signal, () => handler(number));
+    },
+    // The parent may end first, as with nohup.
+    onReaderGone: (handler) => watchClient({ parent: () => 0, output: STDOUT, onGone: handler }),
+    exit: (code) => process.exit(code),
+    limitClose: (code) => void setTimeout(() => process.exit(code), CLOSE_MS_MAX).unref(),
+  });
+  stdout.write('', () => process.exit(exitCode));
 }
 
 async function generate({ generator, out, experimental }: Extract<Command, { run: 'generate' }>): Promise<void> {
@@ -251,10 +256,9 @@ async function trust({ folder, yes }: Extract<Command, { run: 'trust' }>): Promi
   // Also called if the terminal ends without an answer.
   process.exitCode = 1;
   const { trustProject } = await import('./cli/trust-project.ts');
-  const isDone = await trustProject(
-    { home: homeFolder(), systemDir: systemDir(), folder: resolve(folder), yes },
-    { print: (text) => process.stdout.write(text), confirm: process.stdin.isTTY ? confirm : null },
-  );
+  const { terminalAt } = await import('./cli/terminal-at.ts');
+  const options = { home: homeFolder(), systemDir: systemDir(), folder: resolve(folder), yes };
+  const isDone = await trustProject(options, terminalAt(process.stdin, process.stdout));
   if (isDone) process.exitCode = 0;
 }
 
@@ -297,16 +301,6 @@ async function doctor({ overrides, json }: Extract<Command, { run: 'doctor' }>):
   process.stdout.write('', () => process.exit(isWell ? 0 : 1));
 }
 
-async function confirm(question: string): Promise<boolean> {
-  const { createInterface } = await import('node:readline/promises');
-  const terminal = createInterface({ input: process.stdin, output: process.stdout });
-  try {
-    return /^y(es)?$/i.test((await terminal.question(question)).trim());
-  } finally {
-    terminal.close();
-  }
-}
-
 function run(command: Command): void {
   switch (command.run) {
     case 'help':
@@ -327,18 +321,26 @@ function run(command: Command): void {
     case 'generate':
       generate(command).catch((error: unknown) => fail(error, 1));
       return;
+    case 'exec':
+      exec(command).catch((error: unknown) => process.exit(fail(error, exitCodeFor(error))));
+      return;
     case 'serve':
-      serve(command.options).catch((error: unknown) => fail(error, error instanceof ScriptError || error instanceof OptionError ? 2 : 1));
+      serve(command.options).catch((error: unknown) => fail(error, exitCodeFor(error)));
       return;
     default:
       command satisfies never;
   }
 }
 
-function fail(error: unknown, exitCode: number, hint = ''): void {
+function exitCodeFor(error: unknown): number {
+  return error instanceof ScriptError || error instanceof OptionError ? 2 : 1;
+}
+
+function fail(error: unknown, exitCode: number, hint = ''): number {
   const message = error instanceof Error ? error.message : String(error);
   process.stderr.write(`heddle: ${showText(message, { multiline: true })}${hint}\n`);
   process.exitCode = exitCode;
+  return exitCode;
 }
 
 try {

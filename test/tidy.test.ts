@@ -51,7 +51,9 @@ const FS_FOR_SOME: Record<string, { uses: string; because: string }> = {
   'src/base/files/read-proc.ts': { uses: 'readFileSync readdirSync readlinkSync', because: 'reads what the kernel makes' },
   'src/base/files/with-lock-file.ts': { uses: 'linkSync renameSync rmSync', because: 'removes lock files, whose names are ours' },
   'src/base/files/read-regular-file.ts': { uses: 'readlinkSync', because: 'asks where an open file lies' },
+  'src/cli/deterministic/start-deterministic.ts': { uses: 'rmSync', because: 'removes a folder that it has created' },
   'src/cli/doctor/run-doctor.ts': { uses: 'rmSync', because: 'removes a folder that it has made, with a random name' },
+  'src/cli/exec/asking/keyboard.ts': { uses: 'openSync', because: 'opens the terminal of the process' },
   'src/cli/generate/write-files.ts': { uses: 'writeFileSync', because: 'writes where the user says' },
   'src/cli/wire-log.ts': { uses: 'renameSync', because: 'renames what it has opened' },
   'src/config/append-line.ts': { uses: 'openSync', because: 'opens folders only' },
@@ -62,7 +64,6 @@ const FS_FOR_SOME: Record<string, { uses: string; because: string }> = {
   'src/files/remove-path.ts': { uses: 'unlink', because: 'asks first whether it is a file of the store' },
   'src/files/replace-file.ts': { uses: 'rename rm', because: 'asks first whether it is a file of the store; removes its drafts' },
   'src/handlers/external-agent/skills-importer.ts': { uses: 'rename', because: 'renames a folder that it has made' },
-  'src/main.ts': { uses: 'rmSync', because: 'removes a folder that it has created' },
   'src/sandbox/linux/create-bubblewrap.ts': { uses: 'openSync', because: "opens the server's own descriptors" },
   'src/sandbox/linux/make-unnamed-file.ts': { uses: 'openSync unlinkSync', because: 'creates a file in a new folder' },
   'src/sandbox/linux/network-namespaces.ts': { uses: 'openSync', because: "opens the server's own descriptors" },
@@ -147,6 +148,7 @@ const BLOCKING: Record<string, { use: RegExp; files: Record<string, string> }> =
       'src/agent/review/read-review.ts': 'the answer of a reviewer',
       'src/base/json-value.ts': 'is parsedJson',
       'src/base/parse-long-json.ts': 'is the door',
+      'src/cli/exec/read-prompt.ts': 'a schema within SCHEMA_BYTES_MAX, before the server starts',
       'src/cli/wire-log.ts': 'only with --wire-log',
       'src/client/server-connection.ts': 'the client, which is in another process',
       'src/config/hooks/read-hooks.ts': 'a file within FILE_BYTES_MAX',
@@ -228,6 +230,7 @@ const BLOCKING: Record<string, { use: RegExp; files: Record<string, string> }> =
       'src/base/processes/spawn-program.ts': 'is the door of starts',
       'src/cli/deterministic/fixed-pace.ts': 'waits until the server is at rest',
       'src/cli/deterministic/paced-process.ts': 'waits until the server is at rest',
+      'src/cli/exec/asking/keyboard.ts': 'drops what a person typed before a question',
       'src/mcp/host/pipe-transport.ts': 'in the thread of MCP servers',
       'src/model/embedded/answer-writer.ts': 'the events of the embedded model',
       'src/sandbox/local-listeners.ts': 'waits for connections',
@@ -266,9 +269,9 @@ describe('the source', () => {
     expect(upward).toEqual([]);
   });
 
-  test('does not know the client, but for the entry that gives one', () => {
+  test('does not know the client, but for the entry that gives one, and the command that is one', () => {
     const knowing = source.filter((path) => importsOf(path).some((target) => part(target) === 'client'));
-    expect(knowing.filter((path) => !['client', 'index.ts'].includes(part(path)))).toEqual([]);
+    expect(knowing.filter((path) => !['client', 'index.ts'].includes(part(path)) && !path.startsWith('src/cli/exec/'))).toEqual([]);
   });
 
   test('keeps the rooms of the agent below its threads', () => {

@@ -19,7 +19,12 @@ export function openFor<T>(option: string, file: string, open: (file: string) =>
     return open(file);
   } catch (error) {
     if (!(error instanceof FileRefusedError) && !(error instanceof Error && 'code' in error)) throw error;
-    const reason = 'code' in error ? (REASONS[String(error.code)] ?? error.message) : error.message;
-    throw new OptionError(`${option} ${file}: the file cannot be opened: ${reason}`, { cause: error });
+    throw new OptionError(`${option} ${file}: the file cannot be opened: ${systemReason(error)}`, { cause: error });
   }
+}
+
+/** Why the system or heddle refused a file, in words. */
+export function systemReason(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return 'code' in error ? (REASONS[String(error.code)] ?? error.message) : error.message;
 }

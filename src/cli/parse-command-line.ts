@@ -1,7 +1,16 @@
 import { suggestKey } from '../config/suggest-key.ts';
 import { type Framing, isFraming } from '../transport/framing.ts';
+import { type ExecOptions, execOptions } from './exec/exec-options.ts';
 import { isLogLevel, type LogLevel } from './lazy-log.ts';
-import { type CommandLine, type OptionValues, otherThanSettings, overridesOf, readOptions, unusedOptions } from './read-options.ts';
+import {
+  type CommandLine,
+  type OptionValues,
+  optionOfExec,
+  otherThanSettings,
+  overridesOf,
+  readOptions,
+  unusedOptions,
+} from './read-options.ts';
 
 /** How to run the server. Paths are as in the command line. */
 export interface ServeOptions {
@@ -40,6 +49,7 @@ export type Command =
   | { run: 'store'; action: StoreAction; file: string | null; json: boolean }
   | { run: 'doctor'; overrides: string[]; json: boolean }
   | { run: 'generate'; generator: Generator; out: string; experimental: boolean }
+  | { run: 'exec'; asked: ExecOptions; options: ServeOptions }
   | { run: 'serve'; options: ServeOptions };
 
 /** Throws an Error that says what is wrong. */
@@ -49,6 +59,9 @@ export function parseCommandLine(argv: string[]): Command {
   const { values, positionals }: CommandLine = hasOptions ? readOptions(argv) : { values: {}, positionals: argv };
   if (values.help === true) return { run: 'help' };
   if (values.version === true) return { run: 'version' };
+  if (positionals[0] === 'exec') return execCommand(positionals.slice(1), values);
+  const ofExec = optionOfExec(values);
+  if (ofExec !== undefined) throw new Error(`--${ofExec} can only be used with exec`);
   const generate = generateCommand(positionals, values);
   if (generate !== null) return generate;
   const trust = trustCommand(positionals, values);
@@ -64,23 +77,29 @@ function serveCommand(positionals: string[], values: OptionValues): Command {
   const [command = 'app-server', ...rest] = positionals;
   if (command !== 'app-server' || rest.length > 0) throw unknownCommand(positionals);
   if (values.listen !== undefined && values.listen !== 'stdio://') throw new Error(`--listen ${values.listen}: expected stdio://`);
-  const modelScript = path('--model-script', values['model-script']);
+  return { run: 'serve', options: serveOptions(values) };
+}
+
+/** One turn, of a server in the same process, which takes the options of a server. */
+function execCommand(words: string[], values: OptionValues): Command {
+  const { image: _used, ...ofServer } = values;
+  return { run: 'exec', asked: execOptions(words, values), options: serveOptions(ofServer) };
+}
+
+function serveOptions(values: OptionValues): ServeOptions {
   return {
-    run: 'serve',
-    options: {
-      overrides: overridesOf(values),
-      modelScript,
-      framing: oneOf('--framing', values.framing ?? 'lines', isFraming, 'lines or content-length'),
-      strictConfig: values['strict-config'] ?? false,
-      cwd: path('--cd', values.cd),
-      unused: unusedOptions(values),
-      drain: values.drain ?? false,
-      deterministic: values.deterministic ?? false,
-      logLevel:
-        values['log-level'] === undefined ? null : oneOf('--log-level', values['log-level'], isLogLevel, 'off, error, warn, info or debug'),
-      logFile: path('--log-file', values['log-file']),
-      wireLog: path('--wire-log', values['wire-log']),
-    },
+    overrides: overridesOf(values),
+    modelScript: path('--model-script', values['model-script']),
+    framing: oneOf('--framing', values.framing ?? 'lines', isFraming, 'lines or content-length'),
+    strictConfig: values['strict-config'] ?? false,
+    cwd: path('--cd', values.cd),
+    unused: unusedOptions(values),
+    drain: values.drain ?? false,
+    deterministic: values.deterministic ?? false,
+    logLevel:
+      values['log-level'] === undefined ? null : oneOf('--log-level', values['log-level'], isLogLevel, 'off, error, warn, info or debug'),
+    logFile: path('--log-file', values['log-file']),
+    wireLog: path('--wire-log', values['wire-log']),
   };
 }
 
@@ -132,7 +151,7 @@ function storeCommand(positionals: string[], { json, ...others }: { json?: boole
     if (other !== undefined) throw new Error(`--${other} cannot be used with store, whose only option is --json`);
     return { run: 'store', ...storeAction(words), json: json === true };
   }
-  if (json !== undefined) throw new Error('--json can only be used with store and doctor');
+  if (json !== undefined) throw new Error('--json can only be used with exec, store and doctor');
   return null;
 }
 
@@ -145,7 +164,7 @@ function storeAction([name = '', ...files]: string[]): { action: StoreAction; fi
   return { action, file: files[0] ?? null };
 }
 
-const COMMANDS = ['app-server', 'trust', 'doctor', 'store', ...GENERATORS];
+const COMMANDS = ['app-server', 'exec', 'trust', 'doctor', 'store', ...GENERATORS];
 
 function unknownCommand(words: readonly string[]): Error {
   const nearest = suggestKey(words.at(-1) ?? '', COMMANDS);

@@ -44,10 +44,19 @@ const ALLOWING_NOTHING = {
   'dangerously-bypass-hook-trust': flag,
 } as const;
 
+/** The options that only exec has. It also takes --json and --image. */
+const OF_EXEC = {
+  resume: text,
+  last: flag,
+  'output-schema': text,
+  approve: text,
+} as const;
+
 const OPTIONS = {
   ...SETTINGS,
   ...WITHOUT_EFFECT,
   ...ALLOWING_NOTHING,
+  ...OF_EXEC,
   'strict-config': flag,
   cd: { ...text, short: 'C' },
   stdio: flag,
@@ -89,6 +98,11 @@ function isUnknown(error: unknown): error is Error {
 /** Returns the first option that is given and no setting, without its hyphens. */
 export function otherThanSettings(values: OptionValues): string | undefined {
   return Object.keys(values).find((name) => !(name in SETTINGS || name in WITHOUT_EFFECT));
+}
+
+/** Returns the first option that is given and that only exec has, without its hyphens. */
+export function optionOfExec(values: OptionValues): string | undefined {
+  return Object.keys(values).find((name) => name in OF_EXEC);
 }
 
 /** Returns the options that are given and have no effect, with their hyphens. */

@@ -4,6 +4,7 @@ import { ownSettings } from '../config/load-config.ts';
 import { type OfferedContent, type ProjectFile, projectFiles } from '../config/trust/project-files.ts';
 import { TrustedFiles } from '../config/trust/trusted-files.ts';
 import { OptionError } from './option-error.ts';
+import type { Terminal } from './terminal-at.ts';
 
 export interface TrustOptions {
   home: string;
@@ -13,12 +14,6 @@ export interface TrustOptions {
   folder: string;
   /** Whether the user has agreed in advance. */
   yes: boolean;
-}
-
-interface Terminal {
-  print(text: string): void;
-  /** Asks a person. Null if no person can answer. */
-  confirm: ((question: string) => Promise<boolean>) | null;
 }
 
 /**

@@ -1,5 +1,6 @@
 /** The text of `--help`, which also follows the error message for an invalid command line. */
 export const USAGE = `usage: heddle [app-server] [options]
+       heddle exec PROMPT [options]
        heddle trust [FOLDER] [--yes]
        heddle doctor [--json]
        heddle store backup FILE | restore FILE | check | repair | vacuum [--json]
@@ -33,6 +34,16 @@ Serves threads of coding agents to an editor or a test harness: JSON-RPC on stdi
   -V, --version            print the version of the protocol
 
 Further options of Codex that clients pass, such as --analytics-default-enabled, are accepted and have no effect.
+
+exec runs one turn and prints the answer. It takes the options above that set something, and asks at the terminal for
+approval. stdin is the prompt, or stands behind it. The exit code is 0 if the turn has completed, 1 if it has failed, 130
+if it was interrupted, 2 if the command line is wrong.
+
+      --json               print the notifications of the server, one on a line, instead of the answer
+      --resume ID, --last  continue this thread, or the last one of the folder
+  -i, --image FILE         give the model an image; can be repeated
+      --output-schema FILE the JSON Schema of the answer
+      --approve DECISION   ask (the default), accept, acceptForSession, decline or cancel what needs approval
 
 trust shows the files of the project in FOLDER (by default the current folder) that are new or have changed, and asks
 whether to trust them. Until then they have no effect. The project itself must be trusted in config.toml.

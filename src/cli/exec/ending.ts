@@ -1,0 +1,74 @@
+import { systemErrorCode } from '../../base/system-error-code.ts';
+import { systemReason } from '../option-error.ts';
+import type { Output, Screen } from './screen.ts';
+
+/** What can end the process from outside. */
+export interface EndingHost {
+  stdout: Output;
+  stderr: Output;
+  /** Calls the handler with the number of each signal that asks the process to end. */
+  onSignal(handler: (signal: number) => void): void;
+  /** Calls the handler when the reader of stdout is gone. */
+  onReaderGone(handler: () => void): void;
+  exit(code: number): void;
+}
+
+const SIGINT = 2;
+const SIGPIPE = 13;
+const SIGNALLED = 128;
+const FAILED = 1;
+const GONE = ['EPIPE', 'EIO', 'ECONNRESET'];
+
+/** The first signal interrupts the turn, and a second one ends the process. A reader that goes away interrupts the turn, too. */
+export class Ending {
+  readonly #abort = new AbortController();
+  readonly #exit: (code: number) => void;
+  readonly #screen: Screen;
+  /** The exit code, whatever comes of the turn. Null: the turn decides. */
+  exitCode: number | null = null;
+
+  constructor({ stdout, stderr, onSignal, onReaderGone, exit }: EndingHost, screen: Screen) {
+    this.#exit = exit;
+    this.#screen = screen;
+    onSignal((signal) => this.#signalled(signal));
+    onReaderGone(() => this.#end(SIGNALLED + SIGPIPE));
+    stdout.on('error', (error: Error) => this.#lost(error));
+    // Nobody reads what happens, but the answer may still be wanted.
+    stderr.on('error', () => {});
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  /** Ctrl-C. */
+  interrupt(): void {
+    this.#signalled(SIGINT);
+  }
+
+  #signalled(signal: number): void {
+    if (this.#abort.signal.aborted) {
+      this.#exit(this.exitCode ?? SIGNALLED + signal);
+      return;
+    }
+    if (signal === SIGINT) {
+      this.#screen.release();
+      if (this.#screen.notesToTerminal) this.#screen.note('', 'interrupting the turn; Ctrl-C again ends at once');
+      this.#abort.abort();
+    } else this.#end(SIGNALLED + signal);
+  }
+
+  #lost(error: Error): void {
+    if (GONE.includes(systemErrorCode(error) ?? '')) {
+      this.#end(SIGNALLED + SIGPIPE);
+      return;
+    }
+    if (this.exitCode === null) this.#screen.note(`heddle: the output cannot be written: ${systemReason(error)}`);
+    this.#end(FAILED);
+  }
+
+  #end(exitCode: number): void {
+    this.exitCode ??= exitCode;
+    this.#abort.abort();
+  }
+}
