@@ -15,7 +15,7 @@ import { logToFile, logToStream } from './cli/log-to-file.ts';
 import { OptionError, openFor } from './cli/option-error.ts';
 import { type Command, type Generator, parseCommandLine, type ServeOptions } from './cli/parse-command-line.ts';
 import { tellOfUnused } from './cli/tell-of-unused.ts';
-import { USAGE } from './cli/usage.ts';
+import { UsageError } from './cli/usage-error.ts';
 import { watchClient } from './cli/watch-client.ts';
 import type { WireLog } from './cli/wire-log.ts';
 import { systemDir } from './config/requirements/system-dir.ts';
@@ -242,6 +242,11 @@ async function serve(options: ServeOptions): Promise<void> {
   await end(0, 'clientGone');
 }
 
+async function help({ command }: Extract<Command, { run: 'help' }>): Promise<void> {
+  const { showHelp } = await import('./cli/show-help.ts');
+  process.stdout.write(showHelp(command));
+}
+
 async function generate({ generator, out, experimental }: Extract<Command, { run: 'generate' }>): Promise<void> {
   const write = await GENERATORS[generator]();
   write({ schemaDir: join(__dirname, '..', 'schema'), outDir: resolve(out), experimental });
@@ -310,10 +315,13 @@ async function confirm(question: string): Promise<boolean> {
 function run(command: Command): void {
   switch (command.run) {
     case 'help':
-      process.stdout.write(USAGE);
+      help(command).catch((error: unknown) => fail(error, 1));
       return;
     case 'version':
-      process.stdout.write(`heddle ${PROTOCOL_VERSION}\n`);
+      // Clients take the first version, or the last word, for the version of the protocol.
+      process.stdout.write(
+        `heddle ${PROTOCOL_VERSION}\nheddle's own version is ${HEDDLE_VERSION}, that of the protocol ${PROTOCOL_VERSION}\n`,
+      );
       return;
     case 'trust':
       trust(command).catch((error: unknown) => fail(error, error instanceof OptionError ? 2 : 1));
@@ -335,8 +343,9 @@ function run(command: Command): void {
   }
 }
 
-function fail(error: unknown, exitCode: number, hint = ''): void {
+function fail(error: unknown, exitCode: number): void {
   const message = error instanceof Error ? error.message : String(error);
+  const hint = error instanceof UsageError ? ` (see ${JSON.stringify(error.help)})` : '';
   process.stderr.write(`heddle: ${showText(message, { multiline: true })}${hint}\n`);
   process.exitCode = exitCode;
 }
@@ -344,5 +353,5 @@ function fail(error: unknown, exitCode: number, hint = ''): void {
 try {
   run(parseCommandLine(process.argv.slice(2)));
 } catch (error) {
-  fail(error, 2, ' ("heddle --help" lists the commands and options.)');
+  fail(error, error instanceof UsageError ? 2 : EXIT_INTERNAL);
 }

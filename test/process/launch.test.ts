@@ -3,10 +3,13 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { COMMAND_NAMES, commandRow } from '../../src/cli/commands.ts';
 import type { ThreadStartResponse } from '../../src/protocol/generated/types.ts';
 import { PROTOCOL_VERSION } from '../../src/protocol/protocol-version.ts';
 import type { Message } from '../support/test-client.ts';
 import { EXECUTABLE, environment, type Place, type ProcessOptions, place, startHeddle } from './support.ts';
+
+const { version: HEDDLE_VERSION } = JSON.parse(readFileSync(join(EXECUTABLE, '..', '..', 'package.json'), 'utf8'));
 
 const HANDSHAKE = `${JSON.stringify({ id: 1, method: 'initialize', params: { clientInfo: { name: 'test', version: '1' } } })}\n`;
 
@@ -39,8 +42,27 @@ const OWN = 'model_provider = "own"\n[model_providers.own]\nwire_api = "scripted
 describe('what cannot be served is told in a line', () => {
   test.each([
     ['an unknown command', ['serve'], "unknown command 'serve'"],
-    ['a command too many', ['app-server', 'proxy'], "unknown command 'app-server proxy'"],
+    ['an argument too many', ['app-server', 'proxy'], "app-server: unexpected 'proxy'"],
     ['a command like another', ['app-sever'], "unknown command 'app-sever': did you mean app-server?"],
+    ['a command with two letters swapped', ['docotr'], "unknown command 'docotr': did you mean doctor?"],
+    ['a short command like another', ['hlep'], "unknown command 'hlep': did you mean help?"],
+    ['a command like another, with its help', ['docter', '--help'], "unknown command 'docter': did you mean doctor?"],
+    ['help for a command like another', ['help', 'docter'], "unknown command 'docter': did you mean doctor?", 'help help'],
+    ['a generator like another', ['app-server', 'generate-js'], "unknown command 'generate-js': did you mean generate-ts?"],
+    [
+      'an action like another',
+      ['store', 'chekc'],
+      'store chekc: expected backup, restore, check, repair or vacuum: did you mean check?',
+      'help store',
+    ],
+    ['no action', ['store'], 'store: expected backup, restore, check, repair or vacuum', 'help store'],
+    ['no argument', ['store', 'backup'], 'store backup requires FILE', 'help store'],
+    ['an empty argument', ['trust', ''], 'trust: an argument is empty', 'help trust'],
+    ['an option of other commands', ['--json', 'app-server'], '--json cannot be used with app-server, only with doctor and store'],
+    ['an option of the server', ['store', 'check', '--drain'], '--drain cannot be used with store, only with app-server', 'help store'],
+    ['an option of Codex', ['trust', '--yolo'], '--yolo cannot be used with trust', 'help trust'],
+    ['a value too many', ['--json=1', 'doctor'], '--json takes no value'],
+    ['a value that looks like an option', ['-c', '-s'], '-c requires a value: write one that begins with a hyphen as --config=VALUE'],
     ['an unknown option', ['app-server', '--port', '1'], 'unknown option --port'],
     [
       'an option like another',
@@ -49,16 +71,25 @@ describe('what cannot be served is told in a line', () => {
     ],
     ['an unknown letter', ['-Z'], 'unknown option -Z'],
     ['a feature that is no name', ['--enable', 'a b'], '--enable and --disable: expected the name of a feature, found "a b"'],
-    ['an option without its value', ['app-server', '-c'], "Option '-c, --config <value>' argument missing"],
+    ['an option without its value', ['app-server', '-c'], '-c, --config requires a value'],
+    [
+      'a sandbox that is none',
+      ['-s', 'readonly'],
+      '--sandbox readonly: expected read-only, workspace-write or danger-full-access: did you mean read-only?',
+    ],
+    [
+      'a policy that is none',
+      ['doctor', '-a', 'sometimes'],
+      '--ask-for-approval sometimes: expected untrusted, on-failure, on-request or never',
+      'help doctor',
+    ],
+    ['a level that is none', ['--log-level', 'wran'], '--log-level wran: expected off, error, warn, info or debug: did you mean warn?'],
     ['a socket to listen on', ['app-server', '--listen', 'unix:///tmp/x.sock'], '--listen unix:///tmp/x.sock: expected stdio://'],
     ['an address to listen on', ['--listen', 'ws://127.0.0.1:0'], '--listen ws://127.0.0.1:0: expected stdio://'],
-  ])('%s', (_name, args, problem) => {
+  ] as [string, string[], string, string?][])('%s', (_name, args, problem, help = '--help') => {
     const where = place();
-    const { status, stdout, stderr } = run(args, { where });
-    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
-    expect(stderr).toMatch(
-      new RegExp(`^heddle: ${problem.replace(/[.*+?^$()<>]/g, '\\$&')}.* \\("heddle --help" lists the commands and options\\.\\)\n$`),
-    );
+    const expected = { status: 2, stdout: '', stderr: `heddle: ${problem} (see "heddle ${help}")\n` };
+    expect(run(args, { where })).toEqual(expected);
     expect(readdirSync(where.home)).toEqual([]);
   });
 
@@ -189,16 +220,30 @@ test('the handshake is answered before most of the code is read', () => {
 });
 
 describe('what is only asked is answered on stdout', () => {
-  test.each([[['--version']], [['-V']], [['app-server', '--version']]])('%j: the version of the protocol', (args) => {
-    expect(run(args)).toEqual({ status: 0, stdout: `heddle ${PROTOCOL_VERSION}\n`, stderr: '' });
+  test.each([[['--version']], [['-V']], [['app-server', '--version']]])('%j: the version of the protocol, and its own', (args) => {
+    const own = `heddle's own version is ${HEDDLE_VERSION}, that of the protocol ${PROTOCOL_VERSION}`;
+    expect(run(args)).toEqual({ status: 0, stdout: `heddle ${PROTOCOL_VERSION}\n${own}\n`, stderr: '' });
   });
 
-  test.each([[['--help']], [['app-server', '--help']], [['app-server', '-h']]])('%j: the usage', (args) => {
+  test.each([[['--help']], [['help']]])('%j: all commands, and the options of the server', (args) => {
     const { status, stdout, stderr } = run(args);
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     expect(stdout).toMatch(/^usage: heddle \[app-server\] \[options\]\n/);
     for (const option of ['--config KEY=VALUE', '--sandbox', '--ask-for-approval', '--listen stdio://', '--help', '--version'])
       expect(stdout).toContain(option);
+    for (const name of COMMAND_NAMES) expect(stdout).toMatch(new RegExp(`^ {2}${name} +`, 'm'));
+    expect(Math.max(...stdout.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(120);
+  });
+
+  test.each(COMMAND_NAMES)('heddle help %s: its own help, as with --help', (name) => {
+    const asked = run(['help', name]);
+    const { actions = {}, options } = commandRow(name);
+    expect(asked).toMatchObject({ status: 0, stderr: '' });
+    expect([run([name, '--help']), run(['-h', name])]).toEqual([asked, asked]);
+    const shown = [...asked.stdout.matchAll(/^ {2}(?:-\w,| {3}) --([\w-]+)/gm)].map(([, option]) => option);
+    const own = [options, ...Object.values(actions).map((action) => action.options)].flatMap((rows) => Object.keys(rows));
+    expect(shown).toEqual([...new Set([...own, 'help', 'version'])]);
+    for (const action of Object.keys(actions)) expect(asked.stdout).toContain(`heddle ${name} ${action}`);
   });
 });
 
