@@ -1,4 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { CLOSE_MS_MAX } from './agent/last-programs.ts';
@@ -8,12 +7,13 @@ import { type Clock, systemClock } from './base/clock.ts';
 import { protectStore, storeFileIn } from './base/files/own-file.ts';
 import type { Log } from './base/log.ts';
 import { isFolder } from './base/paths/is-folder.ts';
-import { processTag } from './base/process-tag.ts';
 import { showText } from './base/text/show-text.ts';
+import type { Service } from './cli/deterministic/start-deterministic.ts';
 import { isLogLevel, lazyLog } from './cli/lazy-log.ts';
 import { logToFile, logToStream } from './cli/log-to-file.ts';
 import { OptionError, openFor } from './cli/option-error.ts';
 import { type Command, type Generator, parseCommandLine, type ServeOptions } from './cli/parse-command-line.ts';
+import { requireValidOverrides } from './cli/require-valid-overrides.ts';
 import { tellOfUnused } from './cli/tell-of-unused.ts';
 import { UsageError } from './cli/usage-error.ts';
 import { watchClient } from './cli/watch-client.ts';
@@ -27,7 +27,6 @@ import { PROTOCOL_VERSION } from './protocol/protocol-version.ts';
 import type { DatabasePlaces } from './store/sqlite/database/open-database.ts';
 import { createWorkerStore } from './store/sqlite/worker/create-worker-store.ts';
 import { streamTransport } from './transport/stream-transport.ts';
-import type { Transport } from './transport/transport.ts';
 
 /** The package's version, inserted by the build. */
 declare const HEDDLE_VERSION: string;
@@ -67,13 +66,6 @@ function createLog({ logLevel, logFile }: ServeOptions): Log {
   return log;
 }
 
-interface Service {
-  server: Pick<App, 'connect' | 'close'>;
-  transport: Transport;
-  /** Removes temporary files and closes the wire log. */
-  end(): void;
-}
-
 /** The parts of every server of this process, except its store. */
 type CommonParts = Omit<AppParts, 'store'>;
 
@@ -96,7 +88,7 @@ async function start(options: ServeOptions, log: Log): Promise<Service> {
     systemDir: systemDir(),
     ...(wireLog === null ? {} : { tap: wireLog }),
   };
-  const service = await (options.deterministic ? startDeterministic : startPlain)(parts, options);
+  const service = await (options.deterministic ? deterministic : startPlain)(parts, options);
   return {
     ...service,
     end: () => {
@@ -116,6 +108,21 @@ async function checkStrictly(options: ServeOptions): Promise<void> {
   const { requireKnownKeys } = await import('./cli/require-known-keys.ts');
   const { overrides } = options;
   await requireKnownKeys({ home: homeFolder(), cwd: workingDirectory(options), env: process.env, overrides, systemDir: systemDir() });
+}
+
+/** Rejects with a UsageError if the command line has a value that is wrong whatever the clients do. */
+async function requireValid(options: ServeOptions): Promise<void> {
+  const { overrides, profile } = options;
+  await requireValidOverrides(overrides);
+  if (profile === null) return;
+  const { requireProfile } = await import('./cli/require-profile.ts');
+  await requireProfile(profile, {
+    home: homeFolder(),
+    cwd: workingDirectory(options),
+    env: process.env,
+    overrides,
+    systemDir: systemDir(),
+  });
 }
 
 async function openWireLog(file: string): Promise<WireLog> {
@@ -162,41 +169,17 @@ async function scriptModel({ modelScript }: ServeOptions, deps: { log: Log; cloc
   return loadScriptedModel(resolve(modelScript), deps);
 }
 
-/** A server with a virtual clock, counting ids and a scripted model, whose data is removed at the end. */
-async function startDeterministic(parts: CommonParts, options: ServeOptions): Promise<Service> {
-  const { CountingIds } = await import('./cli/deterministic/counting-ids.ts');
-  const { FixedPace } = await import('./cli/deterministic/fixed-pace.ts');
-  const { pacedInput } = await import('./cli/deterministic/paced-input.ts');
-  const { VirtualClock } = await import('./cli/deterministic/virtual-clock.ts');
-  const { createSqliteStore } = await import('./store/sqlite/create-sqlite-store.ts');
-  const { createEmbeddedModel } = await import('./model/embedded/create-embedded-model.ts');
-  const { framing } = options;
-  const clock = new VirtualClock();
-  const model = (await scriptModel(options, { log: parts.log, clock })) ?? createEmbeddedModel({ clock });
-  const storeDir = mkdtempSync(join(tmpdir(), `heddle-deterministic-${processTag()}-`));
-  // server/diagnostics must not show values of this process.
-  const { residentMemoryBytes: _, ...same } = parts;
-  // In this thread, since nothing else may depend on when another thread answers.
-  const store = createSqliteStore({ ...storeFiles(storeDir), clock, log: parts.log, pid: 0, nodeVersions: process.versions });
-  const pacing = new FixedPace({
-    clock,
+async function deterministic(parts: CommonParts, options: ServeOptions): Promise<Service> {
+  const { startDeterministic } = await import('./cli/deterministic/start-deterministic.ts');
+  return startDeterministic(parts, {
+    framing: options.framing,
+    nodeVersions: process.versions,
+    model: (clock) => scriptModel(options, { log: parts.log, clock }),
+    storePlaces: storeFiles,
+    input: process.stdin,
+    output: process.stdout,
     activeResources: () => process.getActiveResourcesInfo(),
-    outputWaits: () => process.stdout.writableLength > 0,
   });
-  const server = createApp({ ...same, pid: 0, model, clock, ids: new CountingIds(), store, storeDir, recordsTrust: false, pacing });
-  const input = pacedInput({ from: process.stdin, framing, settle: (message) => pacing.settle(server, message) });
-  input.once('end', () => void pacing.settleRequests(server));
-  return {
-    server: {
-      connect: (transport, connecting) => server.connect(transport, connecting),
-      close() {
-        pacing.release();
-        return server.close();
-      },
-    },
-    transport: streamTransport({ input, output: process.stdout, framing }),
-    end: () => rmSync(storeDir, { recursive: true, force: true }),
-  };
 }
 
 async function serve(options: ServeOptions): Promise<void> {
@@ -204,6 +187,7 @@ async function serve(options: ServeOptions): Promise<void> {
   protectStore(storeFileIn(homeFolder()));
   const log = createLog(options);
   tellOfUnused(options.unused, log);
+  await requireValid(options);
   if (options.strictConfig) await checkStrictly(options);
   const { server, transport, end: clearAway } = await start(options, log);
   const endOnce = async (exitCode: number, reason: 'shutdown' | 'clientGone') => {
@@ -237,6 +221,7 @@ async function serve(options: ServeOptions): Promise<void> {
     void end(EXIT_INTERNAL, 'shutdown');
   });
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'unhandled rejection'));
+  if (process.stdin.isTTY) process.stderr.write((await import('./cli/greeting.ts')).greeting(join(__dirname, '..', 'docs')));
   // A paced input ends when all turns have ended but those that hang, so there is nothing to drain.
   await server.connect(transport, { drain: options.drain && !options.deterministic });
   await end(0, 'clientGone');
@@ -336,11 +321,15 @@ function run(command: Command): void {
       generate(command).catch((error: unknown) => fail(error, 1));
       return;
     case 'serve':
-      serve(command.options).catch((error: unknown) => fail(error, error instanceof ScriptError || error instanceof OptionError ? 2 : 1));
+      serve(command.options).catch((error: unknown) => fail(error, isOfCommandLine(error) ? 2 : 1));
       return;
     default:
       command satisfies never;
   }
+}
+
+function isOfCommandLine(error: unknown): boolean {
+  return error instanceof UsageError || error instanceof OptionError || error instanceof ScriptError;
 }
 
 function fail(error: unknown, exitCode: number): void {

@@ -82,7 +82,7 @@ const APP_SERVER: CommandRow = {
 
 Further options of Codex that clients pass, such as --analytics-default-enabled, are accepted and have no effect.
 
-The home folder is $HEDDLE_HOME, else $CODEX_HOME, else ~/.heddle. Without --log-level, $HEDDLE_LOG sets the log level.`,
+The home folder is $HEDDLE_HOME, else $CODEX_HOME, else ~/.heddle. The log level is --log-level, else $HEDDLE_LOG.`,
 };
 
 const GENERATE_OPTIONS: OptionRows = {

@@ -26,7 +26,7 @@ function overview(): string {
   return `usage: heddle [app-server] [options]
        heddle COMMAND [options]
 
-heddle is a server for coding agents. An editor or another client starts it, and speaks JSON-RPC on its stdin and stdout.
+heddle is a server for coding agents. An editor or another client starts it, and speaks JSON-RPC with it.
 
 Commands ("heddle help COMMAND" prints the options of each):
 
@@ -34,7 +34,7 @@ ${commands.join('')}
 Options of app-server:
 
 ${optionLines({ ...options, ...COMMON_OPTIONS })}
-The home folder is $HEDDLE_HOME, else $CODEX_HOME, else ~/.heddle. Without --log-level, $HEDDLE_LOG sets the log level.
+The home folder is $HEDDLE_HOME, else $CODEX_HOME, else ~/.heddle. The log level is --log-level, else $HEDDLE_LOG.
 `;
 }
 

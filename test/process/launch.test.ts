@@ -105,11 +105,37 @@ describe('what cannot be served is told in a line', () => {
     expect(stderr).toMatch(/^heddle: .*no such file or directory.*\n$/);
   });
 
-  test('a setting that is none is told in a warning and by the threads that need it; the rest works', async () => {
-    const heddle = await startHeddle(place(), { args: ['app-server', '-c', 'no-equals-sign'] });
+  test.each([
+    ['no-equals-sign', '-c no-equals-sign: expected key=value'],
+    ['=x', '-c =…: "" is not a key: expected names separated by dots'],
+    ['a..b=1', '-c a..b=…: "a..b" is not a key: expected names separated by dots'],
+    ['model=5', '-c model: expected a non-empty string, found 5'],
+    ['sandbox_mode=rw', '-c sandbox_mode: expected one of "read-only", "workspace-write", "danger-full-access", found "rw"'],
+    ['features.goals=maybe', '-c features.goals: expected true or false, found "maybe"'],
+    ['sandbox_workspace_write=5', '-c sandbox_workspace_write: expected a table, found 5'],
+    ['openai_base_url=sk-secret', '-c openai_base_url: expected an http or https URL, found a string'],
+  ])('-c %s', (override, problem) => {
+    const where = place();
+    const answer = run(['-c', 'xyzzy=1', '-c', 'model=m', '-c', override], { where, input: HANDSHAKE });
+    expect(answer).toEqual({ status: 2, stdout: '', stderr: `heddle: ${problem} (see "heddle --help")\n` });
+    expect(readdirSync(where.home)).toEqual([]);
+  });
+
+  test('a profile that no file has', () => {
+    const where = place({ 'config.toml': '[profiles.a]\n[profiles.b]\n' });
+    const known = 'config.toml has a, b, and there is no c.config.toml in';
+    const stderr = `heddle: --profile c: there is no such profile: ${known} ${where.home} (see "heddle --help")\n`;
+    expect(run(['-p', 'c'], { where, input: HANDSHAKE })).toEqual({ status: 2, stdout: '', stderr });
+    expect(run(['-p', 'b'], { where, input: HANDSHAKE }).status).toBe(0);
+    const ofFile = place({ 'c.config.toml': '' });
+    expect(run(['-p', 'c'], { where: ofFile, input: HANDSHAKE }).status).toBe(0);
+  });
+
+  test('a value of config.toml that is wrong does not end the start, beside settings of the command line either', async () => {
+    const heddle = await startHeddle(place({ 'config.toml': 'sandbox_mode = "rw"\n' }), { args: ['-c', 'model=m', '-a', 'never'] });
     const { summary } = await heddle.waitFor('configWarning');
-    expect(summary).toContain('no-equals-sign');
-    expect(await heddle.refusal('thread/start', {})).toMatchObject({ code: -32600, message: summary, data: { code: 'config_invalid' } });
+    expect(summary).toContain('sandbox_mode');
+    expect(await heddle.refusal('thread/start', {})).toMatchObject({ data: { code: 'config_invalid' } });
     expect((await heddle.request('thread/list', {})).data).toEqual([]);
   });
 });
