@@ -227,11 +227,6 @@ async function serve(options: ServeOptions): Promise<void> {
   await end(0, 'clientGone');
 }
 
-async function help({ command }: Extract<Command, { run: 'help' }>): Promise<void> {
-  const { showHelp } = await import('./cli/show-help.ts');
-  process.stdout.write(showHelp(command));
-}
-
 async function generate({ generator, out, experimental }: Extract<Command, { run: 'generate' }>): Promise<void> {
   const write = await GENERATORS[generator]();
   write({ schemaDir: join(__dirname, '..', 'schema'), outDir: resolve(out), experimental });
@@ -243,7 +238,7 @@ async function trust({ folder, yes }: Extract<Command, { run: 'trust' }>): Promi
   const { trustProject } = await import('./cli/trust-project.ts');
   const isDone = await trustProject(
     { home: homeFolder(), systemDir: systemDir(), folder: resolve(folder), yes },
-    { print: (text) => process.stdout.write(text), confirm: process.stdin.isTTY ? confirm : null },
+    { print, confirm: process.stdin.isTTY ? confirm : null },
   );
   if (isDone) process.exitCode = 0;
 }
@@ -260,7 +255,7 @@ async function store({ action, file, json }: Extract<Command, { run: 'store' }>)
       nodeVersions: process.versions,
     },
     {
-      print: (text) => process.stdout.write(text),
+      print,
       complain: (text) => process.stderr.write(text),
       progress: process.stderr.isTTY && !json ? (text) => process.stderr.write(text) : null,
     },
@@ -282,9 +277,21 @@ async function doctor({ overrides, json }: Extract<Command, { run: 'doctor' }>):
       installation: INSTALLATION,
       systemDir: systemDir(),
     },
-    (text) => process.stdout.write(text),
+    print,
   );
   process.stdout.write('', () => process.exit(isWell ? 0 : 1));
+}
+
+async function request({ request: wanted, overrides }: Extract<Command, { run: 'request' }>): Promise<void> {
+  process.stdout.on('error', () => process.exit(1));
+  // Also called if the terminal ends without an answer.
+  process.exitCode = 1;
+  const { runRequest } = await import('./cli/requests/run-request.ts');
+  const server: [string, string] = [process.execPath, join(__dirname, '..', 'bin', 'heddle.js')];
+  const { columns = null } = process.stdout;
+  const terminal = { print, columns, confirm: process.stdin.isTTY ? confirm : null };
+  const options = { server, overrides, version: HEDDLE_VERSION, userHome: process.env.HOME || null };
+  if (await runRequest(wanted, options, terminal)) process.exitCode = 0;
 }
 
 async function confirm(question: string): Promise<boolean> {
@@ -297,34 +304,34 @@ async function confirm(question: string): Promise<boolean> {
   }
 }
 
-function run(command: Command): void {
+function print(text: string): void {
+  process.stdout.write(text);
+}
+
+async function run(argv: string[]): Promise<void> {
+  const command = parseCommandLine(argv);
   switch (command.run) {
     case 'help':
-      help(command).catch((error: unknown) => fail(error, 1));
-      return;
+      return print((await import('./cli/show-help.ts')).showHelp(command.command));
     case 'version':
       // Clients take the first version, or the last word, for the version of the protocol.
-      process.stdout.write(
-        `heddle ${PROTOCOL_VERSION}\nheddle's own version is ${HEDDLE_VERSION}, that of the protocol ${PROTOCOL_VERSION}\n`,
-      );
-      return;
+      return print(`heddle ${PROTOCOL_VERSION}\nheddle's own version is ${HEDDLE_VERSION}, that of the protocol ${PROTOCOL_VERSION}\n`);
+    case 'completion':
+      return print((await import('./cli/show-completion.ts')).showCompletion(command.shell));
     case 'trust':
-      trust(command).catch((error: unknown) => fail(error, error instanceof OptionError ? 2 : 1));
-      return;
+      return trust(command);
     case 'store':
-      store(command).catch((error: unknown) => fail(error, 1));
-      return;
+      return store(command);
     case 'doctor':
-      doctor(command).catch((error: unknown) => fail(error, 1));
-      return;
+      return doctor(command);
     case 'generate':
-      generate(command).catch((error: unknown) => fail(error, 1));
-      return;
+      return generate(command);
+    case 'request':
+      return request(command);
     case 'serve':
-      serve(command.options).catch((error: unknown) => fail(error, isOfCommandLine(error) ? 2 : 1));
-      return;
+      return serve(command.options);
     default:
-      command satisfies never;
+      return command satisfies never;
   }
 }
 
@@ -339,8 +346,4 @@ function fail(error: unknown, exitCode: number): void {
   process.exitCode = exitCode;
 }
 
-try {
-  run(parseCommandLine(process.argv.slice(2)));
-} catch (error) {
-  fail(error, error instanceof UsageError ? 2 : EXIT_INTERNAL);
-}
+run(process.argv.slice(2)).catch((error: unknown) => fail(error, isOfCommandLine(error) ? 2 : 1));

@@ -49,6 +49,14 @@ const SETTINGS: OptionRows = {
 const JSON_OPTION: OptionRows = { json: { text: 'print the result as one line of JSON' } };
 const YES_OPTION: OptionRows = { yes: { text: 'do it without asking' } };
 
+const EXPORT_FORMATS = ['jsonl', 'markdown'] as const;
+const EXPORT_OPTIONS: OptionRows = {
+  format: { value: 'FORMAT', text: 'jsonl (the default: a line for the thread and for each item) or markdown', choices: EXPORT_FORMATS },
+};
+const { config, profile } = SETTINGS;
+/** The settings of commands that ask a server. */
+const PROVIDER_OPTIONS: OptionRows = { config, profile } as OptionRows;
+
 const APP_SERVER: CommandRow = {
   arguments: '',
   summary: 'serve one client on stdin and stdout (the default)',
@@ -138,6 +146,42 @@ them. Until then they have no effect. The project itself must be trusted in conf
     options: GENERATE_OPTIONS,
   },
   'generate-ts': { arguments: '', summary: 'write the protocol as TypeScript types', options: GENERATE_OPTIONS },
+  models: { arguments: '', summary: 'list the models of the configured provider', options: { ...PROVIDER_OPTIONS, ...JSON_OPTION } },
+  threads: {
+    arguments: '',
+    summary: 'list, show, search, export and delete threads',
+    options: {},
+    actions: {
+      list: { arguments: '', summary: 'list the threads that are not archived, the newest first', options: JSON_OPTION },
+      search: {
+        arguments: 'WORD...',
+        summary: 'list the threads whose name or first message has these words, one after another as given',
+        options: JSON_OPTION,
+      },
+      show: { arguments: 'ID', summary: 'print a thread as Markdown', options: {} },
+      export: { arguments: 'ID', summary: 'print a thread in full, for programs or people', options: EXPORT_OPTIONS },
+      delete: { arguments: 'ID', summary: 'delete a thread and its history, after asking', options: YES_OPTION },
+    },
+    text: 'The server has no search in the text of threads: search looks at names and first messages. It ends with 1 if it finds nothing.',
+  },
+  mcp: {
+    arguments: '',
+    summary: 'list MCP servers, and log in to them',
+    options: PROVIDER_OPTIONS,
+    actions: {
+      list: { arguments: '', summary: 'start the configured MCP servers and print their state', options: JSON_OPTION },
+      login: { arguments: 'NAME', summary: 'log in to a server by OAuth: prints the address to open, and waits', options: {} },
+    },
+    text: 'docs/mcp.md says how servers are configured.',
+  },
+  completion: {
+    arguments: 'bash|zsh|fish',
+    summary: 'print the completions for a shell',
+    options: {},
+    text: `For bash, add this line to ~/.bashrc: source <(heddle completion bash)
+For zsh, add this line to ~/.zshrc: source <(heddle completion zsh)
+For fish: heddle completion fish > ~/.config/fish/completions/heddle.fish`,
+  },
   help: { arguments: '[COMMAND]', summary: 'print the help of a command', options: {} },
 } as const satisfies Readonly<Record<string, CommandRow>>;
 

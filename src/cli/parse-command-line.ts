@@ -3,6 +3,8 @@ import { type Framing, isFraming } from '../transport/framing.ts';
 import { COMMAND_NAMES, COMMON_OPTIONS, type CommandName, commandRow, type OptionRow, type StoreAction } from './commands.ts';
 import { isLogLevel, type LogLevel } from './lazy-log.ts';
 import { type CommandLine, type OptionName, type OptionValues, overridesOf, readOptions, unusedOptions } from './read-options.ts';
+import type { Request } from './requests/run-request.ts';
+import type { Shell } from './show-completion.ts';
 import { UsageError } from './usage-error.ts';
 
 /** How to run the server. Paths are as in the command line. */
@@ -37,6 +39,8 @@ export type Command =
   | { run: 'trust'; folder: string; yes: boolean }
   | { run: 'store'; action: StoreAction; file: string | null; json: boolean }
   | { run: 'doctor'; overrides: string[]; json: boolean }
+  | { run: 'request'; request: Request; overrides: string[] }
+  | { run: 'completion'; shell: Shell }
   | { run: 'generate'; generator: Generator; out: string; experimental: boolean }
   | { run: 'serve'; options: ServeOptions };
 
@@ -81,11 +85,28 @@ function commandFrom(words: Words, values: OptionValues): Command {
     case 'generate-ts':
       if (!values.out) throw new UsageError(`${name} requires --out DIR, the folder to write to`);
       return { run: 'generate', generator: name, out: values.out, experimental: values.experimental === true };
+    case 'models':
+      return { run: 'request', request: { kind: 'models', json }, overrides: overridesOf(values) };
+    case 'threads':
+      return { run: 'request', request: threadsRequest(action, args, values), overrides: [] };
+    case 'mcp': {
+      const request: Request = action === 'list' ? { kind: 'mcpServers', json } : { kind: 'mcpLogin', name: args[0] ?? '' };
+      return { run: 'request', request, overrides: overridesOf(values) };
+    }
+    case 'completion':
+      return { run: 'completion', shell: args[0] as Shell };
     case 'help':
       return { run: 'help', command: args.length === 0 ? null : commandIn(args) };
     default:
       return name satisfies never;
   }
+}
+
+function threadsRequest(action: string | null, args: readonly string[], { json = false, yes = false, format }: OptionValues): Request {
+  const [threadId = ''] = args;
+  if (action === 'list' || action === 'search') return { kind: 'threads', searchTerm: action === 'list' ? null : args.join(' '), json };
+  if (action === 'delete') return { kind: 'deleteThread', threadId, yes };
+  return { kind: 'thread', threadId, format: action === 'show' || format === 'markdown' ? 'markdown' : 'jsonl' };
 }
 
 function serveOptions(values: OptionValues): ServeOptions {

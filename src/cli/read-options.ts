@@ -62,6 +62,7 @@ const OPTIONS = {
   experimental: flag,
   yes: flag,
   json: flag,
+  format: text,
   help: { ...flag, short: 'h' },
   version: { ...flag, short: 'V' },
 } as const;
