@@ -1,4 +1,5 @@
-import { APPROVAL_POLICIES, SANDBOX_MODES } from '../config/setting-words.ts';
+import { APPROVAL_POLICIES } from '../config/strictness/approval-policies.ts';
+import { SANDBOX_MODES } from '../config/strictness/sandbox-modes.ts';
 import { LOG_LEVELS } from './lazy-log.ts';
 import { ALLOWING_NOTHING, type OptionName, WITHOUT_EFFECT } from './read-options.ts';
 

@@ -2,8 +2,9 @@ import { isAbsolute } from 'node:path';
 import type { JsonValue } from '../base/json-value.ts';
 import type { ApprovalsReviewer, AskForApproval, Personality, ReasoningSummary, SandboxMode } from '../protocol/generated/types.ts';
 import { isTable } from './layers/config-table.ts';
-import { APPROVAL_POLICIES, SANDBOX_MODES } from './setting-words.ts';
 import { SKILL_SWITCHES, type SkillSwitch } from './skill-switches.ts';
+import { APPROVAL_POLICIES } from './strictness/approval-policies.ts';
+import { SANDBOX_MODES } from './strictness/sandbox-modes.ts';
 import { WEB_SEARCH_MODES, WEB_SEARCH_TABLE, type WebSearchTable } from './web-search-table.ts';
 
 /** How a setting is read. */

@@ -1,8 +1,8 @@
 import { AbstractMessageReader, type DataCallback, type Disposable } from 'vscode-jsonrpc/node';
-import { jsonFault } from '../base/json-fault.ts';
 import { isObject, parsedJson } from '../base/json-value.ts';
 import type { Log } from '../base/log.ts';
 import { parseJson, SHORT_JSON_CHARS } from '../base/parse-long-json.ts';
+import { jsonFault } from '../base/text/json-fault.ts';
 import { LINE_BYTES_MAX } from '../base/text/line-splitter.ts';
 import { idText } from '../protocol/id-text.ts';
 import type { RequestIds } from './request-ids.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { jsonFault } from '../../src/base/json-fault.ts';
 import { parsedJson } from '../../src/base/json-value.ts';
+import { jsonFault } from '../../src/base/text/json-fault.ts';
 import { JSON_TEXTS } from '../process/json-texts.ts';
 
 test.each([

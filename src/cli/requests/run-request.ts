@@ -1,9 +1,10 @@
 import type { Client } from '../../client/client.ts';
 import { spawnServer } from '../../client/spawn-server.ts';
 import { deleteThread } from './delete-thread.ts';
+import { listMcpServers } from './list-mcp-servers.ts';
 import { listModels } from './list-models.ts';
 import { listThreads } from './list-threads.ts';
-import { listMcpServers, logIn } from './mcp-commands.ts';
+import { logInToMcp } from './log-in-to-mcp.ts';
 import { printThread } from './print-thread.ts';
 import type { RequestTerminal } from './request-terminal.ts';
 
@@ -57,7 +58,7 @@ function perform(
     case 'mcpServers':
       return listMcpServers(client, request, terminal);
     case 'mcpLogin':
-      return logIn(client, request, terminal);
+      return logInToMcp(client, request, terminal);
     default:
       return request satisfies never;
   }

@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import { readRegularFileSync } from '../../base/files/read-regular-file.ts';
-import { jsonFault } from '../../base/json-fault.ts';
 import { isObject, type JsonObject, type JsonValue } from '../../base/json-value.ts';
+import { jsonFault } from '../../base/text/json-fault.ts';
 import type { HookSource, HookTrustStatus } from '../../protocol/generated/types.ts';
 import { NO_LOCATION } from '../config-error.ts';
 import { emptyTable, isTable, toTable, valueAt } from '../layers/config-table.ts';
