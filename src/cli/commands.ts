@@ -18,7 +18,10 @@ export type OptionRows = Readonly<Partial<Record<OptionName, OptionRow>>>;
 
 /** Something that a command can do. */
 export interface ActionRow {
-  /** The arguments as the help shows them: `FILE`, `[FOLDER]` (optional), `WORD...` (one or more), `bash|zsh|fish` (one of these). */
+  /**
+   * The arguments as the help shows them: `FILE`, `[FOLDER]` (optional), `WORD...` (one or more), `[WORD...]`
+   * (any number), `bash|zsh|fish` (one of these).
+   */
   arguments: string;
   /** What it does, in one line. */
   summary: string;
@@ -183,7 +186,7 @@ them. Until then they have no effect. The project itself must be trusted in conf
 For zsh, add this line to ~/.zshrc: source <(heddle completion zsh)
 For fish: heddle completion fish > ~/.config/fish/completions/heddle.fish`,
   },
-  help: { arguments: '[COMMAND]', summary: 'print the help of a command', options: {} },
+  help: { arguments: '[COMMAND...]', summary: 'print the help of a command', options: {} },
 } as const satisfies Readonly<Record<string, CommandRow>>;
 
 export type CommandName = keyof typeof COMMANDS;

@@ -56,13 +56,19 @@ interface Words {
 export function parseCommandLine(argv: string[]): Command {
   const hasOptions = argv.some((argument) => argument.startsWith('-'));
   // The first call of parseArgs takes about 1 % of the time of the start.
-  const { values, positionals }: CommandLine = hasOptions ? readOptions(argv) : { values: {}, positionals: argv };
+  const { values, positionals }: CommandLine = hasOptions ? helpedBy(argv, () => readOptions(argv)) : { values: {}, positionals: argv };
   if (values.version === true) return { run: 'version' };
   const name = commandIn(positionals);
   if (values.help === true) return { run: 'help', command: positionals.length === 0 ? null : name };
+  return helpedBy([name], () => commandFrom({ name, ...actionAndArguments(name, afterCommand(name, positionals)) }, values));
+}
+
+/** Returns the result of `read`. A UsageError of it names the help of the first command among the words. */
+function helpedBy<T>(words: readonly string[], read: () => T): T {
   try {
-    return commandFrom({ name, ...actionAndArguments(name, afterCommand(name, positionals)) }, values);
+    return read();
   } catch (error) {
+    const name = words.find((word) => COMMAND_NAMES.some((known) => known === word)) ?? 'app-server';
     if (error instanceof UsageError && name !== 'app-server') error.help = `heddle help ${name}`;
     throw error;
   }
@@ -114,16 +120,16 @@ function serveOptions(values: OptionValues): ServeOptions {
   return {
     overrides: overridesOf(values),
     profile: values.profile ?? null,
-    modelScript: path('--model-script', values['model-script']),
+    modelScript: values['model-script'] ?? null,
     framing: isFraming(framing) ? framing : 'lines',
     strictConfig: values['strict-config'] ?? false,
-    cwd: path('--cd', values.cd),
+    cwd: values.cd ?? null,
     unused: unusedOptions(values),
     drain: values.drain ?? false,
     deterministic: values.deterministic ?? false,
     logLevel: level !== undefined && isLogLevel(level) ? level : null,
-    logFile: path('--log-file', values['log-file']),
-    wireLog: path('--wire-log', values['wire-log']),
+    logFile: values['log-file'] ?? null,
+    wireLog: values['wire-log'] ?? null,
   };
 }
 
@@ -162,6 +168,8 @@ function requireFitting({ name, action, args }: Words, values: OptionValues): vo
   for (const [given, value] of Object.entries(values) as [OptionName, unknown][]) {
     const option = options[given];
     if (option === undefined && !accepted.includes(given)) throw misplaced(given, name);
+    if (option?.value !== undefined && [value].flat().includes(''))
+      throw new UsageError(`--${given} requires a value, found an empty string`);
     if (option?.choices !== undefined) requireChoice(`--${given}`, String(value), option.choices);
   }
 }
@@ -170,7 +178,7 @@ function requireArguments(command: string, wanted: string, args: readonly string
   const names = wanted.split(' ').filter((one) => one !== '');
   const missing = names.slice(args.length).find((one) => !one.startsWith('['));
   if (missing !== undefined) throw new UsageError(`${command} requires ${listed(missing.replace('...', '').split('|'))}`);
-  const [surplus] = names.some((one) => one.endsWith('...')) ? [] : args.slice(names.length);
+  const [surplus] = names.some((one) => one.includes('...')) ? [] : args.slice(names.length);
   if (surplus !== undefined) throw new UsageError(`${command}: unexpected '${surplus}'`);
   if (args.includes('')) throw new UsageError(`${command}: an argument is empty`);
   for (const [index, one] of names.entries()) {
@@ -198,9 +206,4 @@ function suggestion(word: string, known: readonly string[]): string {
 
 function listed(words: readonly string[], joint = 'or'): string {
   return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} ${joint} ${words.at(-1)}`;
-}
-
-function path(option: string, value: string | undefined): string | null {
-  if (value === '') throw new UsageError(`${option}: expected a file name`);
-  return value ?? null;
 }

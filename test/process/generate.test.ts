@@ -97,7 +97,7 @@ describe.each([
 test.each([
   ['--drain', ['--drain'], 'app-server'],
   ['--wire-log', ['--wire-log', 'x.log'], 'app-server'],
-  ['--config', ['-c', 'model=m'], 'app-server and doctor'],
+  ['--strict-config', ['--strict-config'], 'app-server'],
 ])('%s is refused beside it, and nothing is written', (option, args, commands) => {
   const { where, status, stdout, stderr } = run(['generate-ts', '--out', 'out', ...args]);
   expect({ status, stdout }).toEqual({ status: 2, stdout: '' });

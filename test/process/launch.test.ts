@@ -58,10 +58,11 @@ describe('what cannot be served is told in a line', () => {
     ['no action', ['store'], 'store: expected backup, restore, check, repair or vacuum', 'help store'],
     ['no argument', ['store', 'backup'], 'store backup requires FILE', 'help store'],
     ['an empty argument', ['trust', ''], 'trust: an argument is empty', 'help trust'],
-    ['an option of other commands', ['--json', 'app-server'], '--json cannot be used with app-server, only with doctor and store'],
+    ['an option of another command', ['--format', 'jsonl'], '--format cannot be used with app-server, only with threads'],
     ['an option of the server', ['store', 'check', '--drain'], '--drain cannot be used with store, only with app-server', 'help store'],
     ['an option of Codex', ['trust', '--yolo'], '--yolo cannot be used with trust', 'help trust'],
-    ['a value too many', ['--json=1', 'doctor'], '--json takes no value'],
+    ['a value too many', ['--json=1', 'doctor'], '--json takes no value', 'help doctor'],
+    ['an empty value', ['-m', ''], '--model requires a value, found an empty string'],
     ['a value that looks like an option', ['-c', '-s'], '-c requires a value: write one that begins with a hyphen as --config=VALUE'],
     ['an unknown option', ['app-server', '--port', '1'], 'unknown option --port'],
     [
@@ -265,7 +266,7 @@ describe('what is only asked is answered on stdout', () => {
     const asked = run(['help', name]);
     const { actions = {}, options } = commandRow(name);
     expect(asked).toMatchObject({ status: 0, stderr: '' });
-    expect([run([name, '--help']), run(['-h', name])]).toEqual([asked, asked]);
+    expect([run([name, '--help']), run(['-h', name]), run(['help', name, 'more'])]).toEqual([asked, asked, asked]);
     const shown = [...asked.stdout.matchAll(/^ {2}(?:-\w,| {3}) --([\w-]+)/gm)].map(([, option]) => option);
     const own = [options, ...Object.values(actions).map((action) => action.options)].flatMap((rows) => Object.keys(rows));
     expect(shown).toEqual([...new Set([...own, 'help', 'version'])]);
