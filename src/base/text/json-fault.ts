@@ -36,10 +36,10 @@ export function jsonFault(text: string): JsonFault | null {
       at++;
       continue;
     }
-    const end = mark === '"' ? stringEnd(text, at) : endOf(SCALAR, text, at);
+    const next: Expected | null = afterWhole(mark, expected, open);
+    const end = mark === '"' && next !== null ? stringEnd(text, at) : endOf(SCALAR, text, at);
     if (typeof end !== 'number') return end;
-    const next: Expected | null = end === at ? null : afterWhole(mark, expected, open);
-    if (next === null) return { reason: `expected ${expected}`, index: at };
+    if (next === null || end === at) return { reason: `expected ${expected}`, index: at };
     expected = next;
     at = end;
   }
