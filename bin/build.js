@@ -25,12 +25,16 @@ const GRAMMAR = { 'tree-sitter-bash.wasm': 'tree-sitter-bash.wasm', LICENSE: 'tr
  */
 const VALIDATORS = ['validate-params', 'validate-provided-item'];
 
-/** The scripts that are loaded when they are needed, and their sources. The editor of config.toml has its own parser. */
+/**
+ * The scripts that are loaded when they are needed, and their sources. The editor of config.toml has its own parser. The check of -c has
+ * its own copy of what reads settings: late.cjs takes much longer to load, before the handshake.
+ */
 const APART = {
   ...Object.fromEntries(VALIDATORS.map((name) => [name, `src/protocol/generated/${name}.js`])),
   'edit-toml': 'src/config/writing/edit-toml.ts',
   'scale-picture': 'src/model/pictures/scale-picture.ts',
   'create-mcp-host': 'src/mcp/host/create-mcp-host.ts',
+  'overrides-problem': 'src/cli/overrides-problem.ts',
 };
 
 /** The scripts of threads. */

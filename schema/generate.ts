@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { asAccepted, bundleDefinitions, type Definitions, readMethodTable, readSchema } from './bundle.ts';
 import { generateMethods } from './generate-methods.ts';
 import { generateModelScript } from './generate-model-script.ts';
+import { generateParamNames, PARAM_NAMES_TYPES } from './generate-param-names.ts';
 import { generateTypes } from './generate-types.ts';
 import { answerExports, declareValidators, generateValidators, paramsExports, sentExports } from './generate-validators.ts';
 import { providedItems } from './provided-items.ts';
@@ -24,6 +25,8 @@ const required = readRequired('ItemStartedNotification');
 
 write('src/protocol/generated/types.ts', await generateTypes(accepted, methods));
 write('src/protocol/generated/methods.ts', generateMethods(definitions, methods));
+write('src/protocol/generated/param-names.js', generateParamNames(definitions, methods));
+write('src/protocol/generated/param-names.d.ts', PARAM_NAMES_TYPES);
 write('src/protocol/generated/model-script.ts', await generateModelScript(readSchema(join(schemaFolder, 'model-script.schema.json'))));
 write('src/protocol/generated/validate-handshake.js', await generateValidators(accepted, params.handshake));
 write('src/protocol/generated/validate-handshake.d.ts', declareValidators(params.handshake));

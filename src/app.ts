@@ -13,6 +13,7 @@ import { closeInOrder } from './server/close-in-order.ts';
 import { Dispatcher } from './server/dispatcher.ts';
 import { serveClient } from './server/serve-client.ts';
 import { serverCapabilities } from './server/server-capabilities.ts';
+import type { UnknownNames } from './server/unknown-names.ts';
 import type { Transport } from './transport/transport.ts';
 
 export interface App {
@@ -36,6 +37,9 @@ export interface App {
   close(reason?: 'shutdown' | 'clientGone'): Promise<string[]>;
 }
 
+/** The most requests that are kept for a look at their names until the backend is loaded. */
+const EARLY_REQUESTS_MAX = 50;
+
 /** Everything happens at once. */
 const unordered: Pacing = { ...atOnce, processes: (inner) => inner, store: (inner) => inner };
 
@@ -55,7 +59,10 @@ export function createApp(options: AppParts): App {
     await nextTurn();
     options.onHandshake?.();
     await backend.load().then(
-      ({ tellOfProblems }) => tellOfProblems(connection),
+      (loaded) => {
+        for (const [client, method, params] of early.splice(0)) loaded.unknownNames.heed(client, method, params);
+        return loaded.tellOfProblems(connection);
+      },
       (error: unknown) => log.error({ err: error }, 'the server could not be loaded'),
     );
   };
@@ -71,7 +78,13 @@ export function createApp(options: AppParts): App {
   const front: Front = { clients, dispatcher, clock, ids, log, keepAlive, pace: pacing, store: pacing.store(options.store) };
   const backend = new LateBackend(options, front);
   const warned = (connection: number) => handshakes.tail(`${connection}`);
-  const served = { ...front, tap: options.tap ?? null, backend: () => backend.loaded, warned };
+  /** The requests that were read before the backend was loaded. */
+  const early: Parameters<UnknownNames['heed']>[] = [];
+  const heed: UnknownNames['heed'] = (client, method, params) => {
+    if (backend.loaded !== null) backend.loaded.unknownNames.heed(client, method, params);
+    else if (early.length < EARLY_REQUESTS_MAX) early.push([client, method, params]);
+  };
+  const served = { ...front, tap: options.tap ?? null, backend: () => backend.loaded, warned, heed };
   let connections = 0;
 
   return {

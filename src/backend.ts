@@ -54,6 +54,7 @@ import { closeInOrder } from './server/close-in-order.ts';
 import type { Dispatcher } from './server/dispatcher.ts';
 import { serverGauges } from './server/server-gauges.ts';
 import { tellOfProblems } from './server/tell-of-problems.ts';
+import { UnknownNames } from './server/unknown-names.ts';
 import type { NodeVersions } from './store/sqlite/connect/native-build-problem.ts';
 import type { ThreadStore } from './store/thread-store.ts';
 import { localProxies } from './tools/command/network/local-proxies.ts';
@@ -145,6 +146,7 @@ export interface Backend {
   rows: RequestMethods;
   threads: Threads;
   services: ClientServices;
+  unknownNames: UnknownNames;
   /** Sends a connection the warnings about the configuration and the store. Never rejects. */
   tellOfProblems(connection: number): Promise<void>;
   /**
@@ -212,6 +214,7 @@ export function createBackend(options: AppParts, front: Front): Backend {
     rows,
     threads,
     services,
+    unknownNames: new UnknownNames(log),
     tellOfProblems: (connection) => tellOfProblems({ ...options, log, sources, clients }, connection),
     close: (reason) => close(parts, reason),
   };

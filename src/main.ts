@@ -8,13 +8,15 @@ import { protectStore, storeFileIn } from './base/files/own-file.ts';
 import type { Log } from './base/log.ts';
 import { isFolder } from './base/paths/is-folder.ts';
 import { showText } from './base/text/show-text.ts';
-import { isLogLevel, type LogLevel, lazyLog } from './cli/lazy-log.ts';
-import { logToFile, logToStream } from './cli/log-to-file.ts';
+import { checkSettings } from './cli/check-settings.ts';
+import { createLog } from './cli/create-log.ts';
+import type { Service } from './cli/deterministic/start-deterministic.ts';
 import { OptionError, openFor } from './cli/option-error.ts';
 import { type Command, type Generator, parseCommandLine, type ServeOptions } from './cli/parse-command-line.ts';
 import { tellOfUnused } from './cli/tell-of-unused.ts';
-import { USAGE } from './cli/usage.ts';
-import { versionLine } from './cli/version-line.ts';
+import type { Terminal } from './cli/terminal-at.ts';
+import { UsageError } from './cli/usage-error.ts';
+import { versionText } from './cli/version-text.ts';
 import { watchClient } from './cli/watch-client.ts';
 import type { WireLog } from './cli/wire-log.ts';
 import { systemDir } from './config/requirements/system-dir.ts';
@@ -25,7 +27,6 @@ import { ScriptError } from './model/script/script-error.ts';
 import type { DatabasePlaces } from './store/sqlite/database/open-database.ts';
 import { createWorkerStore } from './store/sqlite/worker/create-worker-store.ts';
 import { type StreamPair, streamTransport } from './transport/stream-transport.ts';
-import type { Transport } from './transport/transport.ts';
 
 /** The package's version, inserted by the build. */
 declare const HEDDLE_VERSION: string;
@@ -54,22 +55,6 @@ function homeFolder(): string {
 
 function homeSource(): string {
   return ['HEDDLE_HOME', 'CODEX_HOME'].find((name) => process.env[name]) ?? 'the default';
-}
-
-function createLog({ logLevel, logFile }: ServeOptions, byDefault: LogLevel = 'warn'): Log {
-  const fromEnv = process.env.HEDDLE_LOG ?? '';
-  const level = logLevel ?? (isLogLevel(fromEnv) ? fromEnv : byDefault);
-  const log = lazyLog(level, logFile === null ? logToStream(process.stderr) : openFor('--log-file', logFile, logToFile));
-  if (logLevel === null && fromEnv !== '' && level !== fromEnv)
-    log.warn({ level: fromEnv }, 'HEDDLE_LOG is not a log level: expected off, error, warn, info or debug');
-  return log;
-}
-
-interface Service {
-  server: Pick<App, 'connect' | 'close'>;
-  transport: Transport;
-  /** Removes temporary files and closes the wire log. */
-  end(): void;
 }
 
 type Streams = Pick<StreamPair, 'input' | 'output'>;
@@ -112,10 +97,10 @@ function workingDirectory({ cwd }: ServeOptions): string {
   return folder;
 }
 
-async function checkStrictly(options: ServeOptions): Promise<void> {
-  const { requireKnownKeys } = await import('./cli/require-known-keys.ts');
+/** Rejects if the settings of the command line or, where it asks for that, those of the configuration are wrong. */
+async function check(options: ServeOptions): Promise<void> {
   const { overrides } = options;
-  await requireKnownKeys({ home: homeFolder(), cwd: workingDirectory(options), env: process.env, overrides, systemDir: systemDir() });
+  await checkSettings(options, { home: homeFolder(), cwd: workingDirectory(options), env: process.env, overrides, systemDir: systemDir() });
 }
 
 async function openWireLog(file: string): Promise<WireLog> {
@@ -186,9 +171,9 @@ function onFault(log: Log, end: (error: Error) => void): void {
 async function serve(options: ServeOptions): Promise<void> {
   // Before the log, which the user could have put in its place.
   protectStore(storeFileIn(homeFolder()));
-  const log = createLog(options);
+  const log = createLog({ ...options, byDefault: 'warn' }, process.env, process.stderr);
   tellOfUnused(options.unused, log);
-  if (options.strictConfig) await checkStrictly(options);
+  await check(options);
   const { server, transport, end: clearAway } = await start(options, log, { input: process.stdin, output: process.stdout });
   const endOnce = async (exitCode: number, reason: 'shutdown' | 'clientGone') => {
     stopWatching();
@@ -217,6 +202,7 @@ async function serve(options: ServeOptions): Promise<void> {
   process.stdout.on('error', ({ message }) => clientGone(message));
   const stopWatching = watchClient({ parent: () => process.ppid, output: STDOUT, onGone: clientGone });
   onFault(log, () => void end(EXIT_INTERNAL, 'shutdown'));
+  if (process.stdin.isTTY) process.stderr.write((await import('./cli/greeting.ts')).greeting(join(__dirname, '..', 'docs')));
   // A paced input ends when all turns have ended but those that hang, so there is nothing to drain.
   await server.connect(transport, { drain: options.drain && !options.deterministic });
   await end(0, 'clientGone');
@@ -226,9 +212,9 @@ async function serve(options: ServeOptions): Promise<void> {
 async function exec({ asked, options }: Extract<Command, { run: 'exec' }>): Promise<void> {
   protectStore(storeFileIn(homeFolder()));
   // A person reads stderr: what concerns them comes as warnings.
-  const log = createLog(options, options.logFile === null ? 'off' : 'warn');
+  const log = createLog({ ...options, byDefault: options.logFile === null ? 'off' : 'warn' }, process.env, process.stderr);
   onFault(log, (error) => process.exit(fail(error, EXIT_INTERNAL)));
-  if (options.strictConfig) await checkStrictly(options);
+  await check(options);
   const { runExec } = await import('./cli/exec/run-exec.ts');
   const { env, stdin, stdout, stderr } = process;
   const exitCode = await runExec(asked, {
@@ -256,9 +242,8 @@ async function trust({ folder, yes }: Extract<Command, { run: 'trust' }>): Promi
   // Also called if the terminal ends without an answer.
   process.exitCode = 1;
   const { trustProject } = await import('./cli/trust-project.ts');
-  const { terminalAt } = await import('./cli/terminal-at.ts');
   const options = { home: homeFolder(), systemDir: systemDir(), folder: resolve(folder), yes };
-  const isDone = await trustProject(options, terminalAt(process.stdin, process.stdout));
+  const isDone = await trustProject(options, await terminal());
   if (isDone) process.exitCode = 0;
 }
 
@@ -274,7 +259,7 @@ async function store({ action, file, json }: Extract<Command, { run: 'store' }>)
       nodeVersions: process.versions,
     },
     {
-      print: (text) => process.stdout.write(text),
+      print,
       complain: (text) => process.stderr.write(text),
       progress: process.stderr.isTTY && !json ? (text) => process.stderr.write(text) : null,
     },
@@ -296,55 +281,69 @@ async function doctor({ overrides, json }: Extract<Command, { run: 'doctor' }>):
       installation: INSTALLATION,
       systemDir: systemDir(),
     },
-    (text) => process.stdout.write(text),
+    print,
   );
   process.stdout.write('', () => process.exit(isWell ? 0 : 1));
 }
 
-function run(command: Command): void {
+async function request({ request: wanted, overrides }: Extract<Command, { run: 'request' }>): Promise<void> {
+  process.stdout.on('error', () => process.exit(1));
+  // Also called if the terminal ends without an answer.
+  process.exitCode = 1;
+  const { runRequest } = await import('./cli/requests/run-request.ts');
+  const server: [string, string] = [process.execPath, join(__dirname, '..', 'bin', 'heddle.js')];
+  const { columns = null } = process.stdout;
+  const options = { server, overrides, version: HEDDLE_VERSION, userHome: process.env.HOME || null };
+  if (await runRequest(wanted, options, { ...(await terminal()), columns })) process.exitCode = 0;
+}
+
+async function terminal(): Promise<Terminal> {
+  return (await import('./cli/terminal-at.ts')).terminalAt(process.stdin, process.stdout);
+}
+
+function print(text: string): void {
+  process.stdout.write(text);
+}
+
+async function run(argv: string[]): Promise<void> {
+  const command = parseCommandLine(argv);
   switch (command.run) {
     case 'help':
-      process.stdout.write(USAGE);
-      return;
+      return print((await import('./cli/show-help.ts')).showHelp(command.command));
     case 'version':
-      process.stdout.write(versionLine(process.argv[1] ?? ''));
-      return;
+      return print(versionText(process.argv[1] ?? '', HEDDLE_VERSION));
+    case 'completion':
+      return print((await import('./cli/show-completion.ts')).showCompletion(command.shell));
     case 'trust':
-      trust(command).catch((error: unknown) => fail(error, error instanceof OptionError ? 2 : 1));
-      return;
+      return trust(command);
     case 'store':
-      store(command).catch((error: unknown) => fail(error, 1));
-      return;
+      return store(command);
     case 'doctor':
-      doctor(command).catch((error: unknown) => fail(error, 1));
-      return;
+      return doctor(command);
     case 'generate':
-      generate(command).catch((error: unknown) => fail(error, 1));
-      return;
+      return generate(command);
+    case 'request':
+      return request(command);
     case 'exec':
-      exec(command).catch((error: unknown) => process.exit(fail(error, exitCodeFor(error))));
-      return;
+      return exec(command).catch((error: unknown) => process.exit(fail(error)));
     case 'serve':
-      serve(command.options).catch((error: unknown) => fail(error, exitCodeFor(error)));
-      return;
+      return serve(command.options);
     default:
-      command satisfies never;
+      return command satisfies never;
   }
 }
 
-function exitCodeFor(error: unknown): number {
-  return error instanceof ScriptError || error instanceof OptionError ? 2 : 1;
-}
-
-function fail(error: unknown, exitCode: number, hint = ''): number {
+/** Says why the process ends, and returns its exit code. */
+function fail(error: unknown, exitCode = isOfCommandLine(error) ? 2 : 1): number {
   const message = error instanceof Error ? error.message : String(error);
+  const hint = error instanceof UsageError ? ` (see ${JSON.stringify(error.help)})` : '';
   process.stderr.write(`heddle: ${showText(message, { multiline: true })}${hint}\n`);
   process.exitCode = exitCode;
   return exitCode;
 }
 
-try {
-  run(parseCommandLine(process.argv.slice(2)));
-} catch (error) {
-  fail(error, 2, ' ("heddle --help" lists the commands and options.)');
+function isOfCommandLine(error: unknown): boolean {
+  return error instanceof UsageError || error instanceof OptionError || error instanceof ScriptError;
 }
+
+run(process.argv.slice(2)).catch((error: unknown) => fail(error));

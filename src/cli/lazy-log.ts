@@ -7,6 +7,9 @@ const LEVELS = [...METHODS, 'off'] as const;
 
 export type LogLevel = (typeof LEVELS)[number];
 
+/** The levels, from the fewest messages to the most. */
+export const LOG_LEVELS: readonly LogLevel[] = [...LEVELS].reverse();
+
 /** A log of messages of at least this level. `write` gets whole lines. pino is loaded with the first message. */
 export function lazyLog(level: LogLevel, write: (line: string) => void): Log {
   let logger: Logger | null = null;

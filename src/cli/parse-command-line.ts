@@ -1,21 +1,19 @@
 import { suggestKey } from '../config/suggest-key.ts';
 import { type Framing, isFraming } from '../transport/framing.ts';
-import { type ExecOptions, execOptions } from './exec/exec-options.ts';
+import { COMMAND_NAMES, COMMON_OPTIONS, type CommandName, commandRow, type OptionRow, type StoreAction } from './commands.ts';
+import { type ExecOptions, execOptions, requireOnePrompt } from './exec/exec-options.ts';
 import { isLogLevel, type LogLevel } from './lazy-log.ts';
-import {
-  type CommandLine,
-  type OptionValues,
-  optionOfExec,
-  otherThanSettings,
-  overridesOf,
-  readOptions,
-  unusedOptions,
-} from './read-options.ts';
+import { type CommandLine, type OptionName, type OptionValues, overridesOf, readOptions, unusedOptions } from './read-options.ts';
+import type { Request } from './requests/run-request.ts';
+import type { Shell } from './show-completion.ts';
+import { UsageError } from './usage-error.ts';
 
 /** How to run the server. Paths are as in the command line. */
 export interface ServeOptions {
   /** Settings that override config.toml, as `key=value` strings. */
   overrides: string[];
+  /** The profile of `--profile`, which is one of the overrides too. */
+  profile: string | null;
   /** The file of a script that replaces all models. */
   modelScript: string | null;
   framing: Framing;
@@ -33,150 +31,186 @@ export interface ServeOptions {
   wireLog: string | null;
 }
 
-const GENERATORS = ['generate-json-schema', 'generate-ts'] as const;
-
-export type Generator = (typeof GENERATORS)[number];
-
-const STORE_ACTIONS = ['backup', 'restore', 'check', 'repair', 'vacuum'] as const;
-
-export type StoreAction = (typeof STORE_ACTIONS)[number];
+export type Generator = 'generate-json-schema' | 'generate-ts';
 
 /** The command that a command line asks for. */
 export type Command =
-  | { run: 'help' }
+  | { run: 'help'; command: CommandName | null }
   | { run: 'version' }
   | { run: 'trust'; folder: string; yes: boolean }
   | { run: 'store'; action: StoreAction; file: string | null; json: boolean }
   | { run: 'doctor'; overrides: string[]; json: boolean }
+  | { run: 'request'; request: Request; overrides: string[] }
+  | { run: 'completion'; shell: Shell }
   | { run: 'generate'; generator: Generator; out: string; experimental: boolean }
   | { run: 'exec'; asked: ExecOptions; options: ServeOptions }
   | { run: 'serve'; options: ServeOptions };
 
-/** Throws an Error that says what is wrong. */
+/** The words of a command line, which fit the row of the command. */
+interface Words {
+  name: CommandName;
+  /** Null: the command has no actions. */
+  action: string | null;
+  args: string[];
+}
+
+/** Throws a UsageError that says what is wrong. */
 export function parseCommandLine(argv: string[]): Command {
   const hasOptions = argv.some((argument) => argument.startsWith('-'));
   // The first call of parseArgs takes about 1 % of the time of the start.
-  const { values, positionals }: CommandLine = hasOptions ? readOptions(argv) : { values: {}, positionals: argv };
-  if (values.help === true) return { run: 'help' };
+  const { values, positionals }: CommandLine = hasOptions ? helpedBy(argv, () => readOptions(argv)) : { values: {}, positionals: argv };
   if (values.version === true) return { run: 'version' };
-  if (positionals[0] === 'exec') return execCommand(positionals.slice(1), values);
-  const ofExec = optionOfExec(values);
-  if (ofExec !== undefined) throw new Error(`--${ofExec} can only be used with exec`);
-  const generate = generateCommand(positionals, values);
-  if (generate !== null) return generate;
-  const trust = trustCommand(positionals, values);
-  if (trust !== null) return trust;
-  const doctor = doctorCommand(positionals, values);
-  if (doctor !== null) return doctor;
-  const store = storeCommand(positionals, values);
-  if (store !== null) return store;
-  return serveCommand(positionals, values);
+  const name = commandIn(positionals);
+  if (values.help === true) return { run: 'help', command: positionals.length === 0 ? null : name };
+  return helpedBy([name], () => commandFrom({ name, ...actionAndArguments(name, afterCommand(name, positionals)) }, values));
 }
 
-function serveCommand(positionals: string[], values: OptionValues): Command {
-  const [command = 'app-server', ...rest] = positionals;
-  if (command !== 'app-server' || rest.length > 0) throw unknownCommand(positionals);
-  if (values.listen !== undefined && values.listen !== 'stdio://') throw new Error(`--listen ${values.listen}: expected stdio://`);
-  return { run: 'serve', options: serveOptions(values) };
+/** Returns the result of `read`. A UsageError of it names the help of the first command among the words. */
+function helpedBy<T>(words: readonly string[], read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    const name = words.find((word) => COMMAND_NAMES.some((known) => known === word)) ?? 'app-server';
+    if (error instanceof UsageError && name !== 'app-server') error.help = `heddle help ${name}`;
+    throw error;
+  }
 }
 
-/** One turn, of a server in the same process, which takes the options of a server. */
-function execCommand(words: string[], values: OptionValues): Command {
-  const { image: _used, ...ofServer } = values;
-  return { run: 'exec', asked: execOptions(words, values), options: serveOptions(ofServer) };
+function commandFrom(words: Words, values: OptionValues): Command {
+  const { name, action, args } = words;
+  if (name === 'exec') requireOnePrompt(args);
+  requireFitting(words, values);
+  const json = values.json === true;
+  switch (name) {
+    case 'app-server':
+      return { run: 'serve', options: serveOptions(values) };
+    case 'exec': {
+      const { image: _used, ...ofServer } = values;
+      return { run: 'exec', asked: execOptions(args, values), options: serveOptions(ofServer) };
+    }
+    case 'doctor':
+      return { run: 'doctor', overrides: overridesOf(values), json };
+    case 'trust':
+      return { run: 'trust', folder: args[0] ?? '.', yes: values.yes === true };
+    case 'store':
+      return { run: 'store', action: action as StoreAction, file: args[0] ?? null, json };
+    case 'generate-json-schema':
+    case 'generate-ts':
+      if (!values.out) throw new UsageError(`${name} requires --out DIR, the folder to write to`);
+      return { run: 'generate', generator: name, out: values.out, experimental: values.experimental === true };
+    case 'models':
+      return { run: 'request', request: { kind: 'models', json }, overrides: overridesOf(values) };
+    case 'threads':
+      return { run: 'request', request: threadsRequest(action, args, values), overrides: [] };
+    case 'mcp': {
+      const request: Request = action === 'list' ? { kind: 'mcpServers', json } : { kind: 'mcpLogin', name: args[0] ?? '' };
+      return { run: 'request', request, overrides: overridesOf(values) };
+    }
+    case 'completion':
+      return { run: 'completion', shell: args[0] as Shell };
+    case 'help':
+      return { run: 'help', command: args.length === 0 ? null : commandIn(args) };
+    default:
+      return name satisfies never;
+  }
+}
+
+function threadsRequest(action: string | null, args: readonly string[], { json = false, yes = false, format }: OptionValues): Request {
+  const [threadId = ''] = args;
+  if (action === 'list' || action === 'search') return { kind: 'threads', searchTerm: action === 'list' ? null : args.join(' '), json };
+  if (action === 'delete') return { kind: 'deleteThread', threadId, yes };
+  return { kind: 'thread', threadId, format: action === 'show' || format === 'markdown' ? 'markdown' : 'jsonl' };
 }
 
 function serveOptions(values: OptionValues): ServeOptions {
+  const { framing = 'lines', 'log-level': level } = values;
   return {
     overrides: overridesOf(values),
-    modelScript: path('--model-script', values['model-script']),
-    framing: oneOf('--framing', values.framing ?? 'lines', isFraming, 'lines or content-length'),
+    profile: values.profile ?? null,
+    modelScript: values['model-script'] ?? null,
+    framing: isFraming(framing) ? framing : 'lines',
     strictConfig: values['strict-config'] ?? false,
-    cwd: path('--cd', values.cd),
+    cwd: values.cd ?? null,
     unused: unusedOptions(values),
     drain: values.drain ?? false,
     deterministic: values.deterministic ?? false,
-    logLevel:
-      values['log-level'] === undefined ? null : oneOf('--log-level', values['log-level'], isLogLevel, 'off, error, warn, info or debug'),
-    logFile: path('--log-file', values['log-file']),
-    wireLog: path('--wire-log', values['wire-log']),
+    logLevel: level !== undefined && isLogLevel(level) ? level : null,
+    logFile: values['log-file'] ?? null,
+    wireLog: values['wire-log'] ?? null,
   };
 }
 
-/** Returns null if the command line does not ask for the doctor. It takes the settings of a server. */
-function doctorCommand(positionals: string[], { json, ...values }: OptionValues): Command | null {
-  const [command, ...rest] = positionals;
-  if (command !== 'doctor') return null;
-  if (rest.length > 0) throw new Error(`doctor: unexpected '${rest.join(' ')}'`);
-  const other = otherThanSettings(values);
-  if (other !== undefined) throw new Error(`--${other} cannot be used with doctor, which takes --json and the settings of a server`);
-  return { run: 'doctor', overrides: overridesOf(values), json: json === true };
+/** The command that the words begin with. `app-server generate-ts` is another name of `generate-ts`, as in Codex. */
+function commandIn(words: readonly string[]): CommandName {
+  const [first = 'app-server', second] = words;
+  const isGenerator = first === 'app-server' && second !== undefined && second.startsWith('generate-');
+  const found = isGenerator ? second : first;
+  const name = COMMAND_NAMES.find((known) => known === found);
+  if (name === undefined) throw new UsageError(`unknown command '${found}'${suggestion(found, COMMAND_NAMES)}`);
+  return name;
 }
 
-/** Returns null if the command line asks for no generator. */
-function generateCommand(
-  positionals: string[],
-  { out, experimental, ...others }: { out?: string; experimental?: boolean; [other: string]: unknown },
-): Command | null {
-  const generator = GENERATORS.find((name) => name === positionals.at(-1));
-  if (generator !== undefined && ['', 'app-server'].includes(positionals.slice(0, -1).join(' '))) {
-    const [other] = Object.keys(others);
-    if (other !== undefined) throw new Error(`--${other} cannot be used with ${generator}, whose options are --out and --experimental`);
-    if (!out) throw new Error(`${generator} requires --out DIR, the folder to write to`);
-    return { run: 'generate', generator, out, experimental: experimental === true };
+function afterCommand(name: CommandName, words: readonly string[]): string[] {
+  return words.slice(words.indexOf(name) + 1);
+}
+
+function actionAndArguments(name: CommandName, words: string[]): Omit<Words, 'name'> {
+  const { actions } = commandRow(name);
+  if (actions === undefined) return { action: null, args: words };
+  const known = Object.keys(actions);
+  const [action, ...args] = words;
+  if (action === undefined) throw new UsageError(`${name}: expected ${listed(known)}`);
+  if (!known.includes(action)) throw new UsageError(`${name} ${action}: expected ${listed(known)}${suggestion(action, known)}`);
+  return { action, args };
+}
+
+/** Throws a UsageError if the row of the command does not take these arguments and options. */
+function requireFitting({ name, action, args }: Words, values: OptionValues): void {
+  const { actions, ...whole } = commandRow(name);
+  const rows = [whole, ...(action === null ? [] : [actions?.[action] ?? whole])];
+  const own = rows.at(-1) ?? whole;
+  requireArguments(action === null ? name : `${name} ${action}`, own.arguments, args);
+  const options: Partial<Record<OptionName, OptionRow>> = Object.assign({}, COMMON_OPTIONS, ...rows.map((row) => row.options));
+  const accepted: readonly OptionName[] = rows.flatMap((row) => row.accepts ?? []);
+  for (const [given, value] of Object.entries(values) as [OptionName, unknown][]) {
+    const option = options[given];
+    if (option === undefined && !accepted.includes(given)) throw misplaced(given, name);
+    if (option?.value !== undefined && [value].flat().includes(''))
+      throw new UsageError(`--${given} requires a value, found an empty string`);
+    if (option?.choices !== undefined) requireChoice(`--${given}`, String(value), option.choices);
   }
-  if (out !== undefined || experimental !== undefined)
-    throw new Error('--out and --experimental can only be used with generate-json-schema and generate-ts');
-  return null;
 }
 
-/** Returns null if the command line does not ask to trust a folder. */
-function trustCommand(positionals: string[], { yes, ...others }: { yes?: boolean; [other: string]: unknown }): Command | null {
-  const [command, folder = '.', ...rest] = positionals;
-  if (command === 'trust') {
-    const [other] = Object.keys(others);
-    if (other !== undefined) throw new Error(`--${other} cannot be used with trust, whose only option is --yes`);
-    if (rest.length > 0 || folder === '') throw new Error('trust: expected one folder at most');
-    return { run: 'trust', folder, yes: yes === true };
+function requireArguments(command: string, wanted: string, args: readonly string[]): void {
+  const names = wanted.split(' ').filter((one) => one !== '');
+  const missing = names.slice(args.length).find((one) => !one.startsWith('['));
+  if (missing !== undefined) throw new UsageError(`${command} requires ${listed(missing.replace('...', '').split('|'))}`);
+  const [surplus] = names.some((one) => one.includes('...')) ? [] : args.slice(names.length);
+  if (surplus !== undefined) throw new UsageError(`${command}: unexpected '${surplus}'`);
+  if (args.includes('')) throw new UsageError(`${command}: an argument is empty`);
+  for (const [index, one] of names.entries()) {
+    const given = args[index];
+    if (one.includes('|') && given !== undefined) requireChoice(command, given, one.split('|'));
   }
-  if (yes !== undefined) throw new Error('--yes can only be used with trust');
-  return null;
 }
 
-/** Returns null if the command line does not ask to maintain the store. */
-function storeCommand(positionals: string[], { json, ...others }: { json?: boolean; [other: string]: unknown }): Command | null {
-  const [command, ...words] = positionals;
-  if (command === 'store') {
-    const [other] = Object.keys(others);
-    if (other !== undefined) throw new Error(`--${other} cannot be used with store, whose only option is --json`);
-    return { run: 'store', ...storeAction(words), json: json === true };
-  }
-  if (json !== undefined) throw new Error('--json can only be used with exec, store and doctor');
-  return null;
+function requireChoice(what: string, value: string, choices: readonly string[]): void {
+  if (!choices.includes(value)) throw new UsageError(`${what} ${value}: expected ${listed(choices)}${suggestion(value, choices)}`);
 }
 
-function storeAction([name = '', ...files]: string[]): { action: StoreAction; file: string | null } {
-  const action = STORE_ACTIONS.find((known) => known === name);
-  if (action === undefined) throw new Error(`store ${name}: expected ${STORE_ACTIONS.join(', ')}`);
-  const wanted = action === 'backup' || action === 'restore' ? 1 : 0;
-  if (wanted === 1 && !files[0]) throw new Error(`store ${action} requires the name of the backup file`);
-  if (files.length > wanted) throw new Error(`store ${action}: unexpected '${files[wanted]}'`);
-  return { action, file: files[0] ?? null };
+function misplaced(option: OptionName, name: CommandName): UsageError {
+  const taking = COMMAND_NAMES.filter((other) => {
+    const { options, actions = {} } = commandRow(other);
+    return [options, ...Object.values(actions).map((action) => action.options)].some((rows) => option in rows);
+  });
+  return new UsageError(`--${option} cannot be used with ${name}${taking.length === 0 ? '' : `, only with ${listed(taking, 'and')}`}`);
 }
 
-const COMMANDS = ['app-server', 'exec', 'trust', 'doctor', 'store', ...GENERATORS];
-
-function unknownCommand(words: readonly string[]): Error {
-  const nearest = suggestKey(words.at(-1) ?? '', COMMANDS);
-  return new Error(`unknown command '${words.join(' ')}'${nearest === null ? '' : `: did you mean ${nearest}?`}`);
+function suggestion(word: string, known: readonly string[]): string {
+  const nearest = suggestKey(word, known);
+  return nearest === null ? '' : `: did you mean ${nearest}?`;
 }
 
-function oneOf<T extends string>(option: string, value: string, isKnown: (value: string) => value is T, known: string): T {
-  if (!isKnown(value)) throw new Error(`${option} ${value}: expected ${known}`);
-  return value;
-}
-
-function path(option: string, value: string | undefined): string | null {
-  if (value === '') throw new Error(`${option}: expected a file name`);
-  return value ?? null;
+function listed(words: readonly string[], joint = 'or'): string {
+  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} ${joint} ${words.at(-1)}`;
 }

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { suggestKey } from '../config/suggest-key.ts';
+import { UsageError } from './usage-error.ts';
 
 const text = { type: 'string' } as const;
 const texts = { type: 'string', multiple: true } as const;
@@ -19,8 +20,7 @@ const SETTINGS = {
   'local-provider': text,
 } as const;
 
-/** Options of Codex that clients pass and that change nothing here: there are no analytics, no screen and no remote control. */
-const WITHOUT_EFFECT = {
+const NO_EFFECT = {
   'analytics-default-enabled': flag,
   'startup-sign-out': flag,
   'startup-client-info': text,
@@ -34,8 +34,7 @@ const WITHOUT_EFFECT = {
   'remote-auth-token-env': text,
 } as const;
 
-/** Options of Codex that would allow more, and do not here: the configuration and the requests of clients decide. */
-const ALLOWING_NOTHING = {
+const NO_ALLOWANCE = {
   'add-dir': texts,
   'approve-for-me': flag,
   'full-auto': flag,
@@ -54,8 +53,8 @@ const OF_EXEC = {
 
 const OPTIONS = {
   ...SETTINGS,
-  ...WITHOUT_EFFECT,
-  ...ALLOWING_NOTHING,
+  ...NO_EFFECT,
+  ...NO_ALLOWANCE,
   ...OF_EXEC,
   'strict-config': flag,
   cd: { ...text, short: 'C' },
@@ -72,42 +71,58 @@ const OPTIONS = {
   experimental: flag,
   yes: flag,
   json: flag,
+  format: text,
   help: { ...flag, short: 'h' },
   version: { ...flag, short: 'V' },
 } as const;
 
-/** Reads the options, wherever they stand. Throws an Error of one line that says what is wrong. */
+export type OptionName = keyof typeof OPTIONS;
+
+/** Options of Codex that clients pass and that change nothing here: there are no analytics, no screen and no remote control. */
+export const WITHOUT_EFFECT = Object.keys(NO_EFFECT) as OptionName[];
+
+/** Options of Codex that would allow more, and do not here: the configuration and the requests of clients decide. */
+export const ALLOWING_NOTHING = Object.keys(NO_ALLOWANCE) as OptionName[];
+
+const OPTION_NAMES = Object.keys(OPTIONS) as OptionName[];
+
+/** The letter of an option. Null: it has none. */
+export function letterOf(name: OptionName): string | null {
+  const option = OPTIONS[name];
+  return 'short' in option ? option.short : null;
+}
+
+/** Reads the options, wherever they stand. Throws a UsageError that says what is wrong. */
 export function readOptions(argv: string[]) {
   try {
     return parseArgs({ args: argv, allowPositionals: true, options: OPTIONS });
   } catch (error) {
-    const [, option] = (isUnknown(error) && /^Unknown option '(-[^']*)'/.exec(error.message)) || [];
-    if (option === undefined) throw error;
-    const nearest = suggestKey(option.replace(/^-+/, ''), Object.keys(OPTIONS));
-    throw new Error(`unknown option ${option}${nearest === null ? '' : `: did you mean --${nearest}?`}`, { cause: error });
+    if (!(error instanceof Error && 'code' in error)) throw error;
+    throw new UsageError(error.code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION' ? unknownOption(error.message) : valueProblem(error.message));
   }
 }
 
 export type CommandLine = ReturnType<typeof readOptions>;
 export type OptionValues = CommandLine['values'];
 
-function isUnknown(error: unknown): error is Error {
-  return error instanceof Error && 'code' in error && error.code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION';
+function unknownOption(message: string): string {
+  const [, option = ''] = /^Unknown option '(-[^']*)'/.exec(message) ?? [];
+  const nearest = suggestKey(option.replace(/^-+/, ''), OPTION_NAMES);
+  return `unknown option ${option}${nearest === null ? '' : `: did you mean --${nearest}?`}`;
 }
 
-/** Returns the first option that is given and no setting, without its hyphens. */
-export function otherThanSettings(values: OptionValues): string | undefined {
-  return Object.keys(values).find((name) => !(name in SETTINGS || name in WITHOUT_EFFECT));
-}
-
-/** Returns the first option that is given and that only exec has, without its hyphens. */
-export function optionOfExec(values: OptionValues): string | undefined {
-  return Object.keys(values).find((name) => name in OF_EXEC);
+/** The first line of Node's message names the option and its form; the others say how to write a value that begins with a hyphen. */
+function valueProblem(message: string): string {
+  const [first = '', ...others] = message.split('\n');
+  const [, option = ''] = /^Option '([^']*?)(?: <value>)?'/.exec(first) ?? [];
+  if (first.includes('does not take an argument')) return `${option} takes no value`;
+  const long = /--[\w-]+/.exec(option)?.[0] ?? `--${OPTION_NAMES.find((name) => `-${letterOf(name)}` === option)}`;
+  return `${option} requires a value${others.length === 0 ? '' : `: write one that begins with a hyphen as ${long}=VALUE`}`;
 }
 
 /** Returns the options that are given and have no effect, with their hyphens. */
 export function unusedOptions(values: OptionValues): { harmless: string[]; allowing: string[] } {
-  const given = (names: object) => Object.keys(values).flatMap((name) => (name in names ? [`--${name}`] : []));
+  const given = (names: readonly string[]) => Object.keys(values).flatMap((name) => (names.includes(name) ? [`--${name}`] : []));
   return { harmless: given(WITHOUT_EFFECT), allowing: given(ALLOWING_NOTHING) };
 }
 
@@ -132,6 +147,6 @@ export function overridesOf(values: OptionValues): string[] {
 }
 
 function featureName(name: string): string {
-  if (!/^[\w-]+$/.test(name)) throw new Error(`--enable and --disable: expected the name of a feature, found ${JSON.stringify(name)}`);
+  if (!/^[\w-]+$/.test(name)) throw new UsageError(`--enable and --disable: expected the name of a feature, found ${JSON.stringify(name)}`);
   return name;
 }

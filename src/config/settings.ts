@@ -3,6 +3,8 @@ import type { JsonValue } from '../base/json-value.ts';
 import type { ApprovalsReviewer, AskForApproval, Personality, ReasoningSummary, SandboxMode } from '../protocol/generated/types.ts';
 import { isTable } from './layers/config-table.ts';
 import { SKILL_SWITCHES, type SkillSwitch } from './skill-switches.ts';
+import { APPROVAL_POLICIES } from './strictness/approval-policies.ts';
+import { SANDBOX_MODES } from './strictness/sandbox-modes.ts';
 import { WEB_SEARCH_MODES, WEB_SEARCH_TABLE, type WebSearchTable } from './web-search-table.ts';
 
 /** How a setting is read. */
@@ -179,7 +181,7 @@ export const SETTINGS: { readonly [N in SettingName]: Setting<SettingTypes[N]> }
   project_doc_fallback_filenames: list('file names without folders', (element) => !/[/\\]|^\.{0,2}$/.test(element)),
   project_doc_max_bytes: { ...wholeNumber(0, 1024 * 1024), absent: PROJECT_DOC_BYTES_DEFAULT },
   review_model: nullable(name()),
-  sandbox_mode: choice(['read-only', 'workspace-write', 'danger-full-access'], 'read-only'),
+  sandbox_mode: choice(SANDBOX_MODES, 'read-only'),
   'sandbox_workspace_write.exclude_slash_tmp': flag(),
   'sandbox_workspace_write.exclude_tmpdir_env_var': flag(),
   'sandbox_workspace_write.network_access': flag(),
@@ -274,7 +276,7 @@ function readVariables(value: JsonValue): Record<string, string> | undefined {
 }
 
 function readApprovalPolicy(value: JsonValue): AskForApproval | undefined {
-  if (!isTable(value)) return (['untrusted', 'on-failure', 'on-request', 'never'] as const).find((word) => word === value);
+  if (!isTable(value)) return APPROVAL_POLICIES.find((word) => word === value);
   const { granular, ...others } = value;
   if (!isTable(granular) || Object.keys(others).length > 0) return undefined;
   const { sandbox_approval, rules, mcp_elicitations, request_permissions = false, skill_approval = false } = granular;

@@ -1,31 +1,46 @@
 const EDITS_MAX = 2;
-// With two edits, a short word becomes many other words.
-const SUGGESTED_LENGTH_MIN = 5;
+/** With two edits, a shorter word becomes many other words. */
+const TWO_EDITS_LENGTH_MIN = 5;
+const SUGGESTED_LENGTH_MIN = 3;
 
-/** Returns the key of `knownKeys` that an unknown key most resembles. Returns null for known keys, and if none is similar. */
+/**
+ * Returns the key of `knownKeys` that an unknown key most resembles. Returns null for known keys, and if none is similar. Keys that differ
+ * only in case, hyphens and underscores are similar, such as `approval_policy` and `approvalPolicy`.
+ */
 export function suggestKey(key: string, knownKeys: readonly string[]): string | null {
   if (knownKeys.includes(key)) return null;
+  const wanted = plain(key);
   let best: string | null = null;
   let fewest = EDITS_MAX + 1;
   for (const known of knownKeys) {
-    if (known.length < SUGGESTED_LENGTH_MIN || Math.abs(known.length - key.length) > EDITS_MAX) continue;
-    const edits = editDistance(known, key);
-    if (edits >= fewest) continue;
+    const word = plain(known);
+    const editsMax = word.length < TWO_EDITS_LENGTH_MIN ? 1 : EDITS_MAX;
+    if (word.length < SUGGESTED_LENGTH_MIN || Math.abs(word.length - wanted.length) > editsMax) continue;
+    const edits = editDistance(word, wanted);
+    if (edits >= fewest || edits > editsMax) continue;
     best = known;
     fewest = edits;
   }
   return best;
 }
 
-/** Counts the insertions, deletions and replacements that turn one word into the other. */
+function plain(key: string): string {
+  return key.replace(/[-_]/g, '').toLowerCase();
+}
+
+/** Counts the insertions, deletions, replacements and swaps of neighbours that turn one word into the other. */
 function editDistance(from: string, to: string): number {
+  let before: number[] = [];
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (let i = 1; i <= from.length; i++) {
     const next = [i];
     for (let j = 1; j <= to.length; j++) {
       const replaced = (row[j - 1] ?? 0) + (from[i - 1] === to[j - 1] ? 0 : 1);
-      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+      const isSwap = i > 1 && j > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1];
+      const swapped = isSwap ? (before[j - 2] ?? 0) + 1 : replaced;
+      next.push(Math.min(replaced, swapped, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
     }
+    before = row;
     row = next;
   }
   return row[to.length] ?? 0;

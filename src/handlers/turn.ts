@@ -3,6 +3,7 @@ import { invalidParams } from '../protocol/rpc-error.ts';
 import { type MethodTable, perThread } from './method.ts';
 import { checkRequestedSandbox } from './requested/check-requested-sandbox.ts';
 import { requestedModel } from './requested/requested-model.ts';
+import { requireFolder } from './requested/require-folder.ts';
 import { withEnvironment } from './requested/with-environment.ts';
 import type { ThreadDeps } from './thread-deps.ts';
 
@@ -14,6 +15,7 @@ export function turnMethods({ threads }: ThreadDeps) {
       queue: perThread,
       async handle(given, { after, effective }) {
         const params = withEnvironment(given);
+        requireFolder(params.cwd);
         checkRequestedSandbox(params, 'sandboxPolicy');
         checkToolOutput(params);
         if ((params.rootTurnId ?? '').length > ROOT_TURN_ID_CHARS_MAX)

@@ -254,6 +254,11 @@ export function unknownPermissionProfile(id: string, known: readonly string[]): 
   return refused('permission_profile_not_found', text);
 }
 
+export function folderNotFound(cwd: string): RpcError {
+  const shown = JSON.stringify(cutText(cwd, SHOWN_CHARS_MAX));
+  return refused('cwd_not_found', `params.cwd: there is no folder ${shown}: create it, or name one that exists`);
+}
+
 export function unknownEnvironment(id: string): RpcError {
   return refused('environment_not_found', `unknown turn environment id \`${cutText(id, SHOWN_CHARS_MAX)}\``);
 }

@@ -17,6 +17,8 @@ export interface ConnectionOptions {
   clock: Clock;
   keepAlive: KeepAlive;
   tap: WireTap | null;
+  /** Called for each request of a short line, before `onRequest`. The params have not been validated. */
+  onShortRequest: (connection: Connection, method: string, params: unknown) => void;
   /** Resolves with the result of a request, or rejects. */
   onRequest: (connection: Connection, method: string, params: unknown) => Promise<unknown>;
   /** Takes a client's response to a request of the server. Resolves when it has taken effect; never rejects. */
@@ -67,6 +69,7 @@ export class Connection {
       ids: this.#ids,
       log,
       tap,
+      onShortRequest: (method, params) => options.onShortRequest(this, method, params),
       onOverload: (idText) => this.#refuse(idText),
     });
     this.#rpc = createMessageConnection(this.#reader, this.#writer, {

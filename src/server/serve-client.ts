@@ -16,6 +16,8 @@ interface ServeDeps {
   backend: () => { threads: Threads; services: ClientServices } | null;
   /** Resolves when a connection has the warnings that follow its handshake; null: it has them, or there was no handshake. */
   warned: (connection: number) => Promise<void> | null;
+  /** Reports names in a request that the protocol does not have. */
+  heed: (connection: object, method: string, params: unknown) => void;
   keepAlive: KeepAlive;
   log: Log;
   clock: Clock;
@@ -31,7 +33,7 @@ interface NewConnection {
 
 /** Serves a connection. Resolves when the client is gone and all its requests are answered. */
 export function serveClient(
-  { dispatcher, clients, backend, warned, keepAlive, log, clock, tap }: ServeDeps,
+  { dispatcher, clients, backend, warned, heed, keepAlive, log, clock, tap }: ServeDeps,
   { number, transport, drain }: NewConnection,
 ): Promise<void> {
   return new Promise((resolve) => {
@@ -41,6 +43,7 @@ export function serveClient(
       clock,
       keepAlive,
       tap,
+      onShortRequest: heed,
       onOverdue: () => {
         if (drain) return;
         connection.abandon();

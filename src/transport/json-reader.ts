@@ -2,6 +2,7 @@ import { AbstractMessageReader, type DataCallback, type Disposable } from 'vscod
 import { isObject, parsedJson } from '../base/json-value.ts';
 import type { Log } from '../base/log.ts';
 import { parseJson, SHORT_JSON_CHARS } from '../base/parse-long-json.ts';
+import { jsonFault } from '../base/text/json-fault.ts';
 import { LINE_BYTES_MAX } from '../base/text/line-splitter.ts';
 import { idText } from '../protocol/id-text.ts';
 import type { RequestIds } from './request-ids.ts';
@@ -19,6 +20,8 @@ export interface JsonReaderOptions {
   ids: RequestIds;
   log: Log;
   tap: WireTap | null;
+  /** Called for each request of a short line, before it is passed on. The params have not been validated. */
+  onShortRequest: (method: string, params: unknown) => void;
   /** Called for each request beyond the limit, with the JSON text of its id. */
   onOverload: (idText: string) => void;
 }
@@ -97,7 +100,7 @@ export class JsonReader extends AbstractMessageReader {
     this.#options.tap?.received(line);
     const message = messageIn(value);
     if (message === undefined) {
-      if (line.trim() !== '') this.#options.log.warn({ length: line.length }, 'skipped an invalid JSON-RPC message');
+      if (line.trim() !== '') this.#options.log.warn({ ...whyNoMessage(line, value), length: line.length }, SKIPPED);
       return;
     }
     const { method } = message;
@@ -114,7 +117,10 @@ export class JsonReader extends AbstractMessageReader {
     const text = idText(message.id, line);
     if (text === null) this.#options.log.warn({ method }, 'skipped a request whose id is neither a string nor an integer');
     else if (this.#options.ids.size >= REQUESTS_IN_FLIGHT_MAX) this.#options.onOverload(text);
-    else callback(wire({ id: this.#options.ids.open(text, line.length, message.params), method, params: message.params }));
+    else {
+      if (line.length <= SHORT_JSON_CHARS) this.#options.onShortRequest(method, message.params);
+      callback(wire({ id: this.#options.ids.open(text, line.length, message.params), method, params: message.params }));
+    }
     if (this.#options.ids.length > REQUESTS_CHARS_MAX) this.#waitForAnswers();
   }
 
@@ -123,6 +129,21 @@ export class JsonReader extends AbstractMessageReader {
     this.pause();
     void this.#options.ids.below(REQUESTS_CHARS_MAX / 2).then(() => this.resume());
   }
+}
+
+const SKIPPED = 'skipped an invalid JSON-RPC message';
+
+/** Why a line has no message. `column`: where its JSON is not valid, from 1; a long line is not searched for that. */
+function whyNoMessage(line: string, value: unknown): { reason: string; column?: number } {
+  if (value === undefined) {
+    const fault = line.length <= SHORT_JSON_CHARS ? jsonFault(line) : null;
+    return fault === null
+      ? { reason: 'it is not valid JSON' }
+      : { reason: `it is not valid JSON: ${fault.reason}`, column: fault.index + 1 };
+  }
+  if (Array.isArray(value)) return { reason: 'it is a list: send each message by itself' };
+  if (!isObject(value)) return { reason: 'it is not an object with a method' };
+  return { reason: value.method === undefined ? 'it has neither a method nor an id' : 'its method is not a string' };
 }
 
 /** The message that a line has: an object with a method or an id. Returns undefined for anything else. */

@@ -59,6 +59,8 @@ describe('unknown keys', () => {
     ['sandbox-mode', 'sandbox_mode'],
     ['model_providerss', 'model_providers'],
     ['mcp_server', 'mcp_servers'],
+    ['aps', 'apps'],
+    ['ModelProvider', 'model_provider'],
   ])('%s resembles %s', async (key, suggested) => {
     const { path, warnings } = await warningsOf(`# x\n${key}.x = 1\n`);
     expect(warnings).toEqual([
@@ -84,7 +86,7 @@ describe('unknown keys', () => {
     expect((await warningsOf(`${key}.x = 1\n`)).warnings).toEqual([]);
   });
 
-  test.each(['aps', 'x', 'my_own_settings', 'web', 'constructor', '__proto__'])('%s resembles none, and is reported too', async (key) => {
+  test.each(['ap', 'x', 'my_own_settings', 'web', 'constructor', '__proto__'])('%s resembles none, and is reported too', async (key) => {
     const { path, warnings } = await warningsOf(`${key}.x = 1\n`);
     expect(warnings).toEqual([
       {

@@ -50,7 +50,6 @@ test('heddle doctor prints what it finds, with --json for programs, and -p choos
   const wrong = heddle(where, ['doctor', '--drain']);
   expect([wrong.status, wrong.stderr]).toEqual([
     2,
-    'heddle: --drain cannot be used with doctor, which takes --json and the settings of a server' +
-      ' ("heddle --help" lists the commands and options.)\n',
+    'heddle: --drain cannot be used with doctor, only with app-server (see "heddle help doctor")\n',
   ]);
 });

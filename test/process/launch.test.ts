@@ -3,10 +3,13 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { COMMAND_NAMES, commandRow } from '../../src/cli/commands.ts';
 import type { ThreadStartResponse } from '../../src/protocol/generated/types.ts';
 import { PROTOCOL_VERSION } from '../../src/protocol/protocol-version.ts';
 import type { Message } from '../support/test-client.ts';
 import { EXECUTABLE, environment, type Place, type ProcessOptions, place, startHeddle } from './support.ts';
+
+const { version: HEDDLE_VERSION } = JSON.parse(readFileSync(join(EXECUTABLE, '..', '..', 'package.json'), 'utf8'));
 
 const HANDSHAKE = `${JSON.stringify({ id: 1, method: 'initialize', params: { clientInfo: { name: 'test', version: '1' } } })}\n`;
 
@@ -40,8 +43,28 @@ const OWN = 'model_provider = "own"\n[model_providers.own]\nwire_api = "scripted
 describe('what cannot be served is told in a line', () => {
   test.each([
     ['an unknown command', ['serve'], "unknown command 'serve'"],
-    ['a command too many', ['app-server', 'proxy'], "unknown command 'app-server proxy'"],
+    ['an argument too many', ['app-server', 'proxy'], "app-server: unexpected 'proxy'"],
     ['a command like another', ['app-sever'], "unknown command 'app-sever': did you mean app-server?"],
+    ['a command with two letters swapped', ['docotr'], "unknown command 'docotr': did you mean doctor?"],
+    ['a short command like another', ['hlep'], "unknown command 'hlep': did you mean help?"],
+    ['a command like another, with its help', ['docter', '--help'], "unknown command 'docter': did you mean doctor?"],
+    ['help for a command like another', ['help', 'docter'], "unknown command 'docter': did you mean doctor?", 'help help'],
+    ['a generator like another', ['app-server', 'generate-js'], "unknown command 'generate-js': did you mean generate-ts?"],
+    [
+      'an action like another',
+      ['store', 'chekc'],
+      'store chekc: expected backup, restore, check, repair or vacuum: did you mean check?',
+      'help store',
+    ],
+    ['no action', ['store'], 'store: expected backup, restore, check, repair or vacuum', 'help store'],
+    ['no argument', ['store', 'backup'], 'store backup requires FILE', 'help store'],
+    ['an empty argument', ['trust', ''], 'trust: an argument is empty', 'help trust'],
+    ['an option of another command', ['--format', 'jsonl'], '--format cannot be used with app-server, only with threads'],
+    ['an option of the server', ['store', 'check', '--drain'], '--drain cannot be used with store, only with app-server', 'help store'],
+    ['an option of Codex', ['trust', '--yolo'], '--yolo cannot be used with trust', 'help trust'],
+    ['a value too many', ['--json=1', 'doctor'], '--json takes no value', 'help doctor'],
+    ['an empty value', ['-m', ''], '--model requires a value, found an empty string'],
+    ['a value that looks like an option', ['-c', '-s'], '-c requires a value: write one that begins with a hyphen as --config=VALUE'],
     ['an unknown option', ['app-server', '--port', '1'], 'unknown option --port'],
     [
       'an option like another',
@@ -50,16 +73,25 @@ describe('what cannot be served is told in a line', () => {
     ],
     ['an unknown letter', ['-Z'], 'unknown option -Z'],
     ['a feature that is no name', ['--enable', 'a b'], '--enable and --disable: expected the name of a feature, found "a b"'],
-    ['an option without its value', ['app-server', '-c'], "Option '-c, --config <value>' argument missing"],
+    ['an option without its value', ['app-server', '-c'], '-c, --config requires a value'],
+    [
+      'a sandbox that is none',
+      ['-s', 'readonly'],
+      '--sandbox readonly: expected read-only, workspace-write or danger-full-access: did you mean read-only?',
+    ],
+    [
+      'a policy that is none',
+      ['doctor', '-a', 'sometimes'],
+      '--ask-for-approval sometimes: expected untrusted, on-failure, on-request or never',
+      'help doctor',
+    ],
+    ['a level that is none', ['--log-level', 'wran'], '--log-level wran: expected off, error, warn, info or debug: did you mean warn?'],
     ['a socket to listen on', ['app-server', '--listen', 'unix:///tmp/x.sock'], '--listen unix:///tmp/x.sock: expected stdio://'],
     ['an address to listen on', ['--listen', 'ws://127.0.0.1:0'], '--listen ws://127.0.0.1:0: expected stdio://'],
-  ])('%s', (_name, args, problem) => {
+  ] as [string, string[], string, string?][])('%s', (_name, args, problem, help = '--help') => {
     const where = place();
-    const { status, stdout, stderr } = run(args, { where });
-    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
-    expect(stderr).toMatch(
-      new RegExp(`^heddle: ${problem.replace(/[.*+?^$()<>]/g, '\\$&')}.* \\("heddle --help" lists the commands and options\\.\\)\n$`),
-    );
+    const expected = { status: 2, stdout: '', stderr: `heddle: ${problem} (see "heddle ${help}")\n` };
+    expect(run(args, { where })).toEqual(expected);
     expect(readdirSync(where.home)).toEqual([]);
   });
 
@@ -75,11 +107,37 @@ describe('what cannot be served is told in a line', () => {
     expect(stderr).toMatch(/^heddle: .*no such file or directory.*\n$/);
   });
 
-  test('a setting that is none is told in a warning and by the threads that need it; the rest works', async () => {
-    const heddle = await startHeddle(place(), { args: ['app-server', '-c', 'no-equals-sign'] });
+  test.each([
+    ['no-equals-sign', '-c no-equals-sign: expected key=value'],
+    ['=x', '-c =…: "" is not a key: expected names separated by dots'],
+    ['a..b=1', '-c a..b=…: "a..b" is not a key: expected names separated by dots'],
+    ['model=5', '-c model: expected a non-empty string, found 5'],
+    ['sandbox_mode=rw', '-c sandbox_mode: expected one of "read-only", "workspace-write", "danger-full-access", found "rw"'],
+    ['features.goals=maybe', '-c features.goals: expected true or false, found "maybe"'],
+    ['sandbox_workspace_write=5', '-c sandbox_workspace_write: expected a table, found 5'],
+    ['openai_base_url=sk-secret', '-c openai_base_url: expected an http or https URL, found a string'],
+  ])('-c %s', (override, problem) => {
+    const where = place();
+    const answer = run(['-c', 'xyzzy=1', '-c', 'model=m', '-c', override], { where, input: HANDSHAKE });
+    expect(answer).toEqual({ status: 2, stdout: '', stderr: `heddle: ${problem} (see "heddle --help")\n` });
+    expect(readdirSync(where.home)).toEqual([]);
+  });
+
+  test('a profile that no file has', () => {
+    const where = place({ 'config.toml': '[profiles.a]\n[profiles.b]\n' });
+    const known = 'config.toml has a, b, and there is no c.config.toml in';
+    const stderr = `heddle: --profile c: there is no such profile: ${known} ${where.home} (see "heddle --help")\n`;
+    expect(run(['-p', 'c'], { where, input: HANDSHAKE })).toEqual({ status: 2, stdout: '', stderr });
+    expect(run(['-p', 'b'], { where, input: HANDSHAKE }).status).toBe(0);
+    const ofFile = place({ 'c.config.toml': '' });
+    expect(run(['-p', 'c'], { where: ofFile, input: HANDSHAKE }).status).toBe(0);
+  });
+
+  test('a value of config.toml that is wrong does not end the start, beside settings of the command line either', async () => {
+    const heddle = await startHeddle(place({ 'config.toml': 'sandbox_mode = "rw"\n' }), { args: ['-c', 'model=m', '-a', 'never'] });
     const { summary } = await heddle.waitFor('configWarning');
-    expect(summary).toContain('no-equals-sign');
-    expect(await heddle.refusal('thread/start', {})).toMatchObject({ code: -32600, message: summary, data: { code: 'config_invalid' } });
+    expect(summary).toContain('sandbox_mode');
+    expect(await heddle.refusal('thread/start', {})).toMatchObject({ data: { code: 'config_invalid' } });
     expect((await heddle.request('thread/list', {})).data).toEqual([]);
   });
 });
@@ -190,8 +248,9 @@ test('the handshake is answered before most of the code is read', () => {
 });
 
 describe('what is only asked is answered on stdout', () => {
-  test.each([[['--version']], [['-V']], [['app-server', '--version']]])('%j: the version of the protocol', (args) => {
-    expect(run(args)).toEqual({ status: 0, stdout: `heddle ${PROTOCOL_VERSION}\n`, stderr: '' });
+  test.each([[['--version']], [['-V']], [['app-server', '--version']]])('%j: the version of the protocol, and its own', (args) => {
+    const own = `heddle's own version is ${HEDDLE_VERSION}, that of the protocol ${PROTOCOL_VERSION}`;
+    expect(run(args)).toEqual({ status: 0, stdout: `heddle ${PROTOCOL_VERSION}\n${own}\n`, stderr: '' });
   });
 
   test.each([
@@ -201,15 +260,32 @@ describe('what is only asked is answered on stdout', () => {
     const where = place();
     const executable = join(where.work, name);
     symlinkSync(EXECUTABLE, executable);
-    expect(run(['--version'], { where, executable })).toEqual({ status: 0, stdout: `${expected} ${PROTOCOL_VERSION}\n`, stderr: '' });
+    expect(run(['--version'], { where, executable })).toEqual({
+      status: 0,
+      stdout: expect.stringMatching(new RegExp(`^${expected} ${PROTOCOL_VERSION}\n`)),
+      stderr: '',
+    });
   });
 
-  test.each([[['--help']], [['app-server', '--help']], [['app-server', '-h']]])('%j: the usage', (args) => {
+  test.each([[['--help']], [['help']]])('%j: all commands, and the options of the server', (args) => {
     const { status, stdout, stderr } = run(args);
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     expect(stdout).toMatch(/^usage: heddle \[app-server\] \[options\]\n/);
     for (const option of ['--config KEY=VALUE', '--sandbox', '--ask-for-approval', '--listen stdio://', '--help', '--version'])
       expect(stdout).toContain(option);
+    for (const name of COMMAND_NAMES) expect(stdout).toMatch(new RegExp(`^ {2}${name} +`, 'm'));
+    expect(Math.max(...stdout.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(120);
+  });
+
+  test.each(COMMAND_NAMES)('heddle help %s: its own help, as with --help', (name) => {
+    const asked = run(['help', name]);
+    const { actions = {}, options } = commandRow(name);
+    expect(asked).toMatchObject({ status: 0, stderr: '' });
+    expect([run([name, '--help']), run(['-h', name]), run(['help', name, 'more'])]).toEqual([asked, asked, asked]);
+    const shown = [...asked.stdout.matchAll(/^ {2}(?:-\w,| {3}) --([\w-]+)/gm)].map(([, option]) => option);
+    const own = [options, ...Object.values(actions).map((action) => action.options)].flatMap((rows) => Object.keys(rows));
+    expect(shown).toEqual([...new Set([...own, 'help', 'version'])]);
+    for (const action of Object.keys(actions)) expect(asked.stdout).toContain(`heddle ${name} ${action}`);
   });
 });
 

@@ -85,8 +85,8 @@ test.each([
 });
 
 test.each([
-  [['a', 'b'], 'trust: expected one folder at most'],
-  [['--drain'], '--drain cannot be used with trust, whose only option is --yes'],
+  [['a', 'b'], "trust: unexpected 'b'"],
+  [['--drain'], '--drain cannot be used with trust, only with app-server'],
   [['missing'], 'there is no such folder'],
 ])('heddle trust %j is refused', (args, problem) => {
   expect(trust(place(), args)).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining(problem) });
@@ -95,7 +95,7 @@ test.each([
 test('--yes belongs to trust', () => {
   const where = place();
   const { status, stderr } = spawnSync(process.execPath, [EXECUTABLE, '--yes'], { env: environment(where), encoding: 'utf8' });
-  expect([status, stderr]).toEqual([2, expect.stringContaining('heddle: --yes can only be used with trust')]);
+  expect([status, stderr]).toEqual([2, expect.stringContaining('heddle: --yes cannot be used with app-server, only with trust')]);
 });
 
 test('--deterministic follows the record, and records nothing', async () => {

@@ -32,6 +32,7 @@ async function connectedClients(
       clock: new FakeClock(),
       keepAlive: new KeepAlive(),
       tap: null,
+      onShortRequest: () => {},
       onOverdue: () => {},
       warned: () => null,
       onInputEnd: () => onInputEnd(clients),

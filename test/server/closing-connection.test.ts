@@ -15,6 +15,7 @@ test('a connection that the server closes refuses the requests that are still op
     clock: new FakeClock(),
     keepAlive: new KeepAlive(),
     tap: null,
+    onShortRequest: () => {},
     onRequest: (_connection, method) => (method === 'quick' ? Promise.resolve('done') : new Promise((resolve) => answer.push(resolve))),
     onResponse: async () => {},
     onOverdue: () => {},

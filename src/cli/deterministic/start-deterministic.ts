@@ -18,6 +18,14 @@ import { FixedPace } from './fixed-pace.ts';
 import { pacedInput } from './paced-input.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
+/** A server of the command line, and its client's transport. */
+export interface Service {
+  server: Pick<App, 'connect' | 'close'>;
+  transport: Transport;
+  /** Removes temporary files and closes the wire log. */
+  end(): void;
+}
+
 /** The process, as a deterministic server uses it. */
 export interface DeterministicHost {
   input: Readable;
@@ -35,7 +43,7 @@ export interface DeterministicHost {
 export async function startDeterministic(
   parts: Omit<AppParts, 'store'>,
   { input: from, output, framing, ...host }: DeterministicHost,
-): Promise<{ server: Pick<App, 'connect' | 'close'>; transport: Transport; end(): void }> {
+): Promise<Service> {
   const clock = new VirtualClock();
   const model = (await host.scriptModel(clock)) ?? createEmbeddedModel({ clock });
   const storeDir = mkdtempSync(join(tmpdir(), `heddle-deterministic-${processTag()}-`));

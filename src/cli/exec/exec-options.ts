@@ -1,7 +1,8 @@
 import type { OptionValues } from '../read-options.ts';
+import { UsageError } from '../usage-error.ts';
 
 /** How to answer requests for approval: `ask` at the terminal, or always with this decision of the protocol. */
-const APPROVALS = ['ask', 'accept', 'acceptForSession', 'decline', 'cancel'] as const;
+export const APPROVALS = ['ask', 'accept', 'acceptForSession', 'decline', 'cancel'] as const;
 
 export type Approve = (typeof APPROVALS)[number];
 
@@ -22,22 +23,17 @@ export interface ExecOptions {
   settings: { model?: string; sandbox?: string; approvalPolicy?: string };
 }
 
-/** Options of a server that mean nothing to one turn from the shell, or belong to other commands. */
-const REFUSED = ['listen', 'stdio', 'framing', 'drain', 'deterministic', 'out', 'experimental', 'yes'] as const;
-
-/** Reads the words behind `exec`, and its options. Throws an Error that says what is wrong. */
+/** Returns what the words behind `exec`, of which there is one at most, and its options ask for. Throws a UsageError if they contradict. */
 export function execOptions(words: readonly string[], values: OptionValues): ExecOptions {
-  const refused = REFUSED.find((name) => values[name] !== undefined);
-  if (refused !== undefined) throw new Error(`--${refused} cannot be used with exec`);
   const { json = false, last = false, image = [], approve = 'ask', model, sandbox, 'ask-for-approval': approvalPolicy } = values;
   return {
-    prompt: promptOf(words),
+    prompt: words[0] === undefined || words[0] === '-' ? null : words[0],
     readsStdin: words[0] === '-',
     json,
     resume: resumed(values.resume, last),
-    images: image.map((file) => nonEmpty('--image', file)),
-    outputSchema: values['output-schema'] === undefined ? null : nonEmpty('--output-schema', values['output-schema']),
-    approve: approval(approve),
+    images: image,
+    outputSchema: values['output-schema'] ?? null,
+    approve: APPROVALS.find((name) => name === approve) ?? 'ask',
     settings: {
       ...(model === undefined ? {} : { model }),
       ...(sandbox === undefined ? {} : { sandbox }),
@@ -46,28 +42,15 @@ export function execOptions(words: readonly string[], values: OptionValues): Exe
   };
 }
 
-function promptOf(words: readonly string[]): string | null {
-  const [prompt, ...more] = words;
-  if (more.length > 0) {
-    const hint = prompt === 'resume' ? 'to continue a thread, use --resume ID or --last' : 'put the whole prompt in quotes';
-    throw new Error(`exec: expected one prompt, found ${words.length} words: ${hint}`);
-  }
-  return prompt === undefined || prompt === '-' ? null : prompt;
+/** Throws a UsageError with a hint if there is more than one word. */
+export function requireOnePrompt(words: readonly string[]): void {
+  if (words.length <= 1) return;
+  const hint = words[0] === 'resume' ? 'to continue a thread, use --resume ID or --last' : 'put the whole prompt in quotes';
+  throw new UsageError(`exec: expected one prompt, found ${words.length} words: ${hint}`);
 }
 
 function resumed(threadId: string | undefined, last: boolean): ExecOptions['resume'] {
-  if (threadId !== undefined && last) throw new Error('--resume and --last cannot be used together');
-  if (threadId !== undefined) return { threadId: nonEmpty('--resume', threadId) };
+  if (threadId !== undefined && last) throw new UsageError('--resume and --last cannot be used together');
+  if (threadId !== undefined) return { threadId };
   return last ? 'last' : null;
-}
-
-function approval(given: string): Approve {
-  const known = APPROVALS.find((name) => name === given);
-  if (known === undefined) throw new Error(`--approve ${given}: expected ${APPROVALS.slice(0, -1).join(', ')} or ${APPROVALS.at(-1)}`);
-  return known;
-}
-
-function nonEmpty(option: string, value: string): string {
-  if (value === '') throw new Error(`${option}: expected ${option === '--resume' ? 'the id of a thread' : 'a file name'}`);
-  return value;
 }

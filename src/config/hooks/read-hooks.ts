@@ -1,6 +1,7 @@
 import { dirname, join } from 'node:path';
 import { readRegularFileSync } from '../../base/files/read-regular-file.ts';
 import { isObject, type JsonObject, type JsonValue } from '../../base/json-value.ts';
+import { jsonFault } from '../../base/text/json-fault.ts';
 import type { HookSource, HookTrustStatus } from '../../protocol/generated/types.ts';
 import { NO_LOCATION } from '../config-error.ts';
 import { emptyTable, isTable, toTable, valueAt } from '../layers/config-table.ts';
@@ -143,8 +144,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    const position = /at position (\d+)/.exec(error instanceof Error ? error.message : '')?.[1];
-    const before = text.slice(0, position === undefined ? text.length : Number(position));
+    const before = text.slice(0, jsonFault(text)?.index);
     const line = before.split('\n').length;
     throw new Error(`it is not valid JSON at line ${line}, column ${before.length - before.lastIndexOf('\n')}`, { cause: error });
   }

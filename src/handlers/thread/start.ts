@@ -1,5 +1,6 @@
 import { McpTools } from '../../agent/mcp/mcp-tools.ts';
 import type { MethodTable } from '../method.ts';
+import { requireFolder } from '../requested/require-folder.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 import { offerTools } from '../thread-loading/offer-tools.ts';
 import { settingsAnswer } from '../thread-loading/settings-answer.ts';
@@ -12,7 +13,9 @@ export function startMethods(deps: ThreadDeps) {
     'thread/start': {
       queue: null,
       async handle(params, { caller, after }) {
-        const thread = await threads.start(newThreadRequest(params, caller));
+        const request = newThreadRequest(params, caller);
+        requireFolder(request.overrides.cwd);
+        const thread = await threads.start(request);
         followers.subscribe(thread.id, caller.id);
         offerTools(deps, thread, caller);
         if (params.experimentalRawEvents === true) followers.sendRawEvents(thread.id, caller.id);

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { idOf } from '../../support/counting-ids.ts';
@@ -26,6 +26,29 @@ describe('thread/start refuses', () => {
       { ...refused, message: expect.stringContaining('params.approvalPolicy.granular.sandbox_approval') },
       { ...refused, message: 'params.config: an array is not an object' },
     ]);
+  });
+
+  test('a working directory that is no folder, as turn/start does; a thread whose folder is gone can be resumed and forked', async () => {
+    const { client, home } = await startServer();
+    const gone = join(home, 'gone');
+    mkdirSync(gone);
+    writeFileSync(join(home, 'file'), '');
+    const { thread } = await client.request('thread/start', { cwd: gone });
+    await client.turn(thread.id, 'hello');
+    rmdirSync(gone);
+    const environments = [{ environmentId: 'local', cwd: gone }];
+    const input = [{ type: 'text' as const, text: 'hello' }];
+    const refused = (cwd: string) => ({
+      code: -32600,
+      message: `params.cwd: there is no folder ${JSON.stringify(cwd)}: create it, or name one that exists`,
+      data: { code: 'cwd_not_found' },
+    });
+    expect(await client.refusal('thread/start', { cwd: gone })).toEqual(refused(gone));
+    expect(await client.refusal('thread/start', { cwd: join(home, 'file') })).toEqual(refused(join(home, 'file')));
+    expect(await client.refusal('turn/start', { threadId: thread.id, input, cwd: gone })).toEqual(refused(gone));
+    expect(await client.refusal('turn/start', { threadId: thread.id, input, environments })).toEqual(refused(gone));
+    for (const method of ['thread/resume', 'thread/fork'] as const)
+      expect(await client.request(method, { threadId: thread.id, cwd: gone })).toMatchObject({ cwd: gone });
   });
 
   test('an undefined provider, and starts nothing', async () => {

@@ -1,0 +1,237 @@
+import { APPROVAL_POLICIES } from '../config/strictness/approval-policies.ts';
+import { SANDBOX_MODES } from '../config/strictness/sandbox-modes.ts';
+import { APPROVALS } from './exec/exec-options.ts';
+import { LOG_LEVELS } from './lazy-log.ts';
+import { ALLOWING_NOTHING, type OptionName, WITHOUT_EFFECT } from './read-options.ts';
+
+/** An option in the help and in completions. */
+export interface OptionRow {
+  /** The name of its value in the help. Absent: the option takes none. */
+  value?: string;
+  text: string;
+  /** The only valid values. */
+  choices?: readonly string[];
+  /** What its value names, for completions. */
+  names?: 'file' | 'folder';
+}
+
+export type OptionRows = Readonly<Partial<Record<OptionName, OptionRow>>>;
+
+/** Something that a command can do. */
+export interface ActionRow {
+  /**
+   * The arguments as the help shows them: `FILE`, `[FOLDER]` (optional), `WORD...` (one or more), `[WORD...]`
+   * (any number), `bash|zsh|fish` (one of these).
+   */
+  arguments: string;
+  /** What it does, in one line. */
+  summary: string;
+  options: OptionRows;
+  /** Further options that it accepts. The help does not show them. */
+  accepts?: readonly OptionName[];
+  /** The rest of its help. */
+  text?: string;
+}
+
+export interface CommandRow extends ActionRow {
+  /** The words of which one follows the name of the command. Absent: none does. */
+  actions?: Readonly<Record<string, ActionRow>>;
+}
+
+const SETTINGS: OptionRows = {
+  config: { value: 'KEY=VALUE', text: 'override a value of config.toml; VALUE is TOML; can be repeated' },
+  model: { value: 'NAME', text: 'use this model, like -c model=NAME' },
+  profile: { value: 'NAME', text: 'use [profiles.NAME] of config.toml, and over it NAME.config.toml beside it' },
+  sandbox: { value: 'MODE', text: `limit commands: ${SANDBOX_MODES.join(', ')}`, choices: SANDBOX_MODES },
+  'ask-for-approval': { value: 'POLICY', text: `when to ask for approval: ${APPROVAL_POLICIES.join(', ')}`, choices: APPROVAL_POLICIES },
+  enable: { value: 'FEATURE', text: 'like -c features.FEATURE=true; can be repeated' },
+  disable: { value: 'FEATURE', text: 'like -c features.FEATURE=false; can be repeated' },
+  search: { text: 'let the model search the web, like -c web_search="live"' },
+  oss: { text: 'use the models of Ollama on this machine' },
+  'local-provider': { value: 'NAME', text: 'use the models of this provider: ollama or lmstudio' },
+};
+
+const JSON_OPTION: OptionRows = { json: { text: 'print the result as one line of JSON' } };
+const YES_OPTION: OptionRows = { yes: { text: 'do it without asking' } };
+
+const EXPORT_FORMATS = ['jsonl', 'markdown'] as const;
+const EXPORT_OPTIONS: OptionRows = {
+  format: { value: 'FORMAT', text: 'jsonl (the default: a line for the thread and for each item) or markdown', choices: EXPORT_FORMATS },
+};
+const { config, profile } = SETTINGS;
+/** The settings of commands that ask a server. */
+const PROVIDER_OPTIONS: OptionRows = { config, profile } as OptionRows;
+
+/** The options of every server that runs in this process. */
+const SERVER_OPTIONS: OptionRows = {
+  ...SETTINGS,
+  'strict-config': { text: 'do not start if the configuration has a key that heddle does not know' },
+  cd: { value: 'DIR', text: 'the working directory of threads that name none', names: 'folder' },
+  'model-script': {
+    value: 'FILE',
+    text: 'use this script (YAML or JSON) in place of the model of every thread; the exit code is 1 if the run did not follow it',
+    names: 'file',
+  },
+  'log-level': { value: 'LEVEL', text: 'off, error, warn (the default), info or debug', choices: LOG_LEVELS },
+  'log-file': { value: 'FILE', text: 'write the log to this file instead of stderr', names: 'file' },
+  'wire-log': {
+    value: 'FILE',
+    text: 'write all messages in both directions to this file; secrets are hidden, long strings truncated',
+    names: 'file',
+  },
+};
+
+const APP_SERVER: CommandRow = {
+  arguments: '',
+  summary: 'serve one client on stdin and stdout (the default)',
+  options: {
+    ...SERVER_OPTIONS,
+    listen: { value: 'stdio://', text: 'the transport: only stdio:// is supported; --stdio is the same', choices: ['stdio://'] },
+    framing: {
+      value: 'FRAMING',
+      text: 'lines (the default) or content-length, the framing of the Language Server Protocol',
+      choices: ['lines', 'content-length'],
+    },
+    drain: { text: 'at the end of the input, let running turns finish before exiting' },
+    deterministic: { text: 'the same output for the same input: simulated time and ids, the embedded model, no data stored' },
+  },
+  accepts: ['stdio', ...WITHOUT_EFFECT, ...ALLOWING_NOTHING],
+  text: `Serves threads of coding agents to an editor or a test harness: JSON-RPC on stdin and stdout, one message per line.
+
+Further options of Codex that clients pass, such as --analytics-default-enabled, are accepted and have no effect.
+
+The home folder is $HEDDLE_HOME, else $CODEX_HOME, else ~/.heddle. The log level is --log-level, else $HEDDLE_LOG.`,
+};
+
+const EXEC: CommandRow = {
+  arguments: '[PROMPT]',
+  summary: 'run one turn and print the answer',
+  options: {
+    ...SERVER_OPTIONS,
+    cd: { value: 'DIR', text: 'the folder of the agent, in place of the current one', names: 'folder' },
+    'log-level': { value: 'LEVEL', text: 'off (the default), error, warn, info or debug', choices: LOG_LEVELS },
+    json: { text: 'print the notifications of the server, one on a line, instead of the answer' },
+    resume: { value: 'ID', text: 'continue this thread' },
+    last: { text: 'continue the last thread of the folder' },
+    image: { value: 'FILE', text: 'give the model an image; can be repeated', names: 'file' },
+    'output-schema': { value: 'FILE', text: 'the JSON Schema of the answer', names: 'file' },
+    approve: {
+      value: 'DECISION',
+      text: 'what needs approval: ask (the default), accept, acceptForSession, decline or cancel',
+      choices: APPROVALS,
+    },
+  },
+  accepts: [...WITHOUT_EFFECT, ...ALLOWING_NOTHING],
+  text: `Asks at the terminal for approval. Without PROMPT, or with -, stdin is the prompt; otherwise stdin is added to it. The exit code is 0 if
+the turn has completed, 1 if it has failed, 130 if it was interrupted, 2 if the command line is wrong.`,
+};
+
+const GENERATE_OPTIONS: OptionRows = {
+  out: { value: 'DIR', text: 'the folder to write to; created if it does not exist', names: 'folder' },
+  experimental: { text: 'include the experimental API' },
+};
+
+/**
+ * The commands, in the order of the help. The parser, the help and the completions read this table, so an option that is not in the row of
+ * a command cannot be used with it.
+ */
+export const COMMANDS = {
+  'app-server': APP_SERVER,
+  exec: EXEC,
+  doctor: {
+    arguments: '',
+    summary: 'print what a server would find, and what to do about each problem',
+    options: { ...SETTINGS, ...JSON_OPTION },
+    accepts: WITHOUT_EFFECT,
+    text: `Looks at the home, the configuration, the model provider, the sandbox and more. Changes nothing. The exit code is 0 if there is no
+error, 1 if there is one.`,
+  },
+  trust: {
+    arguments: '[FOLDER]',
+    summary: 'show the project files that you have not trusted yet, and trust them',
+    options: YES_OPTION,
+    text: `Shows the files of the project in FOLDER (by default the current folder) that are new or have changed, and asks whether to trust
+them. Until then they have no effect. The project itself must be trusted in config.toml.`,
+  },
+  store: {
+    arguments: '',
+    summary: 'keep the database of threads in order: backup, restore, check, repair, vacuum',
+    options: JSON_OPTION,
+    actions: {
+      backup: { arguments: 'FILE', summary: 'write a complete copy to a new file; servers may run', options: {} },
+      restore: {
+        arguments: 'FILE',
+        summary: 'replace the database by a backup; the old one is kept beside it under its date',
+        options: {},
+      },
+      check: { arguments: '', summary: 'look for damage; servers may run', options: {} },
+      repair: {
+        arguments: '',
+        summary: 'copy all that can be read of a damaged database into a new one; the old one is kept',
+        options: {},
+      },
+      vacuum: { arguments: '', summary: 'give free space back to the system', options: {} },
+    },
+    text: 'The exit code is 0 if all is well, 1 if not.',
+  },
+  'generate-json-schema': {
+    arguments: '',
+    summary: 'write the protocol as JSON Schema and as an OpenRPC document',
+    options: GENERATE_OPTIONS,
+  },
+  'generate-ts': { arguments: '', summary: 'write the protocol as TypeScript types', options: GENERATE_OPTIONS },
+  models: { arguments: '', summary: 'list the models of the configured provider', options: { ...PROVIDER_OPTIONS, ...JSON_OPTION } },
+  threads: {
+    arguments: '',
+    summary: 'list, show, search, export and delete threads',
+    options: {},
+    actions: {
+      list: { arguments: '', summary: 'list the threads that are not archived, the newest first', options: JSON_OPTION },
+      search: {
+        arguments: 'WORD...',
+        summary: 'list the threads whose name or first message has these words, one after another as given',
+        options: JSON_OPTION,
+      },
+      show: { arguments: 'ID', summary: 'print a thread as Markdown', options: {} },
+      export: { arguments: 'ID', summary: 'print a thread in full, for programs or people', options: EXPORT_OPTIONS },
+      delete: { arguments: 'ID', summary: 'delete a thread and its history, after asking', options: YES_OPTION },
+    },
+    text: 'The server has no search in the text of threads: search looks at names and first messages. It ends with 1 if it finds nothing.',
+  },
+  mcp: {
+    arguments: '',
+    summary: 'list MCP servers, and log in to them',
+    options: PROVIDER_OPTIONS,
+    actions: {
+      list: { arguments: '', summary: 'start the configured MCP servers and print their state', options: JSON_OPTION },
+      login: { arguments: 'NAME', summary: 'log in to a server by OAuth: prints the address to open, and waits', options: {} },
+    },
+    text: 'docs/mcp.md says how servers are configured.',
+  },
+  completion: {
+    arguments: 'bash|zsh|fish',
+    summary: 'print the completions for a shell',
+    options: {},
+    text: `For bash, add this line to ~/.bashrc: source <(heddle completion bash)
+For zsh, add this line to ~/.zshrc: source <(heddle completion zsh)
+For fish: heddle completion fish > ~/.config/fish/completions/heddle.fish`,
+  },
+  help: { arguments: '[COMMAND...]', summary: 'print the help of a command', options: {} },
+} as const satisfies Readonly<Record<string, CommandRow>>;
+
+export type CommandName = keyof typeof COMMANDS;
+
+export type StoreAction = keyof (typeof COMMANDS)['store']['actions'];
+
+export const COMMAND_NAMES = Object.keys(COMMANDS) as CommandName[];
+
+/** The row of a command, without the literal types of the table. */
+export function commandRow(name: CommandName): CommandRow {
+  return COMMANDS[name];
+}
+
+/** Every command accepts these. */
+export const COMMON_OPTIONS: OptionRows = {
+  help: { text: 'print this help' },
+  version: { text: "print the protocol's version, and heddle's" },
+};

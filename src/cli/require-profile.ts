@@ -1,0 +1,34 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { ConfigError } from '../config/config-error.ts';
+import { isTable } from '../config/layers/config-table.ts';
+import { profileFile } from '../config/layers/profile-files.ts';
+import { type ConfigSources, loadConfig } from '../config/load-config.ts';
+import { TrustedFiles } from '../config/trust/trusted-files.ts';
+import { UsageError } from './usage-error.ts';
+
+/** The profiles that the message names. */
+const NAMED_MAX = 20;
+
+/**
+ * Rejects with a UsageError if no file has the profile of the command line. If the configuration cannot be read, the server tells about
+ * that, as without a profile.
+ */
+export async function requireProfile(profile: string, sources: Omit<ConfigSources, 'trustedFiles'>): Promise<void> {
+  const { home } = sources;
+  const file = profileFile(profile);
+  if (file !== null && existsSync(join(home, file))) return;
+  const overrides = sources.overrides.filter((one) => !one.startsWith('profile='));
+  const trustedFiles = new TrustedFiles({ home, writes: false });
+  const config = await loadConfig({ ...sources, overrides, trustedFiles }).catch((error: unknown) => {
+    if (error instanceof ConfigError) return null;
+    throw error;
+  });
+  if (config === null) return;
+  const { profiles } = config.values;
+  const names = isTable(profiles) ? Object.keys(profiles) : [];
+  if (names.includes(profile)) return;
+  const known = names.length === 0 ? 'config.toml has no profiles' : `config.toml has ${names.slice(0, NAMED_MAX).join(', ')}`;
+  const missing = file === null ? '' : `, and there is no ${file} in ${home}`;
+  throw new UsageError(`--profile ${profile}: there is no such profile: ${known}${missing}`);
+}

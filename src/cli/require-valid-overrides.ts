@@ -1,0 +1,9 @@
+import { UsageError } from './usage-error.ts';
+
+/** Rejects with a UsageError if a setting of the command line cannot be one. The code for it is loaded only if there are any. */
+export async function requireValidOverrides(overrides: readonly string[]): Promise<void> {
+  if (overrides.length === 0) return;
+  const { overridesProblem } = await import('./overrides-problem.ts');
+  const problem = await overridesProblem(overrides);
+  if (problem !== null) throw new UsageError(problem);
+}

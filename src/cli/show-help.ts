@@ -1,0 +1,93 @@
+import {
+  type ActionRow,
+  COMMAND_NAMES,
+  COMMON_OPTIONS,
+  type CommandName,
+  type CommandRow,
+  commandRow,
+  type OptionRow,
+  type OptionRows,
+} from './commands.ts';
+import { letterOf, type OptionName } from './read-options.ts';
+
+const LINE_CHARS_MAX = 120;
+const LEFT_CHARS = 27;
+/** What stands on the left may be a little longer, with its text on the next line. */
+const GAP = '  ';
+
+/** Returns the help of a command, or of all. */
+export function showHelp(command: CommandName | null): string {
+  return command === null ? overview() : helpOf(command, commandRow(command));
+}
+
+function overview(): string {
+  const { options } = commandRow('app-server');
+  const commands = COMMAND_NAMES.map((name) => entry(name, commandRow(name).summary));
+  return `usage: heddle [app-server] [options]
+       heddle COMMAND [options]
+
+heddle is a server for coding agents. An editor or another client starts it, and speaks JSON-RPC with it.
+
+Commands ("heddle help COMMAND" prints the options of each):
+
+${commands.join('')}
+Options of app-server:
+
+${optionLines({ ...options, ...COMMON_OPTIONS })}
+The home folder is $HEDDLE_HOME, else $CODEX_HOME, else ~/.heddle. The log level is --log-level, else $HEDDLE_LOG.
+`;
+}
+
+function helpOf(name: CommandName, row: CommandRow): string {
+  const { actions = {}, summary, text } = row;
+  const usages =
+    Object.keys(actions).length === 0 ? [usage(name, row)] : Object.entries(actions).map(([word, own]) => usage(`${name} ${word}`, own));
+  const entries = Object.entries(actions).map(([word, own]) => entry(`${word} ${own.arguments}`.trim(), own.summary));
+  const shared = { ...row.options, ...Object.assign({}, ...Object.values(actions).map(({ options }) => options)), ...COMMON_OPTIONS };
+  const parts = [
+    usages.map((line, index) => `${index === 0 ? 'usage: ' : '       '}${line}\n`).join(''),
+    text === undefined ? `${capitalized(summary)}.\n` : `${capitalized(summary)}.\n\n${text}\n`,
+    ...(entries.length === 0 ? [] : [entries.join('')]),
+    optionLines(shared),
+  ];
+  return parts.join('\n');
+}
+
+function usage(words: string, { arguments: args }: ActionRow): string {
+  const start = words === 'app-server' ? '[app-server]' : words;
+  return `heddle ${start}${args === '' ? '' : ` ${args}`} [options]`;
+}
+
+function optionLines(rows: OptionRows): string {
+  return (Object.entries(rows) as [OptionName, OptionRow][])
+    .map(([name, { value, text }]) => {
+      const letter = letterOf(name);
+      return entry(`${letter === null ? '    ' : `-${letter}, `}--${name}${value === undefined ? '' : ` ${value}`}`, text);
+    })
+    .join('');
+}
+
+/** A line, or more if it is long: what stands on the left, and its text. */
+function entry(left: string, text: string): string {
+  const indent = ' '.repeat(LEFT_CHARS);
+  const first = `  ${left}`;
+  const lines = wrapped(text, LINE_CHARS_MAX - LEFT_CHARS);
+  if (first.length + GAP.length > LEFT_CHARS) return `${first}\n${lines.map((line) => `${indent}${line}\n`).join('')}`;
+  return lines.map((line, index) => `${index === 0 ? first.padEnd(LEFT_CHARS) : indent}${line}\n`).join('');
+}
+
+function wrapped(text: string, charsMax: number): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > charsMax) {
+      lines.push(line);
+      line = word;
+    } else line = line === '' ? word : `${line} ${word}`;
+  }
+  return [...lines, line];
+}
+
+function capitalized(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+}
