@@ -8,15 +8,15 @@ import { protectStore, storeFileIn } from './base/files/own-file.ts';
 import type { Log } from './base/log.ts';
 import { isFolder } from './base/paths/is-folder.ts';
 import { showText } from './base/text/show-text.ts';
-import { checkSettings } from './cli/check-settings.ts';
+import { type Command, type Generator, parseCommandLine, type ServeOptions } from './cli/command-line/parse-command-line.ts';
+import { UsageError } from './cli/command-line/usage-error.ts';
+import { versionText } from './cli/command-line/version-text.ts';
 import { createLog } from './cli/create-log.ts';
 import type { Service } from './cli/deterministic/start-deterministic.ts';
 import { OptionError, openFor } from './cli/option-error.ts';
-import { type Command, type Generator, parseCommandLine, type ServeOptions } from './cli/parse-command-line.ts';
+import { requireValidOverrides } from './cli/require-valid-overrides.ts';
 import { tellOfUnused } from './cli/tell-of-unused.ts';
 import type { Terminal } from './cli/terminal-at.ts';
-import { UsageError } from './cli/usage-error.ts';
-import { versionText } from './cli/version-text.ts';
 import { watchClient } from './cli/watch-client.ts';
 import type { WireLog } from './cli/wire-log.ts';
 import { systemDir } from './config/requirements/system-dir.ts';
@@ -97,9 +97,12 @@ function workingDirectory({ cwd }: ServeOptions): string {
   return folder;
 }
 
-/** Rejects if the settings of the command line or, where it asks for that, those of the configuration are wrong. */
+/** Rejects if the settings of the command line are wrong or, where it asks for that, those of the configuration. */
 async function check(options: ServeOptions): Promise<void> {
-  const { overrides } = options;
+  const { overrides, profile, strictConfig } = options;
+  await requireValidOverrides(overrides);
+  if (profile === null && !strictConfig) return;
+  const { checkSettings } = await import('./cli/check-settings.ts');
   await checkSettings(options, { home: homeFolder(), cwd: workingDirectory(options), env: process.env, overrides, systemDir: systemDir() });
 }
 
@@ -292,28 +295,25 @@ async function request({ request: wanted, overrides }: Extract<Command, { run: '
   process.exitCode = 1;
   const { runRequest } = await import('./cli/requests/run-request.ts');
   const server: [string, string] = [process.execPath, join(__dirname, '..', 'bin', 'heddle.js')];
-  const { columns = null } = process.stdout;
   const options = { server, overrides, version: HEDDLE_VERSION, userHome: process.env.HOME || null };
-  if (await runRequest(wanted, options, { ...(await terminal()), columns })) process.exitCode = 0;
+  if (await runRequest(wanted, options, { ...(await terminal()), columns: process.stdout.columns ?? null })) process.exitCode = 0;
 }
 
 async function terminal(): Promise<Terminal> {
   return (await import('./cli/terminal-at.ts')).terminalAt(process.stdin, process.stdout);
 }
 
-function print(text: string): void {
-  process.stdout.write(text);
-}
+const print = (text: string) => void process.stdout.write(text);
 
 async function run(argv: string[]): Promise<void> {
   const command = parseCommandLine(argv);
   switch (command.run) {
     case 'help':
-      return print((await import('./cli/show-help.ts')).showHelp(command.command));
+      return print((await import('./cli/command-line/show-help.ts')).showHelp(command.command));
     case 'version':
       return print(versionText(process.argv[1] ?? '', HEDDLE_VERSION));
     case 'completion':
-      return print((await import('./cli/show-completion.ts')).showCompletion(command.shell));
+      return print((await import('./cli/command-line/show-completion.ts')).showCompletion(command.shell));
     case 'trust':
       return trust(command);
     case 'store':

@@ -1,5 +1,6 @@
 import type { ConfigSources } from '../config/load-config.ts';
-import { requireValidOverrides } from './require-valid-overrides.ts';
+import { requireKnownKeys } from './require-known-keys.ts';
+import { requireProfile } from './require-profile.ts';
 
 interface CheckedOptions {
   /** The profile of the command line. Null: it names none. */
@@ -7,15 +8,11 @@ interface CheckedOptions {
   strictConfig: boolean;
 }
 
-/**
- * Rejects with a UsageError if the command line has a setting that is wrong whatever clients do, and with an OptionError if
- * `--strict-config` refuses the configuration. Loads the code for that only if it is needed.
- */
+/** Rejects with a UsageError if there is no such profile, and with an OptionError if `--strict-config` refuses the configuration. */
 export async function checkSettings(
   { profile, strictConfig }: CheckedOptions,
   sources: Omit<ConfigSources, 'trustedFiles'>,
 ): Promise<void> {
-  await requireValidOverrides(sources.overrides);
-  if (profile !== null) await (await import('./require-profile.ts')).requireProfile(profile, sources);
-  if (strictConfig) await (await import('./require-known-keys.ts')).requireKnownKeys(sources);
+  if (profile !== null) await requireProfile(profile, sources);
+  if (strictConfig) await requireKnownKeys(sources);
 }

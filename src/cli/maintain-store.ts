@@ -3,7 +3,7 @@ import { showText } from '../base/text/show-text.ts';
 import { describeRepair } from '../store/sqlite/maintenance/losses.ts';
 import { type MaintenanceOptions, StoreMaintenance } from '../store/sqlite/maintenance/store-maintenance.ts';
 import { StoreError } from '../store/store-error.ts';
-import type { StoreAction } from './commands.ts';
+import type { StoreAction } from './command-line/commands.ts';
 
 export interface MaintainStoreOptions {
   action: StoreAction;

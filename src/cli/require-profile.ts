@@ -5,7 +5,7 @@ import { isTable } from '../config/layers/config-table.ts';
 import { profileFile } from '../config/layers/profile-files.ts';
 import { type ConfigSources, loadConfig } from '../config/load-config.ts';
 import { TrustedFiles } from '../config/trust/trusted-files.ts';
-import { UsageError } from './usage-error.ts';
+import { UsageError } from './command-line/usage-error.ts';
 
 /** The profiles that the message names. */
 const NAMED_MAX = 20;

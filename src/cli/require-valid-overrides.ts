@@ -1,4 +1,4 @@
-import { UsageError } from './usage-error.ts';
+import { UsageError } from './command-line/usage-error.ts';
 
 /** Rejects with a UsageError if a setting of the command line cannot be one. The code for it is loaded only if there are any. */
 export async function requireValidOverrides(overrides: readonly string[]): Promise<void> {

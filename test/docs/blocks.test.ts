@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { dirname, join, posix } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { parse as parseYaml } from 'yaml';
+import { parseCommandLine } from '../../src/cli/command-line/parse-command-line.ts';
 import { generateTs } from '../../src/cli/generate/generate-ts.ts';
-import { parseCommandLine } from '../../src/cli/parse-command-line.ts';
 import { configWarnings } from '../../src/config/config-warnings.ts';
 import { sourcesIn } from '../config/load.ts';
 import { tempFolder } from '../config/temp-folder.ts';
@@ -98,7 +98,7 @@ describe('shell', () => {
 
   test('every command of heddle in a sentence is one that its command line takes', () => {
     const codes = PAGES.flatMap((page) => codeIn(proseOf(page)).map((code) => ({ page, code })));
-    const own = codes.filter(({ code }) => /^heddle [a-z-]/.test(code) && code.split(' ').length < 8);
+    const own = codes.filter(({ code }) => /^heddle [a-z-]/.test(code) && !code.includes('COMMAND') && code.split(' ').length < 8);
     expect(own.length).toBeGreaterThan(20);
     // Placeholders such as FILE are words, and a command may stand without its arguments.
     const refused = own.filter(({ code }) => /unknown/.test(problemOf(code.split(' < ')[0]?.split(' ').slice(1) ?? [])));

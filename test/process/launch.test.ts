@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { COMMAND_NAMES, commandRow } from '../../src/cli/commands.ts';
+import { COMMAND_NAMES, commandRow } from '../../src/cli/command-line/commands.ts';
 import type { ThreadStartResponse } from '../../src/protocol/generated/types.ts';
 import { PROTOCOL_VERSION } from '../../src/protocol/protocol-version.ts';
 import type { Message } from '../support/test-client.ts';

@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { COMMAND_NAMES, commandRow } from '../../src/cli/commands.ts';
+import { COMMAND_NAMES, commandRow } from '../../src/cli/command-line/commands.ts';
 import { browse } from '../mcp/logging-in.ts';
 import { startOauthServer } from '../mcp/oauth-server.ts';
 import { atTerminal } from './at-terminal.ts';

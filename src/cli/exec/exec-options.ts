@@ -1,5 +1,5 @@
-import type { OptionValues } from '../read-options.ts';
-import { UsageError } from '../usage-error.ts';
+import type { OptionValues } from '../command-line/read-options.ts';
+import { UsageError } from '../command-line/usage-error.ts';
 
 /** How to answer requests for approval: `ask` at the terminal, or always with this decision of the protocol. */
 export const APPROVALS = ['ask', 'accept', 'acceptForSession', 'decline', 'cancel'] as const;

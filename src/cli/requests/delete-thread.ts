@@ -1,6 +1,6 @@
 import { showText } from '../../base/text/show-text.ts';
 import type { Client } from '../../client/client.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../command-line/usage-error.ts';
 import { titleOf } from './list-threads.ts';
 import type { RequestTerminal } from './request-terminal.ts';
 

@@ -9,7 +9,7 @@ import { EXECUTABLE, environment, type Place, place, providerToml, startHeddle }
 
 /** The model is the embedded one: it does what the prompt says. */
 const CONFIG = 'model_provider = "scripted"\nsandbox_mode = "danger-full-access"\napproval_policy = "untrusted"\n';
-const HELP = ' ("heddle --help" lists the commands and options.)\n';
+const HELP = ' (see "heddle help exec")\n';
 const USAGE = /^tokens: \d+ in, \d+ out; [\d.]+ s\n$/;
 
 interface RunOptions {
@@ -386,10 +386,10 @@ describe('the command line', () => {
     [['resume', 'x'], 'exec: expected one prompt, found 2 words: to continue a thread, use --resume ID or --last'],
     [['--resume', 'x', '--last', 'y'], '--resume and --last cannot be used together'],
     [['--approve', 'always', 'y'], '--approve always: expected ask, accept, acceptForSession, decline or cancel'],
-    [['--drain', 'y'], '--drain cannot be used with exec'],
-    [['--deterministic', 'y'], '--deterministic cannot be used with exec'],
-    [['--image', '', 'y'], '--image: expected a file name'],
-    [['--resume', '', 'y'], '--resume: expected the id of a thread'],
+    [['--drain', 'y'], '--drain cannot be used with exec, only with app-server'],
+    [['--deterministic', 'y'], '--deterministic cannot be used with exec, only with app-server'],
+    [['--image', '', 'y'], '--image requires a value, found an empty string'],
+    [['--resume', '', 'y'], '--resume requires a value, found an empty string'],
   ])('exec %j is refused', (args, problem) => {
     expect(exec(args)).toEqual({ status: 2, stdout: '', stderr: `heddle: ${problem}${HELP}` });
   });
@@ -401,7 +401,7 @@ describe('the command line', () => {
       encoding: 'utf8',
       input: '',
     });
-    expect([status, stderr]).toEqual([2, `heddle: ${option} can only be used with exec${HELP}`]);
+    expect([status, stderr]).toEqual([2, `heddle: ${option} cannot be used with app-server, only with exec (see "heddle --help")\n`]);
   });
 
   test('options of Codex that would allow more allow nothing, which stderr says', () => {

@@ -1,7 +1,7 @@
-import { APPROVAL_POLICIES } from '../config/strictness/approval-policies.ts';
-import { SANDBOX_MODES } from '../config/strictness/sandbox-modes.ts';
-import { APPROVALS } from './exec/exec-options.ts';
-import { LOG_LEVELS } from './lazy-log.ts';
+import { APPROVAL_POLICIES } from '../../config/strictness/approval-policies.ts';
+import { SANDBOX_MODES } from '../../config/strictness/sandbox-modes.ts';
+import { APPROVALS } from '../exec/exec-options.ts';
+import { LOG_LEVELS } from '../lazy-log.ts';
 import { ALLOWING_NOTHING, type OptionName, WITHOUT_EFFECT } from './read-options.ts';
 
 /** An option in the help and in completions. */

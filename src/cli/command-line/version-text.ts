@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { PROTOCOL_VERSION } from '../protocol/protocol-version.ts';
+import { PROTOCOL_VERSION } from '../../protocol/protocol-version.ts';
 
 /**
  * The answer to `--version` of the program at this path. Clients take the first version, or the last word, for the version of the

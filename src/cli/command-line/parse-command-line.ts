@@ -1,10 +1,10 @@
-import { suggestKey } from '../config/suggest-key.ts';
-import { type Framing, isFraming } from '../transport/framing.ts';
+import { suggestKey } from '../../config/suggest-key.ts';
+import { type Framing, isFraming } from '../../transport/framing.ts';
+import { type ExecOptions, execOptions, requireOnePrompt } from '../exec/exec-options.ts';
+import { isLogLevel, type LogLevel } from '../lazy-log.ts';
+import type { Request } from '../requests/run-request.ts';
 import { COMMAND_NAMES, COMMON_OPTIONS, type CommandName, commandRow, type OptionRow, type StoreAction } from './commands.ts';
-import { type ExecOptions, execOptions, requireOnePrompt } from './exec/exec-options.ts';
-import { isLogLevel, type LogLevel } from './lazy-log.ts';
 import { type CommandLine, type OptionName, type OptionValues, overridesOf, readOptions, unusedOptions } from './read-options.ts';
-import type { Request } from './requests/run-request.ts';
 import type { Shell } from './show-completion.ts';
 import { UsageError } from './usage-error.ts';
 
