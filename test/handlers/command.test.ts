@@ -107,7 +107,7 @@ describe('command/exec', () => {
     const { client } = await startServer({ config: CONFIG });
     const sleep = uniqueSleep();
     expect(await run(client, `${sleep} & echo done`)).toEqual({ exitCode: 0, stdout: 'done\n', stderr: '' });
-    expect(livingWith(sleep)).toEqual([sleep]);
+    await expect.poll(() => livingWith(sleep)).toEqual([sleep]);
   });
 
   test('truncates each stream at its cap, and not inside a character', async () => {
