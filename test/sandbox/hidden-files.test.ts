@@ -254,7 +254,17 @@ test.skipIf(!canMount)('many matches are hidden also where file systems are moun
 
 test('a command has the same variables, whether few or many files are hidden, and others do not see them in its arguments', async () => {
   for (let index = 0; index < 150; index++) world.file(`work/${index}.env`, 'secret');
-  const env = { PATH: '/usr/bin:/bin', 'a.b': 'c', 'X-Y': '1', IFS: 'q', OPTIND: '7', SHLVL: '3', OLDPWD: '/x', KEY: 'a secret', LD_X: '1' };
+  const env = {
+    PATH: '/usr/bin:/bin',
+    'a.b': 'c',
+    'X-Y': '1',
+    IFS: 'q',
+    OPTIND: '7',
+    SHLVL: '3',
+    OLDPWD: '/x',
+    KEY: 'a secret',
+    LD_X: '1',
+  };
   const run = async (pattern: string) => {
     const command = { argv: ['/usr/bin/env'], cwd: world.workspace, env, terminal: false };
     const { argv, files, release, ...confined } = await world.sandbox.confine(command, world.bounds(hiding(below(pattern))));
