@@ -273,9 +273,12 @@ export class LoadedThread {
     await this.turn?.finished;
   }
 
-  /** Removes this turn and all later ones from the thread. A running turn is interrupted with the cause `user`. */
-  revert(beforeTurnId: string, patch: ThreadPatch): Promise<void> {
-    const change = async () => {
+  /**
+   * Removes this turn and all later ones from the thread. A running turn is interrupted with the cause `user`, once `prepare` has resolved
+   * with the change of the record. If that rejects, nothing is changed.
+   */
+  revert(beforeTurnId: string, prepare: () => Promise<ThreadPatch>): Promise<void> {
+    const change = async (patch: ThreadPatch) => {
       await this.#parts.endWork();
       // The revert cuts the log, so entries that are still owed must be stored before.
       await this.#outbox.commit({});
@@ -286,7 +289,11 @@ export class LoadedThread {
       if (this.#state.status !== 'idle') await this.#outbox.announce(this.#state.statusStep('idle', this.#agent.clock.now()).announce);
       this.#state.keep(whole);
     };
-    return this.#stopFor(change, 'user');
+    // No due turn begins while it is prepared.
+    return this.#beginnings.change(async () => {
+      const patch = await prepare();
+      return this.#stopped(() => change(patch), 'user');
+    });
   }
 
   /** Interrupts the turn, ends all work of the thread and makes a change. No due turn begins after that. */
@@ -313,14 +320,16 @@ export class LoadedThread {
 
   /** Interrupts the running turn, and makes a change before another turn can begin. */
   #stopFor<T>(change: () => Promise<T>, cause: InterruptCause = 'close'): Promise<T> {
-    return this.#beginnings.change(async () => {
-      const { turn } = this;
-      turn?.refuseInput();
-      turn?.interrupt(cause);
-      await turn?.finished;
-      await this.#outbox.settle();
-      return change();
-    });
+    return this.#beginnings.change(() => this.#stopped(change, cause));
+  }
+
+  async #stopped<T>(change: () => Promise<T>, cause: InterruptCause): Promise<T> {
+    const { turn } = this;
+    turn?.refuseInput();
+    turn?.interrupt(cause);
+    await turn?.finished;
+    await this.#outbox.settle();
+    return change();
   }
 
   async #run(turn: ActiveTurn, beginning: TurnBeginning): Promise<void> {

@@ -8,7 +8,7 @@ import type { ForkPoint, LogEntry, ThreadPatch, ThreadRecord } from '../store/th
 import type { InterruptCause } from '../tools/denial.ts';
 import type { AgentDeps } from './agent-deps.ts';
 import type { ImportSource } from './history/import-thread.ts';
-import { checkTurn, revertingPatch } from './history/reverting-patch.ts';
+import { revertingPatch } from './history/reverting-patch.ts';
 import type { LoadedThread } from './loaded-thread.ts';
 import { LoadedTree } from './loaded-tree.ts';
 import { changesSettings, type NewThread, type ThreadRequest } from './new-thread.ts';
@@ -246,14 +246,12 @@ export class Threads {
   revert(threadId: string, beforeTurnId: string): Promise<ThreadRecord> {
     return this.#loading.run(threadId, async () => {
       const { store, clock } = this.#deps;
-      // Checked first, so that a request with an unknown turn does not interrupt the running one.
-      await checkTurn(store, threadId, beforeTurnId);
-      const patch = await revertingPatch(store, await this.record(threadId), beforeTurnId);
+      const prepare = async () => revertingPatch(store, await this.record(threadId), beforeTurnId);
       const thread = this.find(threadId);
       if (thread === null) {
-        const reverted = revertedPatch(this.#deps.partKinds, await this.record(threadId));
-        await store.revertThread(threadId, beforeTurnId, { ...patch, updatedAtMs: clock.now(), ...reverted });
-      } else await thread.revert(beforeTurnId, patch);
+        const patch = { ...(await prepare()), ...revertedPatch(this.#deps.partKinds, await this.record(threadId)) };
+        await store.revertThread(threadId, beforeTurnId, { ...patch, updatedAtMs: clock.now() });
+      } else await thread.revert(beforeTurnId, prepare);
       await this.agents.usage.countAbove(threadId);
       // The model that they worked for does not know them any more.
       await this.agents.closeOrphans(threadId);

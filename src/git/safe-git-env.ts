@@ -5,7 +5,10 @@ import { realPathOrSame } from '../base/paths/real-path.ts';
 
 type Setting = readonly [key: string, value: string];
 
-/** Settings with which git starts no program and writes nothing of its own accord, whatever the repository's configuration says. */
+/**
+ * Settings with which git starts no program and writes nothing of its own accord, whatever the repository's configuration says. No setting
+ * switches off external diffs and textconv: that takes `--no-ext-diff --no-textconv`.
+ */
 const SETTINGS: readonly Setting[] = [
   ['core.fsmonitor', 'false'],
   ['core.hooksPath', '/dev/null'],
@@ -14,6 +17,7 @@ const SETTINGS: readonly Setting[] = [
   ['credential.helper', ''],
   ['diff.relative', 'false'],
   ['gc.auto', '0'],
+  ['log.showSignature', 'false'],
   ['maintenance.auto', 'false'],
 ];
 
@@ -41,8 +45,8 @@ export function canSwitchOff(filter: string): boolean {
 }
 
 /**
- * The variables with which git runs no program for a repository that anyone may have made. Every start of git has them, and no other
- * variable that begins with GIT_CONFIG. `filters`: the names of the filters in its configuration, as far as they are known.
+ * The variables with which git runs no program for a repository that anyone may have made, except as `SETTINGS` says. Every start of git has
+ * them, and no other variable that begins with GIT_CONFIG. `filters`: the names of the filters in its configuration, as far as they are known.
  */
 export function safeGitEnv(filters: readonly string[] = []): Record<string, string> {
   const settings = [...SETTINGS, ...filters.flatMap(withoutFilter)];

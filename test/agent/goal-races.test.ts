@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { StoreError } from '../../src/store/store-error.ts';
-import type { LogEntry } from '../../src/store/thread-store.ts';
+import type { LogEntry, ThreadStore } from '../../src/store/thread-store.ts';
 import { idOf } from '../support/counting-ids.ts';
 import { Gate } from '../support/gate.ts';
 import { gatedStore } from '../support/gated-store.ts';
@@ -127,12 +127,10 @@ describe('the goal and the end of a turn that could not be stored', () => {
 });
 
 describe('no turn for the goal begins between the end of a turn and', () => {
-  async function ending() {
+  async function ending(wrap = (store: ThreadStore) => store) {
     const gate = new Gate();
-    const server = await threadOn(
-      [response(PLAN), response(message('one'))],
-      atFirst('turnEnded', () => gate.pass()),
-    );
+    const { wrapStore = wrap } = atFirst('turnEnded', () => gate.pass());
+    const server = await threadOn([response(PLAN), response(message('one'))], { wrapStore: (store) => wrap(wrapStore(store)) });
     await setGoal(server);
     await gate.reached;
     return { server, gate };
@@ -152,12 +150,22 @@ describe('no turn for the goal begins between the end of a turn and', () => {
   });
 
   test('thread/revert, after which the goal waits for the user', async () => {
-    const { server, gate } = await ending();
+    const reading = new Gate();
+    const { server, gate } = await ending((store) => ({
+      ...store,
+      listItems: async (id, query) => {
+        if (query.turnId !== undefined) await reading.pass();
+        return store.listItems(id, query);
+      },
+    }));
     const { client } = server;
     const { turn } = await client.waitFor('turn/started');
     const done = client.request('thread/revert', { threadId, beforeTurnId: turn.id });
-    await taken(client);
+    await reading.reached;
     gate.open();
+    await client.waitFor('turn/completed');
+    await taken(client);
+    reading.open();
     expect((await done).thread.status).toEqual({ type: 'idle' });
     await client.request('thread/resume', { threadId });
     await settled(client, threadId);

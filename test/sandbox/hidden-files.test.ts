@@ -1,3 +1,4 @@
+import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, linkSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
@@ -228,6 +229,55 @@ test('many matches are hidden in a terminal and with a network of its own, by mo
   );
   await confined.release();
   expect(confined.argv).not.toContain(join(world.workspace, '1.env'));
+});
+
+/** In a container, root may not. */
+const canMount = spawnSync('unshare', ['--mount', 'true']).status === 0;
+
+test.skipIf(!canMount)('many matches are hidden also where file systems are mounted in the workspace', async () => {
+  for (let index = 0; index < 150; index++) world.file(`work/in/${index}.env`, 'secret');
+  const sources = ['none', 'tmpfs'];
+  const folders = sources.flatMap((source) => [`${source}-keys`, `${source}/sub/keys`, `${source}/data`]);
+  for (const folder of folders) {
+    const path = world.folder('work', folder);
+    execFileSync('mount', ['-t', 'tmpfs', folder.split(/[-/]/)[0] ?? '', path]);
+    world.file(`work/${folder}/k.txt`, folder);
+  }
+  try {
+    const names = folders.map((folder) => `${folder}/k.txt`);
+    const plain = sources.map((source) => `${source}/data/k.txt`);
+    expect(await readBy(hiding(below('**/*.env', '*-keys', '**/keys')), [...names, 'in/1.env'])).toEqual(plain);
+  } finally {
+    for (const folder of folders) execFileSync('umount', [join(world.workspace, folder)]);
+  }
+});
+
+test('a command has the same variables, whether few or many files are hidden, and others do not see them in its arguments', async () => {
+  for (let index = 0; index < 150; index++) world.file(`work/${index}.env`, 'secret');
+  const env = {
+    PATH: '/usr/bin:/bin',
+    'a.b': 'c',
+    'X-Y': '1',
+    IFS: 'q',
+    OPTIND: '7',
+    SHLVL: '3',
+    OLDPWD: '/x',
+    KEY: 'a secret',
+    LD_X: '1',
+  };
+  const run = async (pattern: string) => {
+    const command = { argv: ['/usr/bin/env'], cwd: world.workspace, env, terminal: false };
+    const { argv, files, release, ...confined } = await world.sandbox.confine(command, world.bounds(hiding(below(pattern))));
+    const [program = '', ...args] = argv;
+    const options = { cwd: world.workspace, env: { ...confined.env }, encoding: 'utf8' } as const;
+    const { stdout } = spawnSync(program, args, { ...options, stdio: ['ignore', 'pipe', 'inherit', ...files] });
+    await release();
+    expect(argv.join(' ')).not.toContain(env.KEY);
+    return stdout.split('\n').sort();
+  };
+  const few = await run('1.env');
+  expect(few).toEqual(['', ...Object.entries({ ...env, PWD: world.workspace }).map(([name, value]) => `${name}=${value}`)].sort());
+  expect(await run('*.env')).toEqual(few);
 });
 
 test('a depth limits the search', async () => {

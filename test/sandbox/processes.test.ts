@@ -72,7 +72,7 @@ describe('the processes of an owner', () => {
     expect(await ended.ended).toEqual({ exitCode: 0, allRead: false });
     const running = await run(processes, `${mine} & wait`, { owner: ['thread', 'turn', 'b'] });
     await run(processes, ['sleep', other.slice('sleep '.length)], { owner: ['thread', 'turning'] });
-    await expect.poll(() => livingWith(mine).length).toBe(3);
+    await expect.poll(() => [livingWith(mine).length, livingWith(other).length]).toEqual([3, 1]);
     await processes.killOwned(['thread', 'turn']);
     expect(livingWith(mine)).toEqual([]);
     expect(livingWith(other)).toEqual([other]);
@@ -81,6 +81,19 @@ describe('the processes of an owner', () => {
     expect(livingWith(other)).toEqual([]);
     await expect(run(processes, 'true')).rejects.toThrow('the server is ending');
   });
+
+  test.runIf(process.platform === 'linux')(
+    'of a program of the server: one without marks, whose parent ends when it is asked to',
+    async () => {
+      const sleep = uniqueSleep();
+      const script = `(trap "" TERM HUP; ulimit -x 7; exec env -i ${sleep} >/dev/null 2>&1) & echo up; wait`;
+      const startedFor = { of: 'a program', kind: 'configured' } as const;
+      const running = await run(systemProcesses(), ['bash', '-c', script], { startedFor });
+      await vi.waitFor(() => expect(livingWith(sleep)).toEqual([sleep]), { timeout: 30_000 });
+      await running.kill();
+      expect(livingWith(sleep)).toEqual([]);
+    },
+  );
 
   test('are gone after 50 interrupts of a tree', { tags: 'slow' }, async () => {
     const processes = systemProcesses();

@@ -10,16 +10,17 @@ export async function isBeforeAll(store: ThreadStore, threadId: string, point: F
 }
 
 /** Rejects with `turn_not_found` if the thread has no such turn. */
-export async function checkTurn(store: ThreadStore, threadId: string, turnId: string): Promise<void> {
+async function checkTurn(store: ThreadStore, threadId: string, turnId: string): Promise<void> {
   await store.listItems(threadId, { turnId, direction: 'asc', limit: 1 });
 }
 
-/** The change of a thread's record when this turn and all later ones are removed. */
+/** The change of a thread's record when this turn and all later ones are removed. Rejects with `turn_not_found` if it has no such turn. */
 export async function revertingPatch(
   store: ThreadStore,
   { id: threadId, goal }: Pick<ThreadRecord, 'id' | 'goal'>,
   beforeTurnId: string,
 ): Promise<ThreadPatch> {
+  await checkTurn(store, threadId, beforeTurnId);
   // The goal goes on, and gives the thread its preview as it does before any turn.
   const preview = textPreview(goal?.objective.trim() ?? '');
   const asNew: ThreadPatch = (await isBeforeAll(store, threadId, { beforeTurnId })) ? { preview, previewIsCommand: false } : {};

@@ -60,7 +60,10 @@ export async function diffToRemote(
   return sha === null || diff === null ? null : { sha, diff };
 }
 
-/** The commits of branches of remotes: first the upstream branch, unless that is a local one, the one of the same name and the main ones, then the latest others. */
+/**
+ * The commits of branches of remotes: first the upstream branch, unless that is a local one, the one of the same name and the main ones, then
+ * the latest others.
+ */
 function candidatesIn(refs: string): string[] {
   const [branch = '', upstream = '', ...lines] = refs.split('\n');
   const named = lines.flatMap((line): [sha: string, name: string][] => {

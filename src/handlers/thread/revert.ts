@@ -9,7 +9,11 @@ export async function revert(
   { threadId, beforeTurnId }: { threadId: string; beforeTurnId: string },
   { after }: CallContext,
 ): Promise<ThreadRecord> {
-  const record = await threads.revert(threadId, beforeTurnId);
+  const record = await threads.revert(threadId, beforeTurnId).catch((error: unknown) => {
+    // No turn could begin meanwhile.
+    threads.beginDueTurn(threadId);
+    throw error;
+  });
   after(() => clients.publish('everyone', 'thread/reverted', { threadId }));
   return record;
 }
@@ -20,10 +24,8 @@ export function revertMethods(deps: ThreadDeps) {
     'thread/revert': {
       queue: perThread,
       async handle(params, context) {
-        const { threadId } = params;
-        await threads.record(threadId);
         const record = await revert(deps, params, context);
-        return { thread: threads.view(record), ...(await latestCursors(deps, threadId)) };
+        return { thread: threads.view(record), ...(await latestCursors(deps, params.threadId)) };
       },
     },
   } satisfies Partial<MethodTable>;

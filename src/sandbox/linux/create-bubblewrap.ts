@@ -239,11 +239,12 @@ function start(options: ConfineOptions, { built, binds, first }: Prepared): Conf
   const { hostLoopback } = options.bounds;
   const env = lease === null ? command.env : proxyEnvironment(command.env, { port: lease.port, credential: null, hostLoopback });
   const { kept, moved } = splitEnvironment(env);
+  const set = first === null ? moved : Object.entries(env);
   const settings = [
     ...mainOptions(options),
     ...(first?.options ?? []),
     ...bubblewrapMounts(first?.view ?? built.view),
-    ...moved.flatMap(([name, value]) => ['--setenv', name, value]),
+    ...set.flatMap(([name, value]) => ['--setenv', name, value]),
     ...['--chdir', command.cwd, '--seccomp', String(FILTER_FD)],
   ];
   const run = checkingArgv(
@@ -254,7 +255,8 @@ function start(options: ConfineOptions, { built, binds, first }: Prepared): Conf
   requireFewArguments({ count: OTHER_ARGUMENTS + settings.length + run.length, argv: command.argv, ...built });
   const tables = first === null ? [] : [makeUnnamedFile(home, Buffer.from(first.table))];
   const given = [filter, ...tables, ...binds.map(({ handle }) => handle)];
-  const listFile = isLong(settings) ? makeUnnamedFile(home, Buffer.from(settings.join('\0'))) : null;
+  // Other users can see arguments, but not variables.
+  const listFile = first !== null || isLong(settings) ? makeUnnamedFile(home, Buffer.from(settings.join('\0'))) : null;
   const own = listFile === null ? given : [...given, listFile];
   const files = lease === null ? own : [...own, lease.info];
   const closing = closeInherited(inherited, FILTER_FD + files.length);

@@ -14,7 +14,8 @@ export function makeUnnamedFile(folder: string, bytes: Buffer): number {
   try {
     const writing = openSync(path, 'wx', 0o600);
     try {
-      writeSync(writing, bytes);
+      // On a full disk, a write may store a part of the bytes and tell only how many.
+      for (let at = 0; at < bytes.length; ) at += writeSync(writing, bytes, at);
       return openSync(path, 'r');
     } finally {
       closeSync(writing);

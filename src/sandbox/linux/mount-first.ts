@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { closeSync, existsSync } from 'node:fs';
 import { ownUser, readProcLink } from '../../base/files/read-proc.ts';
 import { Once } from '../../base/loading/once.ts';
@@ -18,7 +19,7 @@ export interface FirstMounts {
 export interface MountFirst {
   /** The arguments to put before bubblewrap. */
   before: readonly string[];
-  /** Options of bubblewrap that give the command the user of the server. */
+  /** Options of bubblewrap that give the command the user of the server, and only the variables that further options set. */
   options: readonly string[];
 }
 
@@ -36,7 +37,6 @@ const CHECK_MS_MAX = 10_000;
 const SCRIPT = `problem=$(/usr/bin/env -i "$1" -a -c -i -n -T /proc/self/fd/${TABLE_FD} 2>&1 </dev/null) && [ -z "$problem" ] || {
 printf '%s\\n' "heddle: what your permission profile hides could not be hidden, so the command was not run: $problem" >&2; exit 125; }
 shift; exec "$@" ${TABLE_FD}<&-`;
-const CHECKED_TABLE = 'none /dev/shm tmpfs ro 0 0\n';
 
 /** Returns the mounts that `mount` makes faster than bubblewrap. Returns null if there are few. `concealed`: the hidden places of the view. */
 export function firstMounts(view: MountView, concealed: readonly HiddenPlace[]): FirstMounts | null {
@@ -72,14 +72,15 @@ function mountFirst(bubblewrap: string): MountFirst | null {
   const namespace = ['--unshare-user', '--uid', '0', '--gid', '0', '--cap-add', 'ALL', '--die-with-parent', '--dev-bind', '/', '/'];
   return {
     before: [bubblewrap, ...namespace, '--', '/bin/sh', '-c', SCRIPT, 'heddle', program],
-    options: ['--uid', String(user.uid), '--gid', String(user.gid)],
+    // A shell changes variables such as IFS, and leaves out those whose names it does not know.
+    options: ['--uid', String(user.uid), '--gid', String(user.gid), '--clearenv'],
   };
 }
 
 /** Whether this system allows mounts, and bubblewrap in the namespace of another. `home`: for the table, see `makeUnnamedFile`. */
 async function isAllowed(bubblewrap: string, { before, options }: MountFirst, home: string): Promise<boolean> {
   const inner = [bubblewrap, '--unshare-user', '--disable-userns', '--unshare-pid', ...options, '--ro-bind', '/', '/', '--proc', '/proc'];
-  const table = makeUnnamedFile(home, Buffer.from(CHECKED_TABLE));
+  const table = makeUnnamedFile(home, Buffer.from(tableLine('/dev/shm', 'empty')));
   const script = `exec "$@" ${TABLE_FD}</proc/${readProcLink('/proc/self')}/fd/${table}`;
   const argv = ['-c', script, 'heddle', ...before, ...inner, '--', 'true'];
   try {
@@ -100,10 +101,12 @@ function tableLine(path: string, kind: MountKind): string {
       return `/dev/null ${target} none bind 0 0\n`;
     case 'empty':
     case 'bare':
-      return `none ${target} tmpfs ro,mode=0555 0 0\n`;
+      // `mount` would skip what is mounted already: a folder in memory that has the same source.
+      return `heddle-${randomUUID()} ${target} tmpfs ro,mode=0555 0 0\n`;
     case 'read':
     case 'write':
-      return `${target} ${target} none bind 0 0\n`;
+      // The system does not allow to bind a folder without the mounts in it.
+      return `${target} ${target} none rbind 0 0\n`;
     default:
       return kind satisfies never;
   }

@@ -282,10 +282,16 @@ export class ProcessKeeper implements Processes {
     await Promise.all(starts.map(({ begun }) => begun));
     const { sendSignal, log } = this.#deps;
     const deps = { table: this.#processTable(), sendSignal, log };
+    const programs = starts.filter(({ isConfigured }) => isConfigured);
+    const commands = starts.filter(({ isConfigured }) => !isConfigured);
+    const endPrograms = async () => {
+      const left = await askToEnd(targetsOf(programs), deps);
+      await killProcesses(targetsOf(programs), deps, left);
+    };
     try {
-      const programs = starts.filter(({ isConfigured }) => isConfigured);
-      if (programs.length > 0) await askToEnd(targetsOf(programs), deps);
-      await killProcesses(targetsOf(starts), deps);
+      // At the same time: commands do not go on while programs end.
+      const kills = commands.length > 0 ? [killProcesses(targetsOf(commands), deps)] : [];
+      await Promise.all(programs.length > 0 ? [...kills, endPrograms()] : kills);
     } catch (error) {
       log.error({ err: error }, 'cannot list the processes to kill');
     }

@@ -28,15 +28,17 @@ const DEATH_POLL_MS = [1, 2, 5, 10, 20, 50];
 /**
  * Kills processes and all that they started. Finds them by mark, parent, session and group. Stops them first, until no new one
  * appears, so that none can start another during the kill. Resolves when none is left, or after DEATH_MS_MAX. Processes that
- * this user may not kill are left alone.
+ * this user may not kill are left alone. `more`: processes that are known already, though their leader may have ended.
  */
-export async function killProcesses(targets: KillTargets, deps: KillDeps): Promise<void> {
-  const known = new Map<string, ProcessEntry>();
+export async function killProcesses(targets: KillTargets, deps: KillDeps, more: readonly ProcessEntry[] = []): Promise<void> {
+  const known = byKey(more);
+  const stopped = new Set<string>();
   for (let pass = 0; pass < STOP_PASSES_MAX; pass++) {
-    const fresh = (await findTargets(targets, known, deps.table)).filter((entry) => !known.has(processKey(entry)));
+    const fresh = (await findTargets(targets, known, deps.table)).filter((entry) => !stopped.has(processKey(entry)));
     if (fresh.length === 0) break;
     for (const entry of fresh) {
       known.set(processKey(entry), entry);
+      stopped.add(processKey(entry));
       signalIfThere(entry, 'SIGSTOP', deps);
     }
   }
@@ -101,6 +103,10 @@ export function signalIfThere(entry: ProcessEntry, signal: NodeJS.Signals, { tab
     if (systemErrorCode(error) === 'EPERM') return false;
     throw error;
   }
+}
+
+export function byKey(entries: readonly ProcessEntry[]): Map<string, ProcessEntry> {
+  return new Map(entries.map((entry) => [processKey(entry), entry]));
 }
 
 /** Distinguishes a process from all others, before and after it. */
