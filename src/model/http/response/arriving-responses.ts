@@ -20,8 +20,8 @@ interface Waiting {
 }
 
 /**
- * Limits the memory that responses take while they arrive, for all providers. Long lines, which repeat the text of a response, grow one after
- * another: the others are not read from the network until the caller has used the one that grows.
+ * Limits the memory that responses take while they arrive, for all providers. Long lines, which repeat the text of a response, grow one
+ * after another: the others are not read from the network until the caller has used the one that grows.
  */
 export class ArrivingResponses {
   readonly #clock: Clock;
