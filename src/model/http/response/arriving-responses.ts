@@ -8,7 +8,7 @@ const TOGETHER_CHARS_MAX = 16 * 1024 * 1024;
 /** After this time another line may grow beside one that takes long to arrive, or to be used. */
 const ALONE_MS_MAX = 10_000;
 /** No line waits longer. A provider or proxy that cannot send for a minute may break the response off. */
-const WAIT_MS_MAX = 30_000;
+const WAIT_MS_MAX = 50_000;
 /** If all responses together have more, the growth of the heap is limited. */
 const ORDINARY_CHARS_MAX = 32 * 1024 * 1024;
 
