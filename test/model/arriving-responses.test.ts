@@ -100,6 +100,28 @@ test('short lines never wait, and a response that ends in any way leaves its tur
   expect(clock.timers).toEqual([]);
 });
 
+test('tells once that the responses under way take much memory', () => {
+  let told = 0;
+  const arriving = new ArrivingResponses(new FakeClock(), () => told++);
+  const counts = [20, 12, 1, 40].map((length) => {
+    arriving.open().receive(chunk(length * MI), 0, never);
+    return told;
+  });
+  expect(counts).toEqual([0, 0, 1, 1]);
+});
+
+test('responses that are over take no memory any more', () => {
+  let told = 0;
+  const arriving = new ArrivingResponses(new FakeClock(), () => told++);
+  for (let n = 0; n < 10; n++) {
+    const response = arriving.open();
+    response.receive(chunk(20 * MI), 0, never);
+    response.close();
+    response.close();
+  }
+  expect(told).toBe(0);
+});
+
 /** A model whose responses share the memory with a line that takes all of it, until `release` is called. `waits`: a response waits. */
 async function crowded(reply: Reply) {
   const provider = await ProviderServer.start(reply);

@@ -56,8 +56,8 @@ export class HttpExchange {
   #ended = false;
   #connecting: Timer | null;
   #wake: () => void = () => {};
-  /** When the caller got the chunk that it uses. */
-  #readAtMs: number | null = null;
+  /** When the caller got the chunk that it uses; null: it waits for one, or has none. */
+  #usingSince: number | null = null;
   /** By how much longer it has used the chunks than waited for them. */
   #behindMs = 0;
 
@@ -92,13 +92,13 @@ export class HttpExchange {
    */
   async read(idleMsMax = this.#httpRequest.idleMsMax): Promise<string | Break | null> {
     this.#keepOnlyIfQuick();
-    const askedAtMs = this.#clock.monotonic();
+    const waitingSince = this.#clock.monotonic();
     for (;;) {
       if (this.#break?.broken === 'aborted') return this.#break;
       const chunk: string | null = this.#response?.read() ?? null;
       if (chunk !== null) {
-        this.#readAtMs = this.#clock.monotonic();
-        this.#behindMs = Math.max(0, this.#behindMs - (this.#readAtMs - askedAtMs));
+        this.#usingSince = this.#clock.monotonic();
+        this.#behindMs = Math.max(0, this.#behindMs - (this.#usingSince - waitingSince));
         return chunk;
       }
       if (this.#ended) return null;
@@ -129,9 +129,9 @@ export class HttpExchange {
 
   /** Another request over a connection that the server has closed would fail. */
   #keepOnlyIfQuick(): void {
-    if (this.#readAtMs === null) return;
-    this.#behindMs += this.#clock.monotonic() - this.#readAtMs;
-    this.#readAtMs = null;
+    if (this.#usingSince === null) return;
+    this.#behindMs += this.#clock.monotonic() - this.#usingSince;
+    this.#usingSince = null;
     if (this.#behindMs > BEHIND_MS_MAX) this.#request.shouldKeepAlive = false;
   }
 

@@ -117,9 +117,7 @@ export class ChatTranslator implements EventTranslator {
     }
     const { messageId: id, text, hasReasoned } = this.#items;
     const isEmpty = calls.length === 0 && text.trim() === '';
-    const problem = isEmpty
-      ? emptyAnswer(this.#request, { label: this.#endpoint.label, hasReasoned: hasReasoned && id === null })
-      : null;
+    const problem = isEmpty ? emptyAnswer(this.#request, { label: this.#endpoint.label, hasReasoned: hasReasoned && id === null }) : null;
     this.#items.completeReasoning(events);
     if (problem !== null) {
       events.push(modelFailure(problem, 'other', 'never'));

@@ -9,7 +9,7 @@ const TOGETHER_CHARS_MAX = 16 * 1024 * 1024;
 const ALONE_MS_MAX = 10_000;
 /** No line waits longer. A provider or proxy that cannot send for a minute may break the response off. */
 const WAIT_MS_MAX = 50_000;
-/** If all responses together have more, the growth of the heap is limited. */
+/** If all responses together have more, they take much memory. */
 const ORDINARY_CHARS_MAX = 32 * 1024 * 1024;
 
 /** A response whose line may not grow to this length yet. `timer`: the time that it waits at most. */
@@ -31,10 +31,13 @@ export class ArrivingResponses {
   #alone: { response: ArrivingResponse; timer: Timer } | null = null;
   #lineChars = 0;
   #chars = 0;
-  #isLimited = false;
+  readonly #onMuch: () => void;
+  #hasTold = false;
 
-  constructor(clock: Clock) {
+  /** `onMuch` is called once, when responses that take much memory are under way. */
+  constructor(clock: Clock, onMuch: () => void = () => {}) {
     this.#clock = clock;
+    this.#onMuch = onMuch;
   }
 
   /** For one response. The owner must close it. */
@@ -51,10 +54,9 @@ export class ArrivingResponses {
 
   #receive(more: number): void {
     this.#chars += more;
-    if (this.#isLimited || this.#chars <= ORDINARY_CHARS_MAX) return;
-    this.#isLimited = true;
-    // Node takes milliseconds to load what knows the heap.
-    void import('../../../base/processes/limit-heap-growth.ts').then(({ limitHeapGrowth }) => limitHeapGrowth());
+    if (this.#hasTold || this.#chars <= ORDINARY_CHARS_MAX) return;
+    this.#hasTold = true;
+    this.#onMuch();
   }
 
   /** Returns null if the response's line may become so long now, else a promise that resolves when it may, or when it has left. */
