@@ -10,7 +10,7 @@ export const NO_LIMIT_MS = 2 ** 31 - 1;
 const WRITE_BYTES_MAX = 64 * 1024;
 /** How long the rest of a completed response may take to arrive. */
 const DRAIN_MS_MAX = 1_000;
-/** When a caller that is farther behind gets the end of a response, the server, which sent it long before, may have closed the connection. */
+/** When a caller that is farther behind gets the end of a response, the server, which sent it before, may have closed the connection. */
 const BEHIND_MS_MAX = 1_000;
 
 export interface HttpRequest {
