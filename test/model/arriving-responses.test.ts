@@ -104,7 +104,7 @@ test('tells once that the responses under way take much memory', () => {
   let told = 0;
   const arriving = new ArrivingResponses(new FakeClock(), () => told++);
   const counts = [20, 12, 1, 40].map((length) => {
-    arriving.open().receive(chunk(length * MI), 0, never);
+    void arriving.open().receive(chunk(length * MI), 0, never);
     return told;
   });
   expect(counts).toEqual([0, 0, 1, 1]);
@@ -115,7 +115,7 @@ test('responses that are over take no memory any more', () => {
   const arriving = new ArrivingResponses(new FakeClock(), () => told++);
   for (let n = 0; n < 10; n++) {
     const response = arriving.open();
-    response.receive(chunk(20 * MI), 0, never);
+    void response.receive(chunk(20 * MI), 0, never);
     response.close();
     response.close();
   }
