@@ -114,6 +114,8 @@ export interface AppParts {
   editToml?: EditToml;
   /** Scales a picture. By default in this thread. */
   scalePicture?: ScalePicture;
+  /** Called once, when responses that take much memory are under way. By default nothing is done about it. */
+  onLongResponses?: () => void;
   /** False: the start files of the user's shell are not read for its variables. Default: true. */
   readsShellExports?: boolean;
   /** Orders what happens at the same time. By default everything happens at once. */
@@ -257,7 +259,8 @@ function createConfiguration(options: AppParts, { clients, clock, log, credentia
 }
 
 /** The models of the providers, and the rate limits that their responses tell. */
-function createModels({ model, home, env, version, scalePicture = scaleHere() }: AppParts, { clients, clock, log }: Base) {
+function createModels(options: AppParts, { clients, clock, log }: Base) {
+  const { model, home, env, version, scalePicture = scaleHere(), onLongResponses } = options;
   const rateLimits = new RateLimits((limits) => clients.publish('everyone', 'account/rateLimits/updated', { rateLimits: limits }));
   const deps = {
     env,
@@ -267,6 +270,7 @@ function createModels({ model, home, env, version, scalePicture = scaleHere() }:
     storedLogin: () => readStoredLogin(home),
     onRateLimits: (limits: RateLimitSnapshot) => rateLimits.note(limits),
     scalePicture,
+    onLongResponses,
   };
   return { ...providerModels(model ?? null, deps), rateLimits };
 }

@@ -137,6 +137,7 @@ async function startPlain(parts: CommonParts, options: ServeOptions, streams: St
     mcpScript: join(__dirname, '..', 'bin', 'load-mcp.js'),
     editToml: editInThread(TOML_EDITOR),
     scalePicture: scaleInThread(PICTURE_SCALER),
+    onLongResponses: () => void import('./base/processes/limit-heap-growth.ts').then(({ limitHeapGrowth }) => limitHeapGrowth()),
     onHandshake: () => store.warmUp(),
     ...(model === null ? {} : { model }),
   });

@@ -25,9 +25,15 @@ interface KeptList {
   isMissed: boolean;
 }
 
+interface ProviderModelsDeps extends ProviderModelDeps {
+  scalePicture: ScalePicture;
+  /** Called once, when responses that take much memory are under way. */
+  onLongResponses?: (() => void) | undefined;
+}
+
 /** The models of the providers, created when they are needed, or the one that replaces them. */
-export function providerModels(given: Model | null, { scalePicture, ...deps }: ProviderModelDeps & { scalePicture: ScalePicture }) {
-  const arriving = new ArrivingResponses(deps.clock);
+export function providerModels(given: Model | null, { scalePicture, onLongResponses, ...deps }: ProviderModelsDeps) {
+  const arriving = new ArrivingResponses(deps.clock, onLongResponses);
   const pictures = new SentPictures(new ScaledPictures(scalePicture));
   const models = new ModelPool(
     given,

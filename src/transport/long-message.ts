@@ -23,7 +23,7 @@ interface MessageParts {
   instead: () => string;
 }
 
-/** Returns a message to send. A large value must not change until it is sent: its text is made only when the client has read what is before it. */
+/** Returns a message to send. A large value must not change until it is sent: its text is made when the client has read all before. */
 export function outgoing(parts: MessageParts): Outgoing {
   const weight = jsonWeight(parts.value, WEIGHED_CHARS_MAX);
   return weight > SHORT_CHARS_MAX

@@ -19,6 +19,7 @@ import {
 
 const MI = 1024 * 1024;
 const ALONE_MS = 10_000;
+const WAIT_MS = 50_000;
 
 const chunk = (chars: number) => 'x'.repeat(chars);
 
@@ -61,6 +62,26 @@ test('a line that takes long lets the next one grow beside it, and needs no turn
   expect(clock.timers).toEqual([]);
 });
 
+test('no line waits longer than a provider does, however many others are used slowly', async () => {
+  const clock = new FakeClock();
+  const arriving = new ArrivingResponses(clock);
+  const responses = Array.from({ length: 10 }, () => arriving.open());
+  const begun: number[] = [];
+  responses.forEach((response, index) => void response.receive(chunk(17 * MI), 0, never)?.then(() => begun.push(index)));
+  const steps = [ALONE_MS, ALONE_MS, ALONE_MS, ALONE_MS, WAIT_MS - 4 * ALONE_MS];
+  const seen: number[][] = [];
+  for (const ms of steps) {
+    clock.advance(ms);
+    await new Promise((resolve) => setImmediate(resolve));
+    seen.push(begun.splice(0));
+  }
+  expect(seen).toEqual([[1], [2], [3], [4], [5, 6, 7, 8, 9]]);
+  for (const response of responses) expect(response.receive(chunk(MI), 17 * MI, never)).toBeNull();
+  for (const response of responses) response.close();
+  expect(clock.timers).toEqual([]);
+  expectEmpty(arriving);
+});
+
 test('short lines never wait, and a response that ends in any way leaves its turn to the next one', async () => {
   const clock = new FakeClock();
   const arriving = new ArrivingResponses(clock);
@@ -77,6 +98,28 @@ test('short lines never wait, and a response that ends in any way leaves its tur
   await turn;
   third.close();
   expect(clock.timers).toEqual([]);
+});
+
+test('tells once that the responses under way take much memory', () => {
+  let told = 0;
+  const arriving = new ArrivingResponses(new FakeClock(), () => told++);
+  const counts = [20, 12, 1, 40].map((length) => {
+    void arriving.open().receive(chunk(length * MI), 0, never);
+    return told;
+  });
+  expect(counts).toEqual([0, 0, 1, 1]);
+});
+
+test('responses that are over take no memory any more', () => {
+  let told = 0;
+  const arriving = new ArrivingResponses(new FakeClock(), () => told++);
+  for (let n = 0; n < 10; n++) {
+    const response = arriving.open();
+    void response.receive(chunk(20 * MI), 0, never);
+    response.close();
+    response.close();
+  }
+  expect(told).toBe(0);
 });
 
 /** A model whose responses share the memory with a line that takes all of it, until `release` is called. `waits`: a response waits. */
@@ -136,7 +179,7 @@ test('a response that waits for the lines of others ends at once when it is inte
   const types = typesOf(model.stream(request, over.signal));
   await waits;
   over.abort();
-  expect(await types).toEqual(['started', 'itemStarted']);
+  expect(await types).toEqual(['started']);
   release();
   expectEmpty(arriving);
 });

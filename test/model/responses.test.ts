@@ -314,6 +314,14 @@ test('requests one after another use the same connections again, and leave no ti
   await clock.idle();
 });
 
+test('a connection whose response was used slowly is not used again: its server may have closed it meanwhile', async () => {
+  await using server = await ProviderServer.start(answered);
+  const { model, clock } = modelAt(server.port);
+  for (let n = 0; n < 5; n++) for await (const _ of model.stream(request, never)) clock.advance(2_000);
+  expect(server.connectionsUsed).toBe(5);
+  await clock.idle();
+});
+
 describe('what a request says about reasoning', () => {
   const encrypted = ['reasoning.encrypted_content'];
   const sent = ({ requests }: ProviderServer) =>

@@ -34,7 +34,8 @@ function answering(): Reply {
 
 /** Awaits `arrive` when all deltas of a long answer have been sent. */
 async function answer(res: ServerResponse, body: unknown, arrive: () => Promise<void>): Promise<void> {
-  const isLong = JSON.stringify(body).includes('long');
+  // The instructions have the word, too.
+  const isLong = JSON.stringify(body).includes('"text":"long"');
   const deltas = isLong ? Math.ceil(ANSWER_CHARS / DELTA.length) : 0;
   const item = { type: 'message', role: 'assistant', id: 'msg_1', content: [] };
   res.writeHead(200, { 'content-type': 'text/event-stream' });

@@ -10,6 +10,8 @@ export const NO_LIMIT_MS = 2 ** 31 - 1;
 const WRITE_BYTES_MAX = 64 * 1024;
 /** How long the rest of a completed response may take to arrive. */
 const DRAIN_MS_MAX = 1_000;
+/** When a caller that is farther behind gets the end of a response, the server, which sent it before, may have closed the connection. */
+const BEHIND_MS_MAX = 1_000;
 
 export interface HttpRequest {
   method: string;
@@ -54,6 +56,10 @@ export class HttpExchange {
   #ended = false;
   #connecting: Timer | null;
   #wake: () => void = () => {};
+  /** When the caller got the chunk that it uses; null: it waits for one, or has none. */
+  #usingSince: number | null = null;
+  /** By how much longer it has used the chunks than waited for them. */
+  #behindMs = 0;
 
   constructor(httpRequest: HttpRequest, { send, clock, signal }: { send: Send; clock: Clock; signal: AbortSignal }) {
     this.#httpRequest = httpRequest;
@@ -85,10 +91,16 @@ export class HttpExchange {
    * `idleMsMax`: how long to wait; by default the request's idle limit.
    */
   async read(idleMsMax = this.#httpRequest.idleMsMax): Promise<string | Break | null> {
+    this.#keepOnlyIfQuick();
+    const waitingSince = this.#clock.monotonic();
     for (;;) {
       if (this.#break?.broken === 'aborted') return this.#break;
       const chunk: string | null = this.#response?.read() ?? null;
-      if (chunk !== null) return chunk;
+      if (chunk !== null) {
+        this.#usingSince = this.#clock.monotonic();
+        this.#behindMs = Math.max(0, this.#behindMs - (this.#usingSince - waitingSince));
+        return chunk;
+      }
       if (this.#ended) return null;
       if (this.#break !== null) return this.#break;
       await this.#change(idleMsMax);
@@ -105,6 +117,7 @@ export class HttpExchange {
   /** Ends an exchange whose response is complete. Its last bytes are discarded, so that the connection can be used again. */
   finish(): void {
     this.#signal.removeEventListener('abort', this.#abort);
+    this.#keepOnlyIfQuick();
     const response = this.#response;
     if (response === null || this.#ended || this.#break !== null || response.destroyed) return;
     response.removeAllListeners('readable');
@@ -112,6 +125,14 @@ export class HttpExchange {
     if (response.complete) return;
     const timer = this.#clock.setTimer(() => this.#request.destroy(), DRAIN_MS_MAX);
     response.on('close', () => timer.clear());
+  }
+
+  /** Another request over a connection that the server has closed would fail. */
+  #keepOnlyIfQuick(): void {
+    if (this.#usingSince === null) return;
+    this.#behindMs += this.#clock.monotonic() - this.#usingSince;
+    this.#usingSince = null;
+    if (this.#behindMs > BEHIND_MS_MAX) this.#request.shouldKeepAlive = false;
   }
 
   #awaitConnection(socket: Socket): void {

@@ -39,6 +39,7 @@ export class ChatTranslator implements EventTranslator {
       newReasoningId: () => `rs_${this.#itemsMade++}`,
       newMessage: () => ({ type: 'message', id: `msg_${this.#itemsMade++}`, role: 'assistant', content: [] }),
       partType: 'reasoning_text',
+      keepsText: true,
     });
     const customNames = new Set(request.tools.filter(({ type }) => type === 'custom').map(({ name }) => name));
     this.#calls = new ChatToolCalls({ customNames, makeId: (number) => newCallId(request, number) });
@@ -66,7 +67,7 @@ export class ChatTranslator implements EventTranslator {
     if (!said) return [];
     const events: Translation[] = [];
     this.#items.endAnswer(events);
-    if (this.#items.message === null && !this.#calls.any) return events;
+    if (this.#items.messageId === null && !this.#calls.any) return events;
     this.#finish(events);
     return [...events, { type: 'completed', usage: this.#usage }];
   }
@@ -114,20 +115,18 @@ export class ChatTranslator implements EventTranslator {
       events.push(this.#garbage(calls));
       return;
     }
-    const { message, hasReasoned } = this.#items;
-    const isEmpty = calls.length === 0 && (message?.text.trim() ?? '') === '';
-    const problem = isEmpty
-      ? emptyAnswer(this.#request, { label: this.#endpoint.label, hasReasoned: hasReasoned && message === null })
-      : null;
+    const { messageId: id, text, hasReasoned } = this.#items;
+    const isEmpty = calls.length === 0 && text.trim() === '';
+    const problem = isEmpty ? emptyAnswer(this.#request, { label: this.#endpoint.label, hasReasoned: hasReasoned && id === null }) : null;
     this.#items.completeReasoning(events);
     if (problem !== null) {
       events.push(modelFailure(problem, 'other', 'never'));
       return;
     }
     this.#finished = true;
-    if (message !== null) {
-      const content = [{ type: 'output_text' as const, text: message.text }];
-      events.push({ type: 'itemCompleted', item: { type: 'message', id: message.id, role: 'assistant', content } });
+    if (id !== null) {
+      const content = [{ type: 'output_text' as const, text }];
+      events.push({ type: 'itemCompleted', item: { type: 'message', id, role: 'assistant', content } });
     }
     events.push(...calls.map((item): ModelEvent => ({ type: 'itemCompleted', item })));
   }

@@ -15,7 +15,7 @@ export class OpenMessage {
 
   /** The message begins for readers with its first text. The reasoning has parts of type `text`, because it was the text of a message. */
   constructor(begun: Message & { id: string }, newReasoningId: () => string) {
-    this.#items = new AnswerItems({ newReasoningId, newMessage: () => begun, partType: 'text' });
+    this.#items = new AnswerItems({ newReasoningId, newMessage: () => begun, partType: 'text', keepsText: false });
   }
 
   push(delta: string): Translation[] {
@@ -33,7 +33,7 @@ export class OpenMessage {
     this.#items.completeReasoning(events);
     const says = messageText(message).trim() !== '';
     const wasBlock = message !== whole || this.#items.hasReasoned;
-    if (says || !wasBlock || this.#items.message !== null) events.push({ type: 'itemCompleted', item: message });
+    if (says || !wasBlock || this.#items.messageId !== null) events.push({ type: 'itemCompleted', item: message });
     return { events, says };
   }
 }

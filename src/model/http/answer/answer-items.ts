@@ -11,6 +11,8 @@ export interface AnswerItemsOptions {
   newMessage: () => Message;
   /** The type of the parts of the reasoning. */
   partType: ReasoningPart['type'];
+  /** Whether the text of the message is kept, for an API that does not send it whole. */
+  keepsText: boolean;
 }
 
 /**
@@ -22,7 +24,8 @@ export class AnswerItems {
   readonly #thinking = new ThinkSplitter();
   #reasoning: { id: string; pieces: string[] } | null = null;
   #hasReasoned = false;
-  #message: { id: string; pieces: string[] } | null = null;
+  #messageId: string | null = null;
+  readonly #texts: string[] = [];
 
   constructor(options: AnswerItemsOptions) {
     this.#options = options;
@@ -33,9 +36,14 @@ export class AnswerItems {
     return this.#hasReasoned;
   }
 
-  /** The message so far; null: it has not begun. */
-  get message(): { id: string; text: string } | null {
-    return this.#message === null ? null : { id: this.#message.id, text: this.#message.pieces.join('') };
+  /** Null: the message has not begun. */
+  get messageId(): string | null {
+    return this.#messageId;
+  }
+
+  /** The text of the message so far, if it is kept. */
+  get text(): string {
+    return this.#texts.join('');
   }
 
   reason(delta: string, events: Translation[]): void {
@@ -62,14 +70,14 @@ export class AnswerItems {
   /** Takes text that has no tags. */
   say(delta: string, events: Translation[]): void {
     if (delta === '') return;
-    if (this.#message === null) {
+    if (this.#messageId === null) {
       this.completeReasoning(events);
       const item = this.#options.newMessage();
-      this.#message = { id: item.id, pieces: [] };
+      this.#messageId = item.id;
       events.push({ type: 'itemStarted', item });
     }
-    this.#message.pieces.push(delta);
-    events.push({ type: 'textDelta', itemId: this.#message.id, delta });
+    if (this.#options.keepsText) this.#texts.push(delta);
+    events.push({ type: 'textDelta', itemId: this.#messageId, delta });
   }
 
   completeReasoning(events: Translation[]): void {

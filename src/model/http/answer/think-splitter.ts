@@ -6,6 +6,7 @@ export interface AnswerPiece {
 
 const OPENING = /^<(think|thinking)>/i;
 const OPENINGS = ['<think>', '<thinking>'];
+const OPENING_CHARS_MAX = '<thinking>'.length;
 const NOT_SPACE = /\S/;
 
 /**
@@ -73,7 +74,7 @@ export class ThinkSplitter {
       this.#hasBlocks = true;
       return text.slice(opening[0].length);
     }
-    if (OPENINGS.some((tag) => tag.startsWith(text.toLowerCase()))) {
+    if (text.length < OPENING_CHARS_MAX && OPENINGS.some((tag) => tag.startsWith(text.toLowerCase()))) {
       this.#tag = text;
       return null;
     }

@@ -7,25 +7,37 @@ const LONG_CHARS_MIN = 1024 * 1024;
 const TOGETHER_CHARS_MAX = 16 * 1024 * 1024;
 /** After this time another line may grow beside one that takes long to arrive, or to be used. */
 const ALONE_MS_MAX = 10_000;
-/** If all responses together have more, the growth of the heap is limited. */
+/** No line waits longer. A provider or proxy that cannot send for a minute may break the response off. */
+const WAIT_MS_MAX = 50_000;
+/** If all responses together have more, they take much memory. */
 const ORDINARY_CHARS_MAX = 32 * 1024 * 1024;
 
+/** A response whose line may not grow to this length yet. `timer`: the time that it waits at most. */
+interface Waiting {
+  lineChars: number;
+  timer: Timer;
+  begin: () => void;
+}
+
 /**
- * Limits the memory that responses take while they arrive, for all providers. Long lines, which repeat the text of a response, grow one after
- * another: the others are not read from the network until the caller has used the one that grows.
+ * Limits the memory that responses take while they arrive, for all providers. Long lines, which repeat the text of a response, grow one
+ * after another: the others are not read from the network until the caller has used the one that grows.
  */
 export class ArrivingResponses {
   readonly #clock: Clock;
   /** In their order. */
-  readonly #waiting = new Map<ArrivingResponse, { lineChars: number; begin: () => void }>();
+  readonly #waiting = new Map<ArrivingResponse, Waiting>();
   /** The one whose line grows beyond the limit, and the time that it has for that. */
   #alone: { response: ArrivingResponse; timer: Timer } | null = null;
   #lineChars = 0;
   #chars = 0;
-  #isLimited = false;
+  readonly #onMuch: () => void;
+  #hasTold = false;
 
-  constructor(clock: Clock) {
+  /** `onMuch` is called once, when responses that take much memory are under way. */
+  constructor(clock: Clock, onMuch: () => void = () => {}) {
     this.#clock = clock;
+    this.#onMuch = onMuch;
   }
 
   /** For one response. The owner must close it. */
@@ -42,21 +54,28 @@ export class ArrivingResponses {
 
   #receive(more: number): void {
     this.#chars += more;
-    if (this.#isLimited || this.#chars <= ORDINARY_CHARS_MAX) return;
-    this.#isLimited = true;
-    // Node takes milliseconds to load what knows the heap.
-    void import('../../../base/processes/limit-heap-growth.ts').then(({ limitHeapGrowth }) => limitHeapGrowth());
+    if (this.#hasTold || this.#chars <= ORDINARY_CHARS_MAX) return;
+    this.#hasTold = true;
+    this.#onMuch();
   }
 
   /** Returns null if the response's line may become so long now, else a promise that resolves when it may, or when it has left. */
   #turn(response: ArrivingResponse, lineChars: number): Promise<void> | null {
     if (this.#mayGrow(response, lineChars)) return null;
-    return new Promise((begin) => this.#waiting.set(response, { lineChars, begin }));
+    return new Promise((begin) => {
+      const timer = this.#clock.setTimer(() => {
+        response.isFree = true;
+        this.#begin(response);
+      }, WAIT_MS_MAX);
+      this.#waiting.set(response, { lineChars, timer, begin });
+    });
   }
 
   #leave(response: ArrivingResponse): void {
-    this.#waiting.get(response)?.begin();
+    const waiting = this.#waiting.get(response);
     this.#waiting.delete(response);
+    waiting?.timer.clear();
+    waiting?.begin();
     if (this.#alone?.response === response) this.#endAlone();
     this.#wake();
   }
@@ -79,12 +98,20 @@ export class ArrivingResponses {
   }
 
   #wake(): void {
-    for (const [response, { lineChars, begin }] of this.#waiting) {
+    for (const [response, { lineChars }] of this.#waiting) {
       if (!this.#mayGrow(response, lineChars)) return;
-      this.#waiting.delete(response);
-      response.growTo(lineChars);
-      begin();
+      this.#begin(response);
     }
+  }
+
+  /** Ends its waiting. */
+  #begin(response: ArrivingResponse): void {
+    const waiting = this.#waiting.get(response);
+    if (waiting === undefined) return;
+    this.#waiting.delete(response);
+    waiting.timer.clear();
+    response.growTo(waiting.lineChars);
+    waiting.begin();
   }
 }
 
