@@ -147,3 +147,16 @@ test('commands become skills, and those that need what skills do not have are re
   const again = await imported(server, [{ itemType: 'COMMANDS', cwd: repo }]);
   expect(again).toEqual([{ taken: [], refused: [] }]);
 });
+
+test('a limited number of folders is looked through for commands', async () => {
+  const names = Array.from({ length: 25 }, (_, index) => String(index));
+  const deep = names.flatMap((one) => names.map((other) => [`user/.claude/commands/${one}/${other}/x.txt`, '']));
+  const server = await start({ 'user/.claude/commands/a.md': 'Do it.\n', ...Object.fromEntries(deep) });
+  const folder = join(server.user, '.claude/commands');
+  expect(await imported(server, [{ itemType: 'COMMANDS' }])).toEqual([
+    {
+      taken: [['source-command-a', 'source-command-a', null]],
+      refused: [[folder, `${folder} has more than 500 folders: the others are left`, 'read']],
+    },
+  ]);
+});
