@@ -32,7 +32,7 @@ export interface RolloutTurnEnd {
   durationMs: number | null;
 }
 
-/** What a file records with an item that clients saw. Null: it does not say. The time of a record is not the time of its item. */
+/** The facts that a file records with an item that clients saw. Null: it does not record one. The time of a record is not that of its item. */
 export interface ItemRecord {
   turnId: string | null;
   startedAtMs: number | null;

@@ -117,7 +117,7 @@ interface Candidate {
   isNamed: boolean;
 }
 
-/** What a client sees of a session; null: it was imported as it is, or has no message and was not asked for. */
+/** A session as a client sees it; null: it was imported with this content, or it has no message and the client did not name it. */
 async function offered(
   { name, file, projects, records, isNamed }: Candidate,
   deps: SessionDeps,

@@ -22,7 +22,7 @@ const MESSAGES_MAX = 50_000;
 const CHUNK_BYTES = 64 * 1024;
 /** So many characters of a line count as one unit of work. */
 const CHARS_A_UNIT = 200;
-/** What is in each line that tells a title. */
+/** Each line with a title has one of these types. */
 const TITLE = /"(?:custom-title|ai-title)"/;
 
 /**

@@ -7,7 +7,7 @@ import { RolloutLog } from '../rollout-log.ts';
 import { timeOf } from '../rollout-record.ts';
 import { toolCallText, toolResultText } from './tool-call-text.ts';
 
-/** What the file of a session tells about it. */
+/** The facts about a session in its file. */
 export interface SessionFacts {
   /** The folder that it began in; null: not told. */
   cwd: string | null;

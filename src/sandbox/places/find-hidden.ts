@@ -57,8 +57,8 @@ interface SearchLimits {
 
 /**
  * Finds what is hidden now. `hidden`: its roots are real paths. A link to a folder is followed if the pattern has its name as plain text. A
- * folder that matches is one place, and so is a folder in which something may match but that this user may not read. Rejects with a `ProcessStartError`, which says what to change,
- * if the search takes too long, or finds too much.
+ * folder that matches is one place, and so is a folder in which something may match but that this user may not read. Rejects with a
+ * `ProcessStartError`, which says what to change, if the search takes too long, or finds too much.
  */
 export async function findHidden(
   hidden: readonly HiddenFiles[],
