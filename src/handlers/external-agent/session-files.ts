@@ -49,7 +49,7 @@ export async function sessionFiles(projects: string): Promise<SessionFile[]> {
 }
 
 function latestFirst(files: SessionFile[]): SessionFile[] {
-  return files.sort((one, other) => other.modifiedAtMs - one.modifiedAtMs);
+  return files.sort((one, other) => (one.modifiedAtMs > other.modifiedAtMs ? -1 : 1));
 }
 
 /** The file of a session at a path that a client names. Rejects with a SourceError if there is none. */
