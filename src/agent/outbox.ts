@@ -22,7 +22,7 @@ interface WaitingStep {
   sequence: StepSequence | null;
   /** Announced after the step's own announcements. */
   deltas: Announcement[];
-  /** What its deltas and long entries count. */
+  /** The weight of its deltas and long entries. */
   weight: number;
   /** Whether it is stored by itself, because a write together with others has failed. */
   isAlone: boolean;
@@ -50,7 +50,7 @@ export class Outbox {
   readonly #waiting: Waiting[] = [];
   /** The steps that are being stored. */
   #storing: readonly WaitingStep[] = [];
-  /** What the deltas and the long entries of all steps count. */
+  /** The weight of the deltas and long entries of all steps. */
   #weight = 0;
   #isRunning = false;
   /** The waiting saves of unfinished items, by the ids of the items. */

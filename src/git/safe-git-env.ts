@@ -50,7 +50,7 @@ export function canSwitchOff(filter: string): boolean {
  */
 export function safeGitEnv(filters: readonly string[] = []): Record<string, string> {
   const settings = [...SETTINGS, ...filters.flatMap(withoutFilter)];
-  // What `git -c` passes to the programs that it starts. Unlike GIT_CONFIG_COUNT, git before 2.31 reads it too.
+  // `git -c` passes settings to its own programs in this variable. Unlike GIT_CONFIG_COUNT, git before 2.31 reads it too.
   return { ...ENV, GIT_CONFIG_PARAMETERS: settings.map(([key, value]) => quoted(`${key}=${value}`)).join(' ') };
 }
 

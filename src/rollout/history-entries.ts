@@ -47,9 +47,9 @@ function inNameOfUser(author: Author | null): Author | null {
   return author === 'user' ? 'client' : author;
 }
 
-/** Returns the item that clients see for an item that the model read or wrote, or null if there is none. */
-export function shownItem(source: ResponseItem, ids: Ids): UntimedItem | null {
-  if (source.type === 'message' && isUserMessage(source))
+/** Returns the item that clients see for an item that the model read or wrote, or null if there is none. `isTyped`: the user has typed it. */
+export function shownItem(source: ResponseItem, ids: Ids, isTyped = false): UntimedItem | null {
+  if (source.type === 'message' && (isTyped || isUserMessage(source)))
     return { type: 'userMessage', id: ids.next(), clientId: null, content: userContent(source) };
   const draft = beginItem(source, ids.next());
   return draft === null ? null : completeItem(draft, source, false);

@@ -1,6 +1,6 @@
 import { EventLoopYield } from '../base/event-loop-yield.ts';
 import type { Ids } from '../base/ids.ts';
-import type { ResponseItem, TurnError, UntimedItem } from '../protocol/generated/types.ts';
+import type { ContentItem, ResponseItem, TurnError, UntimedItem } from '../protocol/generated/types.ts';
 import type { Author, LogEntry } from '../store/thread-store.ts';
 import { isUserMessage, writtenBy } from './author-of.ts';
 import { messageText } from './begin-item.ts';
@@ -10,7 +10,10 @@ import { importedEntry, shownItem } from './history-entries.ts';
 const ENTRY_UNITS = 10;
 
 /** A part of the log while the rollout is read. */
-type Draft = LogEntry | { kind: 'summarized'; turnId: string | null; replacement: ResponseItem[] | null; summary: string };
+type Draft = LogEntry | ModelDraft | { kind: 'summarized'; turnId: string | null; replacement: ResponseItem[] | null; summary: string };
+
+/** `isTyped`: the user has typed the message, also if its text looks like one of a harness. */
+type ModelDraft = Extract<LogEntry, { kind: 'model' }> & { isTyped?: true };
 
 interface UnendedTurn {
   id: string;
@@ -29,7 +32,7 @@ export interface RolloutTurnEnd {
   durationMs: number | null;
 }
 
-/** What a file records with an item that clients saw. Null: it does not say. The time of a record is not the time of its item. */
+/** The facts that a file records with an item that clients saw. Null: it does not record one. The time of a record is not that of its item. */
 export interface ItemRecord {
   turnId: string | null;
   startedAtMs: number | null;
@@ -128,6 +131,13 @@ export class RolloutLog {
     this.#drafts.push(importedEntry(this.#turn?.id ?? null, item));
   }
 
+  /** Adds a message that the user has typed, whatever its text looks like. */
+  addTypedMessage(content: readonly ContentItem[]): void {
+    this.#noteUserMessage('model');
+    const item: ResponseItem = { type: 'message', role: 'user', content: [...content] };
+    this.#drafts.push({ kind: 'model', turnId: this.#turn?.id ?? null, item, author: 'client', isTyped: true });
+  }
+
   /** Replaces all that the model has read so far by `replacement`, or by the user's messages and the summary if that is null. */
   compact(replacement: ResponseItem[] | null, summary: string): void {
     this.#drafts.push({ kind: 'summarized', turnId: this.#turn?.id ?? null, replacement, summary });
@@ -165,15 +175,16 @@ export class RolloutLog {
       }
       read.push(draft.item);
       if (!recordsItems) entries.push(...this.#shown(draft));
-      const author = authorOf(draft.item);
-      entries.push(author === null ? draft : { ...draft, author });
+      const { isTyped, ...entry }: ModelDraft = draft;
+      const author = isTyped ? null : authorOf(draft.item);
+      entries.push(author === null ? entry : { ...entry, author });
     }
     return entries;
   }
 
   /** The entries of the item that clients see for a model item, in a file without recorded items. */
-  #shown(draft: Extract<LogEntry, { kind: 'model' }>): LogEntry[] {
-    const item = draft.turnId === null ? null : shownItem(draft.item, this.#ids);
+  #shown(draft: ModelDraft): LogEntry[] {
+    const item = draft.turnId === null ? null : shownItem(draft.item, this.#ids, draft.isTyped);
     return item === null || draft.turnId === null
       ? []
       : [{ kind: 'item', turnId: draft.turnId, item, startedAtMs: null, completedAtMs: null }];

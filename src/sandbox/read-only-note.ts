@@ -35,7 +35,7 @@ export function readOnlyNote({ closed = [], heldLinks = [] }: Pick<Confinement, 
     heldLinks.length === 0
       ? ''
       : `\nheddle: commands in the sandbox cannot create, rename or remove entries of the folders of ${firstOf(heldLinks)}, because these ` +
-        'symbolic links lead to what the permission profile hides. To allow it, the user can let a pattern match what they lead to.\n',
+        'symbolic links lead to hidden files. To allow it, the user can let a pattern match what they lead to.\n',
   ];
   return notes.join('') || null;
 }

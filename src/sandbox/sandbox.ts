@@ -34,7 +34,7 @@ export interface Confinement {
   files: readonly number[];
   /** Folders in the writable roots that the command cannot change, though nothing in its bounds says so. */
   closed?: readonly string[];
-  /** Links in whose folders the command cannot create, rename or remove anything, because they lead to what a profile hides. */
+  /** Links in whose folders the command cannot create, rename or remove anything, because they lead to hidden files. */
   heldLinks?: readonly string[];
   /** Whether the arguments make the terminal on stdin the command's own. Otherwise the process has to be started in it. */
   takesTerminal: boolean;

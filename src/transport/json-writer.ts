@@ -108,7 +108,7 @@ export class JsonWriter extends AbstractMessageWriter implements MessageWriter {
     if (long !== null) this.#writing = this.#writeLong(long);
   }
 
-  /** What follows waits until the message is taken, so the text of one long message is in memory at a time. */
+  /** Later messages wait until this one is taken, so that the text of only one long message is in memory at a time. */
   async #writeLong(message: LongMessage): Promise<void> {
     await message.withBytes((bytes) => this.#writeBytes(message, bytes));
     this.#writing = null;

@@ -69,17 +69,19 @@ test('a thread with patterns starts; commands, images, patches and skills do not
   expect(JSON.stringify(server.model.request(1).input)).toContain('are hidden from commands in the sandbox and from your tools');
 });
 
-test('a skill that a pattern hides is not read, even if the user names it', async () => {
+test('a skill that a pattern hides is not read, neither its description nor, if the user names it, its body', async () => {
   const config = CONFIG.replace('"keys" = "none"', '".agents/skills/secret" = "deny"');
-  const skill = (name: string) => `---\nname: ${name}\ndescription: A skill\n---\nThe body of ${name}\n`;
+  const skill = (name: string) => `---\nname: ${name}\ndescription: The use of ${name}\n---\nThe body of ${name}\n`;
   const server = await serverWith([done], {
     config,
     files: { ...FILES, 'work/.agents/skills/secret/SKILL.md': skill('secret'), 'work/.agents/skills/open/SKILL.md': skill('open') },
   });
   await server.client.turn(THREAD, '$secret $open');
   const read = JSON.stringify(server.model.request(1).input);
-  expect(read).toContain('The body of open');
-  expect(read).not.toContain('The body of secret');
+  for (const part of ['use', 'body']) {
+    expect(read).toContain(`The ${part} of open`);
+    expect(read).not.toContain(`The ${part} of secret`);
+  }
 });
 
 test('the patterns hold in a fork, after a restart, in a review and for command/exec, until a client chooses another sandbox', async () => {
@@ -136,7 +138,7 @@ test('a command whose hidden files cannot be found is refused with the reason', 
   writeFileSync(join(server.cwd, 'p.png'), '');
   await server.client.turn(THREAD, 'go');
   for (const output of outputs(server))
-    expect(output).toMatch(/the pattern :workspace_roots\/\*\*\/\*\.env of your permission profile.*Rename it/);
+    expect(output).toMatch(/the pattern :workspace_roots\/\*\*\/\*\.env may hide files here.*Rename it/);
 });
 
 test('the patterns for the workspace hold in the folders that the profile adds to it', async () => {

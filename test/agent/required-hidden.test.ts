@@ -1,6 +1,11 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import type { Config } from '../../src/config/config.ts';
+import type { HiddenPattern } from '../../src/config/inherited-limits.ts';
+import { NO_REQUIREMENTS } from '../../src/config/requirements/requirements.ts';
+import { patternsFrom } from '../../src/policy/permissions/hidden-files.ts';
+import { requiredHidden, withRequiredHidden } from '../../src/policy/permissions/required/required-hidden.ts';
 import { tempFolder } from '../config/temp-folder.ts';
 import { functionCall, message, response, type ScriptedResponse, TestModel } from '../support/test-model.ts';
 import { startServer, type TestServer, type TestServerOptions } from '../support/test-server.ts';
@@ -140,4 +145,29 @@ test('they are hidden in forks and after a restart, and are those that the admin
   again.model.push(response(runs(READ)), done);
   await again.client.turn(thread.id, 'go');
   expect(shown(outputs(again).at(-1))).toEqual(['plain', 'KEY=a', 'KEY=b', 'KEY=n']);
+});
+
+test('a model learns nothing from hidden skills, and from an AGENTS.md once a new folder of the workspace hides it', async () => {
+  const skill = '---\nname: secret\ndescription: KEY=s\n---\nx\n';
+  const files = { ...FILES, 'work/.git/HEAD': '', 'work/.agents/skills/secret/SKILL.md': skill, 'work/AGENTS.md': 'KEY=g' };
+  const system = requirements(':workspace_roots/.agents/skills/secret', ':workspace_roots/AGENTS.md');
+  const server = await serverWith([done, done], { files, system });
+  const told = () => shown(JSON.stringify(server.model.request(server.model.requests.length).input));
+  await server.client.turn(THREAD, 'hi');
+  expect(told()).toEqual(null);
+  const cwd = join(server.cwd, 'sub');
+  const { thread } = await server.client.request('thread/start', { cwd });
+  await server.client.turn(thread.id, 'hi');
+  expect(told()).toContain('KEY=g');
+  server.model.push(done);
+  await server.client.turn(thread.id, 'hi', { runtimeWorkspaceRoots: [server.cwd] });
+  const { input } = server.model.request(server.model.requests.length);
+  expect(JSON.stringify(input.filter((item) => JSON.stringify(item).includes('AGENTS.md')).at(-1))).not.toContain('KEY=g');
+});
+
+test('an agent in another folder keeps what is hidden from the thread that it works for, when it is loaded again', () => {
+  const config = { requirements: { ...NO_REQUIREMENTS, deniedReads: [':workspace_roots/*.env'] }, env: {} } as unknown as Config;
+  const [required] = requiredHidden(config);
+  const hidden = patternsFrom([required as HiddenPattern], '/above');
+  expect(withRequiredHidden({ hidden }, config)).toEqual({ hidden: [required, { path: '/above/*.env', depthMax: null }] });
 });

@@ -31,10 +31,12 @@ const SHOWN_CHARS = 6_000;
 
 const root = join(import.meta.dirname, '..', '..');
 const chosen = process.argv.slice(2);
+/** The variables that an installation needs. Others, such as those with the folders of a client, could lead it to the user's own files. */
+const INSTALL_ENV = /^(PATH|NODE_EXTRA_CA_CERTS|SSL_CERT_FILE|npm_config_.*|(https?|all|no)_proxy)$/i;
 /** The program that runs. It has a process group of its own, which Ctrl-C does not reach. */
 let running = null;
 let stopped = false;
-for (const signal of ['SIGINT', 'SIGTERM'])
+for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'])
   process.on(signal, () => {
     stopped = true;
     if (running !== null) killGroup(running);
@@ -82,7 +84,7 @@ async function leftOf(group) {
 /** Installs packages outside of the project's own, unless they are there. Only the package `node` runs a script. */
 async function install(name, { packages, setup, node }, options) {
   const folder = join(root, '.cache', 'clients', name);
-  const done = join(folder, `installed-${packages.join(' ').replaceAll('/', '_')}`);
+  const done = join(folder, `installed-${[...packages, ...(setup ?? [])].join(' ').replaceAll('/', '_')}`);
   if (existsSync(done)) return folder;
   const home = join(folder, 'home');
   mkdirSync(home, { recursive: true });
@@ -92,7 +94,8 @@ async function install(name, { packages, setup, node }, options) {
     if (code !== 0) throw new Error(`${name} cannot be installed:\n${output}`);
   };
   await must('npm', ['install', '--no-audit', '--no-fund', '--no-save', ...options, ...packages], process.env);
-  if (setup) await must(node, [join(folder, 'node_modules', setup[0]), ...setup.slice(1)], { ...process.env, HOME: home });
+  const kept = Object.fromEntries(Object.entries(process.env).filter(([key]) => INSTALL_ENV.test(key)));
+  if (setup) await must(node, [join(folder, 'node_modules', setup[0]), ...setup.slice(1)], { ...kept, HOME: home });
   writeFileSync(done, '');
   return folder;
 }

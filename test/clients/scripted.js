@@ -1,4 +1,4 @@
-// What the scripts of the clients share.
+// Functions that the scripts of the clients share.
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';

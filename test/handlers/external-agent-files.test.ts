@@ -42,6 +42,7 @@ test('sub-agents become roles of agents', async () => {
     'user/.claude/agents/bare.md': 'Only text.\n',
     'user/.claude/agents/deep/one.md': '---\nname: deep\ndescription: x\n---\nx\n',
     'user/.claude/agents/empty.md': '---\nname: empty\ndescription: x\n---\n\n',
+    'user/.claude/agents/explore.md': '---\nname: explorer\ndescription: x\n---\nx\n',
     'user/.claude/agents/yaml.md': '---\nname: [\n---\nx\n',
     'user/.claude/agents/z.md': '---\nname: ../z\ndescription: x\n---\nx\n',
     'repo/.claude/agents/b.md': '---\nname: own one\ndescription: Of the project.\n---\nWork.\n',
@@ -59,6 +60,7 @@ test('sub-agents become roles of agents', async () => {
     ['reviewer', 'two sub-agents have the name reviewer', 'select'],
     [join(folder, 'bare.md'), `${folder}/bare.md ${name}`, 'select'],
     ['empty', `${folder}/empty.md has no instructions`, 'select'],
+    ['explorer', `${folder}/explore.md has the name of a built-in role of heddle, explorer`, 'select'],
     [join(folder, 'yaml.md'), `the front matter of ${folder}/yaml.md is not valid YAML`, 'read'],
     [join(folder, 'z.md'), `${folder}/z.md ${name}`, 'select'],
   ];
@@ -146,4 +148,17 @@ test('commands become skills, and those that need what skills do not have are re
   expect(readFileSync(join(home, 'skills/source-command-fix/SKILL.md'), 'utf8')).toContain('\n\nFix it.\n');
   const again = await imported(server, [{ itemType: 'COMMANDS', cwd: repo }]);
   expect(again).toEqual([{ taken: [], refused: [] }]);
+});
+
+test('a limited number of folders is looked through for commands', async () => {
+  const names = Array.from({ length: 25 }, (_, index) => String(index));
+  const deep = names.flatMap((one) => names.map((other) => [`user/.claude/commands/${one}/${other}/x.txt`, '']));
+  const server = await start({ 'user/.claude/commands/a.md': 'Do it.\n', ...Object.fromEntries(deep) });
+  const folder = join(server.user, '.claude/commands');
+  expect(await imported(server, [{ itemType: 'COMMANDS' }])).toEqual([
+    {
+      taken: [['source-command-a', 'source-command-a', null]],
+      refused: [[folder, `${folder} has more than 500 folders: the others are left`, 'read']],
+    },
+  ]);
 });

@@ -54,7 +54,7 @@ const KINDS = [
 interface Change {
   path: string;
   kind: (typeof KINDS)[number];
-  /** What happens to the index: nothing, it gets the file, or it loses it. */
+  /** The change of the index: none, it gets the file, or it loses it. */
   index: 'none' | 'add' | 'remove';
 }
 
@@ -117,7 +117,7 @@ function pushed(folder: string, changes: readonly Change[]): { work: string; sha
   return { work, sha: git(work, 'rev-parse', 'HEAD').trim() };
 }
 
-/** What git itself says about the working tree, once everything in a copy of it is in the index, except `leftOut`. */
+/** The diff that git itself shows of the working tree, once everything in a copy of it is in the index, except `leftOut`. */
 function diffByGit({ work, sha }: { work: string; sha: string }, leftOut: readonly string[] = []): string {
   const copy = `${work}-copy`;
   execFileSync('cp', ['-a', work, copy]);

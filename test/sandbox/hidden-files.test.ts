@@ -108,7 +108,9 @@ test('a command that fails in the folder of such a link reads why', async () => 
   world.file('outside/far.txt', 'secret');
   symlinkSync(join(world.outside, 'far.txt'), join(world.workspace, 'one.env'));
   const { stderr } = await world.bash('touch new.txt', hiding(below('*.env')));
-  expect(stderr).toMatch(/heddle: commands in the sandbox cannot create, .*work\/one\.env, because these symbolic links lead to what/);
+  expect(stderr).toMatch(
+    /heddle: commands in the sandbox cannot create, .*work\/one\.env, because these symbolic links lead to hidden files/,
+  );
 });
 
 test('a link to a folder is followed if the pattern has its name, and not by a wildcard; it stays then', async () => {
@@ -157,7 +159,7 @@ test('a folder that cannot be read is hidden if something may match in it, becau
 test('a working directory that is hidden is refused, and so is a hidden name that the sandbox cannot write', async () => {
   world.file('work/sub/a');
   await expect(world.bash('true', hiding(below('s*')), join(world.workspace, 'sub'))).rejects.toThrow(
-    /cannot be used, because your permission profile hides .*sub by :workspace_roots/,
+    /cannot be used, because \S+sub is hidden by the pattern :workspace_roots/,
   );
   writeFileSync(Buffer.concat([Buffer.from(`${world.workspace}/x`), Buffer.from([0xff]), Buffer.from('.env')]), '');
   await expect(world.bash('true', hiding(below('*.env')))).rejects.toThrow(/too long or not UTF-8.*Rename it/);
@@ -180,10 +182,10 @@ test('hundreds of matches are hidden, more than the limit are refused with what 
   const patterns = below('**/*.env');
   expect((await world.bash('cat d*/*.env 2>/dev/null | wc -c', hiding(patterns))).stdout.trim()).toBe('0');
   const { hidden = [] } = hiding(patterns);
-  await expect(findHidden(hidden, { foundMax: 299 })).rejects.toThrow(/hides 300 files and folders or more.*match the folders/);
+  await expect(findHidden(hidden, { foundMax: 299 })).rejects.toThrow(/300 files and folders or more are hidden.*match the folders/);
   await expect(findHidden(hidden, { msMax: -1 })).rejects.toThrow(/did not end within.*glob_scan_max_depth/);
   for (let folder = 0; folder < 30; folder++) for (let file = 10; file < 80; file++) world.file(`work/d${folder}/${file}.env`, 'secret');
-  await expect(world.bash('true', hiding(patterns))).rejects.toThrow(/hides 2\d\d\d files and folders or more, such as .*\.env/);
+  await expect(world.bash('true', hiding(patterns))).rejects.toThrow(/^2\d\d\d files and folders or more are hidden, such as .*\.env/);
 });
 
 test('many matches with any names are hidden like few, and commands are the same user and can do no more', async () => {

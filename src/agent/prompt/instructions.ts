@@ -205,21 +205,23 @@ function isSamePlace(one: Place, other: Place): boolean {
     one.cwd === other.cwd &&
     one.withoutProject === other.withoutProject &&
     hasBounds(one.sandboxPolicy) === hasBounds(other.sandboxPolicy) &&
-    isDeepStrictEqual(one.hidden ?? null, other.hidden ?? null)
+    isDeepStrictEqual(one.hidden ?? null, other.hidden ?? null) &&
+    isDeepStrictEqual(one.workspaceRoots ?? [], other.workspaceRoots ?? [])
   );
 }
 
 async function readPlace({ config, extraRoots }: InstructionsDeps, place: Place): Promise<PlaceInstructions> {
   const { cwd, withoutProject } = place;
   const fallbackFileNames = config.get('project_doc_fallback_filenames');
+  const mayBeRead = await mayBeSeen(sandboxBounds(place.sandboxPolicy, sandboxFolders(place, config)));
   const agentsMd = readAgentsMd({
     home: config.home,
     cwd,
     projectBytesMax: withoutProject ? 0 : config.get('project_doc_max_bytes'),
     fallbackFileNames,
-    mayBeRead: await mayBeSeen(sandboxBounds(place.sandboxPolicy, sandboxFolders(place, config))),
+    mayBeRead,
   });
-  const { skills, leftOut } = await findSkills(await skillSearch(config, { cwd, extraRoots: extraRoots() }));
+  const { skills, leftOut } = await findSkills({ ...(await skillSearch(config, { cwd, extraRoots: extraRoots() })), mayBeRead });
   return {
     agentsMd,
     skills: skills.filter(({ enabled, scope }) => enabled && !(withoutProject && scope === 'repo')),

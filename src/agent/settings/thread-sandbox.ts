@@ -29,8 +29,8 @@ export interface SandboxSources {
 }
 
 /**
- * The sandbox of a thread, with what the administrator hides: from the request, else from the kept settings, else from the configuration.
- * If a permission profile was kept without its sandbox policy, the configuration defines the profile.
+ * The sandbox of a thread: from the request, else from the kept settings, else from the configuration. It hides the administrator's files in
+ * addition. If a permission profile was kept without its sandbox policy, the configuration defines the profile.
  */
 export function threadSandbox(sources: SandboxSources): ThreadSandbox {
   return withRequiredHidden(chosenSandbox(sources), sources.config);

@@ -21,7 +21,7 @@ export interface Requirements {
   webSearchModes: readonly WebSearchMode[] | null;
   /** Whether these features are on or off, by their names. */
   features: Readonly<Record<string, boolean>> | null;
-  /** Paths and patterns that no model and no command of one may read, as the file has them. With any, no sandbox mode is without a sandbox. */
+  /** The paths and patterns that no model and no command of one may read, as the file has them. If there are any, every mode has a sandbox. */
   deniedReads: readonly string[];
   /** The most names below the first folder of a pattern that the search for files goes through. Null: all. */
   deniedDepthMax: number | null;

@@ -11,7 +11,7 @@ import { takeEach } from './take-each.ts';
 const NAME = /^[\w.-]{1,64}$/;
 const DESCRIPTION_CHARS_MAX = 1_000;
 
-/** What the other agent replaces in a command before its model reads it. */
+/** The parts of a command that the other agent replaces before its model reads it. */
 const REPLACED: readonly { what: string; pattern: RegExp }[] = [
   { what: 'arguments ($ARGUMENTS)', pattern: /\$(?:ARGUMENTS\b|\{?\d)/ },
   { what: 'the output of a command (!`…`)', pattern: /!`/ },

@@ -32,7 +32,7 @@ export interface Found {
   take(names: readonly string[], originator: string | null): Promise<Outcome>;
 }
 
-/** What is asked for. */
+/** The items that a client asks for. */
 export interface Asked {
   /** Empty: everything. */
   names: readonly string[];

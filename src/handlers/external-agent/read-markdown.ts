@@ -12,6 +12,8 @@ import { listSource, readSource } from './read-source.ts';
 /** The most files of a folder and of those in it. */
 const FILES_MAX = 200;
 const ENTRIES_MAX = 1_000;
+/** The most folders that are looked through. */
+const FOLDERS_MAX = 500;
 const DEPTH_MAX = 4;
 const MARKDOWN_BYTES_MAX = 256 * 1024;
 
@@ -23,8 +25,8 @@ export interface Markdown {
 }
 
 /**
- * The paths of the Markdown files in a folder of another agent and, with `isDeep`, in those in it, relative to it and sorted. What is not
- * taken is in `refused`. Null: there is no such folder. Rejects with a SourceError if the folder cannot be listed, or is a link out of `root`.
+ * The paths of the Markdown files in a folder of another agent and, with `isDeep`, in those in it, relative to it and sorted. Files that are not
+ * taken are in `refused`. Null: there is no such folder. Rejects with a SourceError if the folder cannot be listed, or is a link out of `root`.
  */
 export async function markdownFiles(
   folder: string,
@@ -35,6 +37,7 @@ export async function markdownFiles(
   const files: string[] = [];
   const refused: Refused[] = [];
   const refuse = (path: string, why: string) => void refused.push({ source: path, message: `${path} ${why}`, failureStage: 'read' });
+  // Grows while it is gone through.
   const waiting: { path: string; depth: number }[] = [{ path: '', depth: 0 }];
   const take = (entry: Dirent, path: string, depth: number) => {
     if (entry.isDirectory() && isDeep && depth < DEPTH_MAX) waiting.push({ path, depth: depth + 1 });
@@ -42,12 +45,15 @@ export async function markdownFiles(
     if (entry.isFile()) files.push(path);
     else refuse(join(folder, path), 'is a link or another special file');
   };
-  for (let at = waiting.shift(); at !== undefined && files.length <= FILES_MAX; at = waiting.shift()) {
-    const { path, depth } = at;
+  let looked = 0;
+  for (const { path, depth } of waiting) {
+    if (looked === FOLDERS_MAX || files.length > FILES_MAX) break;
+    looked += 1;
     const { entries, cut } = await listSource(join(folder, path), ENTRIES_MAX);
     for (const entry of entries) take(entry, join(path, entry.name), depth);
     if (cut) refuse(join(folder, path), `has more than ${ENTRIES_MAX} files: the others are left`);
   }
+  if (waiting.length > FOLDERS_MAX) refuse(folder, `has more than ${FOLDERS_MAX} folders: the others are left`);
   if (files.length > FILES_MAX) refuse(folder, `has more than ${FILES_MAX} Markdown files: the others are left`);
   return { files: files.sort().slice(0, FILES_MAX), refused };
 }

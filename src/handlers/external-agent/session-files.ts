@@ -42,10 +42,14 @@ export async function sessionFiles(projects: string): Promise<SessionFile[]> {
       const path = join(projects, folder.name, file.name);
       const stats = await stat(path).catch(() => null);
       if (stats !== null) found.push({ path, modifiedAtMs: stats.mtimeMs });
-      if (found.length === FILES_IN_ALL_MAX) break;
+      if (found.length === FILES_IN_ALL_MAX) return latestFirst(found);
     }
   }
-  return found.sort((one, other) => (one.modifiedAtMs > other.modifiedAtMs ? -1 : 1));
+  return latestFirst(found);
+}
+
+function latestFirst(files: SessionFile[]): SessionFile[] {
+  return files.sort((one, other) => (one.modifiedAtMs > other.modifiedAtMs ? -1 : 1));
 }
 
 /** The file of a session at a path that a client names. Rejects with a SourceError if there is none. */

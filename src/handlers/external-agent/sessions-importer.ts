@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import type { Threads } from '../../agent/threads.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Env } from '../../base/env.ts';
@@ -117,7 +117,7 @@ interface Candidate {
   isNamed: boolean;
 }
 
-/** What a client sees of a session; null: it was imported as it is, or has no message and was not asked for. */
+/** A session as a client sees it; null: it was imported with this content, or it has no message and the client did not name it. */
 async function offered(
   { name, file, projects, records, isNamed }: Candidate,
   deps: SessionDeps,
@@ -125,11 +125,12 @@ async function offered(
   try {
     const content = await readSessionFile(file, projects);
     if (await isImported(file, content, { records, deps })) return null;
-    const facts = await readSessionFacts(content.bytes, deps.ids);
+    const facts = await readSessionFacts(content.bytes, deps.ids, deps.clock.now());
     if (facts.firstText === null)
       return isNamed ? { source: name, message: `${name} has no message of the user`, failureStage: 'read' } : null;
     const cwd = facts.cwd ?? '';
-    if (!isFolder(cwd)) return { source: name, message: `${name}: its folder ${cwd} is not there`, failureStage: 'select' };
+    if (!isAbsolute(cwd) || !isFolder(cwd))
+      return { source: name, message: `${name}: its folder ${cwd} is not there`, failureStage: 'select' };
     return { path: name, cwd, title: titleOf(facts) };
   } catch (error) {
     return { source: name, message: whyRefused(error), failureStage: 'read' };
@@ -163,7 +164,7 @@ async function take(
   try {
     const content = await readSessionFile(file, projects);
     if (await isImported(file, content, { records: await ledger.read(), deps })) return;
-    const session = await readSession(content.bytes, deps.ids).catch((error: unknown) => {
+    const session = await readSession(content.bytes, deps.ids, deps.clock.now()).catch((error: unknown) => {
       throw error instanceof FileRefusedError ? new SourceError(`${name} cannot be read: ${error.message}`, { cause: error }) : error;
     });
     const { id } = await deps.threads.import({ session, cwd, originator });

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { isBuiltInRole } from '../../agent/sub-agents/known-roles.ts';
 import { ROLE_SETTINGS } from '../../config/agents/role-settings.ts';
 import type { Config } from '../../config/config.ts';
 import { oneLine } from '../../instructions/skills/parse-yaml.ts';
@@ -85,6 +86,8 @@ async function roleOf(path: string, scope: Scope): Promise<{ name: string; role:
     const name = ROLE_SETTINGS.name.read(oneLine(fields.name));
     const description = ROLE_SETTINGS.description.read(oneLine(fields.description));
     if (!name) return refuse(`${path} has no name that is ${ROLE_SETTINGS.name.expected}`);
+    // In its place, a role could do more: the built-in `explorer` only reads.
+    if (isBuiltInRole(name)) return refuse(`${path} has the name of a built-in role of heddle, ${name}`, { source: name });
     if (!description) return refuse(`${path} has no description that is ${ROLE_SETTINGS.description.expected}`, { source: name });
     if (body.trim() === '') return refuse(`${path} has no instructions`, { source: name });
     const isReader = fields.permissionMode === 'plan';

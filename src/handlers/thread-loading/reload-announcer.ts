@@ -6,9 +6,9 @@ import type { ThreadDeps } from '../thread-deps.ts';
 import { settingsAnswer } from './settings-answer.ts';
 
 /**
- * Call it before a resume changes the settings of a loaded thread, and the returned function after that. If no client followed the
- * thread and no turn ran, the caller is told that the thread was unloaded and loaded again: clients take the resumed thread for one
- * with its earlier settings otherwise.
+ * To be called before a resume changes the settings of a loaded thread; the returned function, after that. If no client followed the
+ * thread and no turn ran, it tells the caller that the thread was unloaded and loaded again. Without this, clients assume that the resumed
+ * thread has its earlier settings.
  */
 export function reloadAnnouncer({ clients, followers, threads }: ThreadDeps, params: ThreadResumeParams, caller: Caller) {
   const before = threads.find(params.threadId);

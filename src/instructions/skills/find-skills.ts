@@ -49,19 +49,21 @@ export interface FoundSkills {
 
 export interface SkillSearch extends SkillSources {
   switches: readonly SkillSwitch[];
+  /** Whether a file may be read. Its argument is a path without links. It may throw if that cannot be found out. Absent: every file may. */
+  mayBeRead?: (real: string) => boolean;
 }
 
 /**
  * Finds the skills of all places, from the least to the most specific place, to a limited depth. If there are too many, the innermost
  * ones count. In a project, links are followed only inside the project.
  */
-export async function findSkills({ switches, ...sources }: SkillSearch): Promise<FoundSkills> {
+export async function findSkills({ switches, mayBeRead = () => true, ...sources }: SkillSearch): Promise<FoundSkills> {
   const { files, ...found } = await allSkillFiles(sources);
   const skills: Skill[] = [];
   const errors: SkillError[] = [];
   const isEnabled = skillSwitch(switches);
   for (const { path, real, place } of files) {
-    const mayLieAt = (at: string) => place.root === null || isBelow(at, place.root);
+    const mayLieAt = (at: string) => (place.root === null || isBelow(at, place.root)) && mayBeRead(at);
     const read = await readSkill(path, mayLieAt);
     if (typeof read === 'string') errors.push({ path, message: read });
     else skills.push({ ...read, path, scope: place.scope, enabled: isEnabled(read.name, real) });

@@ -46,12 +46,15 @@ export function isHidden(path: string, hidden: readonly HiddenFiles[]): boolean 
   return hidden.some(({ root, pattern }) => isWithin(path, root) && matchesWay(pattern, namesBelow(path, root)));
 }
 
-/** The patterns for another workspace: they hide the same below its folders, and still what they hide below this one. */
+/**
+ * The patterns for another workspace: they hide the same below its folders, and still what they hide below this one. The latter are limits
+ * of that workspace, and stay when the administrator's patterns are renewed.
+ */
 export function patternsFrom(patterns: readonly HiddenPattern[], folder: string): HiddenPattern[] {
   const here = literalPattern(folder === sep ? '' : folder);
   return patterns.flatMap((each) => {
-    const { path } = each;
-    return path.startsWith(WORKSPACE) ? [each, { ...each, path: `${here}${path.slice(WORKSPACE.length)}` }] : [each];
+    const { path, depthMax } = each;
+    return path.startsWith(WORKSPACE) ? [each, { path: `${here}${path.slice(WORKSPACE.length)}`, depthMax }] : [each];
   });
 }
 

@@ -53,7 +53,7 @@ export interface SandboxFolders {
   /** The folder that $TMPDIR names. Null if it is not an absolute path. */
   tempDir: string | null;
   home: string;
-  /** The files that the thread's permission profile hides. Absent or null: none. */
+  /** The files that the thread's permission profile or the administrator hides. Absent or null: none. */
   hidden?: readonly HiddenPattern[] | null | undefined;
 }
 

@@ -22,19 +22,22 @@ const MESSAGES_MAX = 50_000;
 const CHUNK_BYTES = 64 * 1024;
 /** So many characters of a line count as one unit of work. */
 const CHARS_A_UNIT = 200;
-/** What is in each line that tells a title. */
+/** Each line with a title has one of these types. */
 const TITLE = /"(?:custom-title|ai-title)"/;
 
-/** Reads the file of a session: lines of JSON. Other programs may write it, so damaged lines are skipped. Rejects with a FileRefusedError if it has too many messages. Lets other work run in between. */
-export async function readSession(bytes: Buffer, ids: Ids): Promise<Session> {
-  const reader = new SessionReader(ids);
+/**
+ * Reads the file of a session: lines of JSON. Other programs may write it, so damaged lines are skipped. `nowMs`: Unix milliseconds.
+ * Rejects with a FileRefusedError if it has too many messages. Lets other work run in between.
+ */
+export async function readSession(bytes: Buffer, ids: Ids, nowMs: number): Promise<Session> {
+  const reader = new SessionReader(ids, nowMs);
   const skippedLines = await readLines(bytes, reader, () => true);
   return { ...reader.facts, entries: await reader.entries(), updatedAtMs: reader.updatedAtMs, skippedLines };
 }
 
 /** The same facts, without the messages. It parses only the lines that it needs. */
-export async function readSessionFacts(bytes: Buffer, ids: Ids): Promise<SessionFacts> {
-  const reader = new SessionReader(ids);
+export async function readSessionFacts(bytes: Buffer, ids: Ids, nowMs: number): Promise<SessionFacts> {
+  const reader = new SessionReader(ids, nowMs);
   await readLines(bytes, reader, (line) => reader.facts.firstText === null || TITLE.test(line));
   return reader.facts;
 }

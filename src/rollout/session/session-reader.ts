@@ -7,7 +7,7 @@ import { RolloutLog } from '../rollout-log.ts';
 import { timeOf } from '../rollout-record.ts';
 import { toolCallText, toolResultText } from './tool-call-text.ts';
 
-/** What the file of a session tells about it. */
+/** The facts about a session in its file. */
 export interface SessionFacts {
   /** The folder that it began in; null: not told. */
   cwd: string | null;
@@ -27,13 +27,17 @@ const FIRST_TEXT_CHARS_MAX = 1_000;
 /** Reads the records of a session of Claude Code: the messages of the user and the agent, and its calls of tools as texts. */
 export class SessionReader {
   readonly #ids: Ids;
+  readonly #latestMs: number;
   #log: RolloutLog | null = null;
   #titles: { own: string | null; made: string | null } = { own: null, made: null };
   #messages = 0;
+  #updatedAtMs: number | null = null;
   #facts: Omit<SessionFacts, 'name'> = { cwd: null, gitBranch: null, firstText: null, createdAtMs: null };
 
-  constructor(ids: Ids) {
+  /** `latestMs`: the time now, in Unix milliseconds. No message is later, or earlier than 1970: such a time is not told. */
+  constructor(ids: Ids, latestMs: number) {
     this.#ids = ids;
+    this.#latestMs = latestMs;
   }
 
   get facts(): SessionFacts {
@@ -41,9 +45,9 @@ export class SessionReader {
     return { ...this.#facts, name: name === null ? null : cutText(name, NAME_CHARS_MAX) };
   }
 
-  /** The time of the last record, in Unix milliseconds; null: there is none. */
+  /** The time of the last message that has one, in Unix milliseconds; null: none has. */
   get updatedAtMs(): number | null {
-    return this.#log?.nowMs ?? null;
+    return this.#updatedAtMs;
   }
 
   /** Resolves with the log to store. Must be the last call. */
@@ -81,7 +85,7 @@ export class SessionReader {
     const facts = this.#facts;
     facts.cwd ??= textOf(record, 'cwd');
     facts.gitBranch ??= textOf(record, 'gitBranch');
-    const atMs = timeOf(record.text('timestamp'));
+    const atMs = this.#timeOf(record);
     const message = record.object('message');
     const text = message.text('content');
     if (message.list('content').length > BLOCKS_MAX) return false;
@@ -90,6 +94,11 @@ export class SessionReader {
     else if (record.flag('isCompactSummary') === true) this.#summarized(blocks, atMs);
     else this.#userSaid(blocks, atMs);
     return true;
+  }
+
+  #timeOf(record: Fields): number | null {
+    const atMs = timeOf(record.text('timestamp'));
+    return atMs !== null && atMs >= 0 && atMs <= this.#latestMs ? atMs : null;
   }
 
   #agentSaid(blocks: readonly Fields[], atMs: number | null): void {
@@ -105,7 +114,8 @@ export class SessionReader {
     if (content.length === 0) return;
     const text = content.map((part) => ('text' in part ? part.text : '')).join('\n');
     this.#facts.firstText ??= cutText(text, FIRST_TEXT_CHARS_MAX);
-    this.#add({ type: 'message', role: 'user', content }, atMs);
+    this.#messages++;
+    this.#logAt(atMs).addTypedMessage(content);
   }
 
   /** The other agent's model goes on from here with the summary alone. */
@@ -117,17 +127,15 @@ export class SessionReader {
   }
 
   #say(text: string, atMs: number | null): void {
-    if (text.trim() !== '') this.#add({ type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] }, atMs);
-  }
-
-  #add(item: ResponseItem, atMs: number | null): void {
+    if (text.trim() === '') return;
     this.#messages++;
-    this.#logAt(atMs).addModelItem(item);
+    this.#logAt(atMs).addModelItem({ type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] });
   }
 
   #logAt(atMs: number | null): RolloutLog {
     this.#facts.createdAtMs ??= atMs;
-    this.#log ??= new RolloutLog(this.#ids, atMs ?? 0);
+    this.#log ??= new RolloutLog(this.#ids, atMs ?? this.#latestMs);
+    this.#updatedAtMs = atMs ?? this.#updatedAtMs;
     this.#log.advance(atMs);
     return this.#log;
   }

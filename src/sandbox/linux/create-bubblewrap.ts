@@ -229,7 +229,7 @@ async function confine(options: ConfineOptions): Promise<Confinement> {
 interface Prepared {
   built: BuiltView;
   binds: readonly CheckedBind[];
-  /** What is mounted before bubblewrap. */
+  /** The mounts that are made before bubblewrap starts. Null: none. */
   first: (FirstMounts & MountFirst) | null;
 }
 

@@ -35,7 +35,7 @@ const CHECK_MS_MAX = 10_000;
  * not the command's, of which it would read some variables.
  */
 const SCRIPT = `problem=$(/usr/bin/env -i "$1" -a -c -i -n -T /proc/self/fd/${TABLE_FD} 2>&1 </dev/null) && [ -z "$problem" ] || {
-printf '%s\\n' "heddle: what your permission profile hides could not be hidden, so the command was not run: $problem" >&2; exit 125; }
+printf '%s\\n' "heddle: the files that must be hidden could not be hidden, so the command was not run: $problem" >&2; exit 125; }
 shift; exec "$@" ${TABLE_FD}<&-`;
 
 /** Returns the mounts that `mount` makes faster than bubblewrap. Returns null if there are few. `concealed`: the hidden places of the view. */

@@ -19,7 +19,7 @@ export function requireFolder(
   const hidden = concealed.find(({ path }) => real !== null && isWithin(real, path));
   if (hidden !== undefined) {
     throw new ProcessStartError(
-      `${cwd}: this folder cannot be used, because your permission profile hides ${hidden.path} by ${hidden.text}, or by a link that matches`,
+      `${cwd}: this folder cannot be used, because ${hidden.path} is hidden by the pattern ${hidden.text}, or by a link that matches it`,
     );
   }
   const kind = real === null ? 'nothing' : nearestKind(real, places);

@@ -205,8 +205,8 @@ function placeAt(path: string, { kind }: Entry, text: string): HiddenPlace | nul
 function requireMountable(path: string, text: string): void {
   if (!path.includes('\uFFFD') && Buffer.byteLength(path) < PATH_BYTES_MAX) return;
   throw new ProcessStartError(
-    `${path}: the pattern ${text} of your permission profile may hide files here, and this path is too long or not UTF-8, so the sandbox ` +
-      'cannot hide them. Rename it, or begin the pattern with another folder.',
+    `${path}: the pattern ${text} may hide files here, and this path is too long or not UTF-8, so the sandbox cannot hide them. ` +
+      'Rename it, or begin the pattern with another folder.',
   );
 }
 
@@ -228,16 +228,16 @@ function isOfKernel(path: string): boolean {
 function tooLong(folder: Folder | undefined, ms: number): ProcessStartError {
   const files = folder?.open[0]?.files;
   return new ProcessStartError(
-    `${files?.root}: the search for the files that your permission profile hides by ${files?.text} did not end within ${ms / 1000} s, so no ` +
-      'command runs in its sandbox. Begin the pattern with a folder further down, or set `glob_scan_max_depth` in ' +
-      '[permissions.<profile>.filesystem]: what lies deeper is then not hidden from commands.',
+    `${files?.root}: the search for the files that the pattern ${files?.text} hides did not end within ${ms / 1000} s, so no command runs in the ` +
+      'sandbox. Begin the pattern with a folder further down, or set `glob_scan_max_depth` beside it: what lies deeper is then not hidden ' +
+      'from commands.',
   );
 }
 
 /** The error for more places than a sandbox can hide. */
 export function tooManyHidden(places: readonly HiddenPlace[]): ProcessStartError {
   return new ProcessStartError(
-    `your permission profile hides ${places.length} files and folders or more, such as ${places[0]?.path} by ${places[0]?.text}. The sandbox cannot ` +
-      'hide so many, so no command runs in it. Let the pattern match the folders that they are in instead of each file.',
+    `${places.length} files and folders or more are hidden, such as ${places[0]?.path} by the pattern ${places[0]?.text}. The sandbox cannot hide ` +
+      'so many, so no command runs in it. Let the pattern match the folders that they are in instead of each file.',
   );
 }

@@ -53,8 +53,10 @@ describe('a loaded thread that nobody follows', () => {
     return (await client.request('thread/loaded/list', {})).data;
   }
 
-  /** What the client hears until the response to the resume. */
+  /** The messages that the client gets before the response to the resume. */
   async function heardBeforeResponse({ client }: TestServer, params: Partial<ThreadResumeParams>): Promise<Message[]> {
+    // The notifications that follow an earlier response come before this one.
+    await client.request('thread/loaded/list', {});
     const heard = client.messages.length;
     await client.request('thread/resume', { threadId: idOf(1), ...params });
     const messages = client.messages.slice(heard);

@@ -21,8 +21,8 @@ const root = dirname(dirname(dirname(import.meta.dirname)));
 const ORDINARY = 65_534;
 const FOLDERS = ['config', 'files', 'git', 'handlers', 'hooks', 'instructions', 'policy', 'sandbox', 'search', 'tools'];
 /**
- * What a test file names that makes a folder, knows where one lies, or runs commands. The others start servers in a folder that they never
- * look at, or need no folder.
+ * A name in each test file that makes a folder, knows where one lies, or runs commands. The other files start servers in a folder that they
+ * never look at, or need no folder.
  */
 const NAMES_WORKSPACE = /\b(?:cwd|exec_command|files|folder|mkdtempSync|place|repository|tempFolder|work|workspace|world)\b/i;
 /** A test that an ordinary user alone can run. */
