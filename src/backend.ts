@@ -259,13 +259,10 @@ function createConfiguration(options: AppParts, { clients, clock, log, credentia
 }
 
 /** The models of the providers, and the rate limits that their responses tell. */
-function createModels(options: AppParts, { clients, clock, log }: Base) {
-  const { model, home, env, version, scalePicture = scaleHere(), onLongResponses } = options;
+function createModels({ model, home, env, version, scalePicture = scaleHere(), onLongResponses }: AppParts, { clients, clock, log }: Base) {
   const rateLimits = new RateLimits((limits) => clients.publish('everyone', 'account/rateLimits/updated', { rateLimits: limits }));
   const deps = {
-    env,
-    clock,
-    log,
+    ...{ env, clock, log },
     userAgent: `heddle/${version}`,
     storedLogin: () => readStoredLogin(home),
     onRateLimits: (limits: RateLimitSnapshot) => rateLimits.note(limits),
