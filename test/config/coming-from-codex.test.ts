@@ -4,7 +4,8 @@ import { TOP_KEYS } from '../../src/config/keys/known-tables.ts';
 import { OTHER_KEYS, UNSERVED_KEYS } from '../../src/config/keys/unserved-keys.ts';
 
 const page = readFileSync(new URL('../../docs/coming-from-codex.md', import.meta.url), 'utf8');
-const [, table = ''] = page.split('## Keys of config.toml');
+const [, rest = ''] = page.split('## Keys of config.toml');
+const [table = ''] = rest.split('\n## ');
 const rows = [...table.matchAll(/^\| (`.*?) \| (.*) \|$/gm)].flatMap(([, keys = '', outcome = '']) =>
   [...keys.matchAll(/`([^`]+)`/g)].map(([, key = '']) => ({ key, isUsed: !/^(not used|later)/.test(outcome) })),
 );

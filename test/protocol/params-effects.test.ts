@@ -28,9 +28,12 @@ const USED_IN: Record<string, string[]> = {
   'turn/steer': [SETTINGS, 'src/agent/turn/turn-starter.ts', 'src/agent/turn/turn-input.ts', 'src/agent/loaded-thread.ts'],
 };
 
-/** Every field of the params of every served method, except of methods whose result is always empty. */
+/** Refused whatever its params are, as test/handlers/feedback.test.ts checks. */
+const ALWAYS_REFUSED = 'feedback/upload';
+
+/** Every field of the params of every served method, except of methods whose result is always empty or that are always refused. */
 const fields = Object.entries(clientRequests).flatMap(([method, { params, result }]) => {
-  if (result === undefined || !params || Object.hasOwn(alwaysEmptyMethods(), method)) return [];
+  if (result === undefined || !params || Object.hasOwn(alwaysEmptyMethods(), method) || method === ALWAYS_REFUSED) return [];
   return Object.entries(propertiesOf({ $ref: `#/definitions/${params.split('/').at(-1)}` })).map(([name, schema]) => ({
     method,
     name,
