@@ -17,11 +17,10 @@ const TAGS = [
 ];
 
 /**
- * The tests of these folders measure, so they run after all other tests, one folder after another. The files of `timed` and `faults` run
- * one by one, since they look at the clock. Those of `hostile` run two at a time: they measure memory and the processor time of a thread,
- * which does not grow while it waits for a processor.
+ * The tests of these folders measure, so they run after all other tests, one folder after another, and in each folder one file after
+ * another.
  */
-const ALONE = { timed: 1, hostile: 2, faults: 1 };
+const ALONE = ['timed', 'hostile', 'faults'];
 const folderOf = (name: string) => `test/process/${name}/**`;
 
 export default defineConfig(({ mode }) => {
@@ -30,7 +29,7 @@ export default defineConfig(({ mode }) => {
   // Files without these tags are not even loaded.
   const leftOut = mode === 'rest' ? untaggedFiles() : [];
   const mocking = mockingFiles();
-  const measuring = Object.keys(ALONE).map(folderOf);
+  const measuring = ALONE.map(folderOf);
   const common = {
     testTimeout: 120_000,
     hookTimeout: 120_000,
@@ -54,8 +53,8 @@ export default defineConfig(({ mode }) => {
         { test: { ...common, name: 'heddle', include: ['test/**/*.test.ts'], exclude: [...leftOut, ...mocking, 'test/process/**'] } },
         { test: { ...common, name: 'mocking', include: mocking, isolate: true } },
         { test: { ...built, name: 'process', include: ['test/process/**/*.test.ts'], exclude: [...leftOut, ...measuring] } },
-        ...Object.entries(ALONE).map(([name, maxWorkers], index) => ({
-          test: { ...built, name, include: [`${folderOf(name)}/*.test.ts`], maxWorkers, sequence: { groupOrder: index + 1 } },
+        ...ALONE.map((name, index) => ({
+          test: { ...built, name, include: [`${folderOf(name)}/*.test.ts`], fileParallelism: false, sequence: { groupOrder: index + 1 } },
         })),
       ],
     },

@@ -160,8 +160,8 @@ describe('kill -9 while the model is silent', () => {
     { when: 'once reasoning has begun', events: 2, until: itemStarted('reasoning'), kept: ['user: question', 'reasoning'], asked: [] },
     { when: 'once reasoning is complete', events: 5, until: itemCompleted('reasoning'), kept: ['user: question', 'reasoning'], asked: [] },
     {
-      when: 'once a message has begun',
-      events: 6,
+      when: 'once a message has begun with its first text',
+      events: 7,
       until: itemStarted('agentMessage'),
       kept: ['user: question', 'reasoning'],
       asked: [],

@@ -70,7 +70,7 @@ test('while another process holds the lock of the database, the server answers a
   const { turn } = await heddle.request('turn/start', { threadId: thread.id, input: text('go') });
   const stream = await opened;
   const [added, , done] = message('').map(sse);
-  stream.write(sse(created) + added);
+  stream.write(sse(created) + added + sse({ type: 'response.output_text.delta', item_id: 'msg_1', output_index: 0, delta: 'word 0 ' }));
   await heddle.waitFor('item/started', ({ item }) => item.type === 'agentMessage');
 
   const { release } = holdLock(where);
