@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { uptimeTicks } from '../../src/sandbox/processes/process-table.ts';
 import type { Processes } from '../../src/sandbox/processes/processes.ts';
 import { run, systemProcesses } from './processes.ts';
 
@@ -62,4 +63,9 @@ test('a command that has just ended is not interrupted', async () => {
   const command = await run(systemProcesses(), 'exit 3');
   expect(await command.ended).toEqual({ exitCode: 3, allRead: true });
   await command.interrupt();
+});
+
+test('the time at which an interrupt is sent is exact to the tick, as the start times of processes are', () => {
+  const ticks = Array.from({ length: 20_000 }, (_, index) => index * 397);
+  expect(ticks.map((tick) => uptimeTicks(`${(tick / 100).toFixed(2)} 1.00\n`))).toEqual(ticks);
 });

@@ -113,9 +113,15 @@ function linuxTable(marks: ProcessMarks): ProcessTable {
 /** The kernel numbers processes one after the other. After the highest number it begins again, but start times tell these apart. */
 function linuxUntilNow(): ((entry: ProcessEntry) => boolean) | null {
   const newest = Number(textIn('/proc/loadavg').trim().split(' ').at(-1));
-  const ticks = Math.floor(Number(textIn('/proc/uptime').split(' ')[0]) * TICKS_PER_SECOND);
+  const ticks = uptimeTicks(textIn('/proc/uptime'));
   if (!Number.isInteger(newest) || !Number.isInteger(ticks)) return null;
   return ({ pid, started }) => Number(started) < ticks || (Number(started) === ticks && pid <= newest);
+}
+
+/** The ticks since the system started, by the text of `/proc/uptime`, which has hundredths of a second. NaN if it is another text. */
+export function uptimeTicks(text: string): number {
+  // A product such as 1.15 * 100 is a little less than the whole number.
+  return Math.round(Number(text.split(' ')[0]) * TICKS_PER_SECOND);
 }
 
 /** Of start times, on all architectures. */
