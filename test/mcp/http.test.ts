@@ -1,3 +1,4 @@
+// @module-tag slow
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { request as tlsRequest } from 'node:https';

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { describe, expect, test } from 'vitest';
 import { uptimeTicks } from '../../src/sandbox/processes/process-table.ts';
 import type { Processes } from '../../src/sandbox/processes/processes.ts';
