@@ -1,12 +1,12 @@
 /** Why a text is not JSON. */
 export interface JsonFault {
-  /** What is expected or not allowed. Has nothing of the text, which may have secrets. */
+  /** The fault: the expected or the refused part. Has nothing of the text, which may have secrets. */
   reason: string;
   /** The index of the first character that does not fit. The length of the text if it ends too soon. */
   index: number;
 }
 
-/** What may come next, besides blanks. */
+/** The parts that may come next, besides blanks. */
 type Expected =
   | 'a value'
   | 'a value or ]'

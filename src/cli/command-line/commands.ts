@@ -11,7 +11,7 @@ export interface OptionRow {
   text: string;
   /** The only valid values. */
   choices?: readonly string[];
-  /** What its value names, for completions. */
+  /** The kind of path that its value is, for completions. */
   names?: 'file' | 'folder';
 }
 
@@ -24,7 +24,7 @@ export interface ActionRow {
    * (any number), `bash|zsh|fish` (one of these).
    */
   arguments: string;
-  /** What it does, in one line. */
+  /** Its effect, in one line. */
   summary: string;
   options: OptionRows;
   /** Further options that it accepts. The help does not show them. */

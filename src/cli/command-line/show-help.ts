@@ -12,7 +12,7 @@ import { letterOf, type OptionName } from './read-options.ts';
 
 const LINE_CHARS_MAX = 120;
 const LEFT_CHARS = 27;
-/** What stands on the left may be a little longer, with its text on the next line. */
+/** The left part may be a little longer. Its text is then on the next line. */
 const GAP = '  ';
 
 /** Returns the help of a command, or of all. */
