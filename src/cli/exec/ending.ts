@@ -2,7 +2,7 @@ import { systemErrorCode } from '../../base/system-error-code.ts';
 import { systemReason } from '../option-error.ts';
 import type { Output, Screen } from './screen.ts';
 
-/** What can end the process from outside. */
+/** The ways to end the process from outside. */
 export interface EndingHost {
   stdout: Output;
   stderr: Output;

@@ -19,7 +19,7 @@ export interface ExecOptions {
   images: string[];
   outputSchema: string | null;
   approve: Approve;
-  /** What the command line says, so that it also holds for a thread that has settings of its own. */
+  /** Settings of the command line. They count more than those that a thread has kept. */
   settings: { model?: string; sandbox?: string; approvalPolicy?: string };
 }
 

@@ -26,7 +26,7 @@ export function startLines(item: ThreadItem, screen: Screen): string[] | null {
   }
 }
 
-/** What an item has come to, without the lines that have announced it. */
+/** The outcome of an item, without the lines that have announced it. */
 export function itemLines(item: ThreadItem, screen: Screen): string[] {
   switch (item.type) {
     case 'commandExecution':
@@ -67,7 +67,7 @@ export function planLines({ explanation, plan }: TurnPlanUpdatedNotification, sc
   return [screen.line(`plan${explanation ? `: ${explanation}` : ':'}`, { color: 'bold' }), ...steps];
 }
 
-/** What happens to which file, and its diff: for a person who has to decide about it whole, otherwise cut. */
+/** The changes of each file with their diffs. A diff is whole for a person who has to decide about it, otherwise cut. */
 export function changeLines(change: FileUpdateChange, screen: Screen, isWhole = false): string[] {
   const { kind, path } = change;
   const shown = (name: string) => (isWhole ? name : screen.path(name));

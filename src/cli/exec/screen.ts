@@ -44,7 +44,7 @@ export class Screen {
   readonly #colored: boolean;
   /** Whether the cursor of the terminal stands behind text of the answer. */
   #isMidLine = false;
-  /** What waits until the open question is answered. Null: no question is open. */
+  /** The output that waits until the open question is answered. Null: no question is open. */
   #held: (() => void)[] | null = null;
 
   constructor({ stdout, stderr, env, json }: ScreenOptions) {

@@ -116,7 +116,7 @@ export class TurnPrinter {
     this.#streaming = null;
   }
 
-  /** What was the last message is none: another item follows. */
+  /** Notes the message that was the last so far: another item follows, so it is not the answer. */
   #flush(): void {
     if (this.#answer !== null) this.#screen.note(harmless(this.#answer));
     this.#answer = null;

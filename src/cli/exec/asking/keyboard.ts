@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { ReadStream } from 'node:tty';
 import { systemErrorCode } from '../../../base/system-error-code.ts';
 
-/** What `process.stdin` and a `ReadStream` of node:tty have in common. */
+/** The common part of `process.stdin` and a `ReadStream` of node:tty. */
 export type KeyboardStream = Readable & { isTTY?: boolean; setRawMode?(raw: boolean): unknown };
 
 const INTERRUPT = '\x03';

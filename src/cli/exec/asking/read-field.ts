@@ -3,7 +3,7 @@ import type { McpElicitationPrimitiveSchema } from '../../../protocol/generated/
 
 type FieldValue = string | number | boolean | string[];
 
-/** What a typed line means for a field: a value, none, or why it cannot be one. */
+/** The meaning of a typed line for a field: a value, none, or the reason why it cannot be one. */
 export type FieldAnswer = { value: FieldValue } | { value: null } | { problem: string };
 
 interface Option {

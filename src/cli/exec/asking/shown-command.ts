@@ -14,7 +14,7 @@ const KINDS = {
   humanCommand: 'run this command of yours',
 } as const;
 
-/** Who asks: the agent, or one of those that it has started. */
+/** The name of the asking agent: the thread's own, or one that it has started. */
 export function whoAsks(agent: AskingAgent | undefined): string {
   return agent === undefined ? 'The agent' : `The agent ${showText(agent.nickname ?? agent.threadId)}`;
 }
@@ -64,7 +64,7 @@ function nameOf(path: FileSystemPath): string {
   }
 }
 
-/** What the approval of a call of an MCP tool is about, and the ways in which it can last. Null: the question is another one. */
+/** The call of an MCP tool that needs approval, and the ways in which the approval can last. Null: the question is another one. */
 export function mcpApproval({ _meta }: McpServerElicitationRequestParams): { lines: string[]; persist: readonly string[] } | null {
   if (!isObject(_meta) || typeof _meta.codex_approval_kind !== 'string') return null;
   const facts = isObject(_meta.tool_params) ? Object.entries(_meta.tool_params) : [];
