@@ -94,6 +94,11 @@ export class Config {
     return Object.keys(value);
   }
 
+  /** Whether a layer sets something at `path`. Throws a ConfigError if an outer key is not a table. */
+  isSet(path: readonly string[]): boolean {
+    return this.rawValue(path) !== undefined;
+  }
+
   /** Returns a ConfigError about the key at `path` that names the file or source that sets it. */
   error(path: readonly string[], problem: string): ConfigError {
     return new ConfigError(...this.#told(path, problem));

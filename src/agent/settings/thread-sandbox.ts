@@ -3,7 +3,7 @@ import type { JsonObject } from '../../base/json-value.ts';
 import type { Config } from '../../config/config.ts';
 import { configuredSandboxPolicy } from '../../config/configured-sandbox-policy.ts';
 import { completeSandboxPolicy } from '../../policy/permissions/complete-sandbox-policy.ts';
-import { defaultPermissionProfile, permissionProfile, permissionProfileIds } from '../../policy/permissions/permission-profile.ts';
+import { defaultPermissionProfile, isPermissionProfile, permissionProfile } from '../../policy/permissions/permission-profile.ts';
 import { withRequiredHidden } from '../../policy/permissions/required/required-hidden.ts';
 import type { SandboxMode, TurnStartParams } from '../../protocol/generated/types.ts';
 import type { ThreadSettings } from '../../store/thread-store.ts';
@@ -47,7 +47,7 @@ function chosenSandbox({ overrides, requested, last, config }: SandboxSources): 
     const { sandboxPolicy, limits = null, hidden = null } = last;
     if (sandboxPolicy !== undefined)
       return { ...withRoots({ sandboxPolicy, permissionProfile: kept }), ...(limits && { limits }), ...(hidden && { hidden }) };
-    if (kept !== null && permissionProfileIds(config).includes(kept.id)) return withRoots(permissionProfile(config, kept.id));
+    if (kept !== null && isPermissionProfile(config, kept.id)) return withRoots(permissionProfile(config, kept.id));
   }
   return withRoots(defaultPermissionProfile(config) ?? { sandboxPolicy: configuredSandboxPolicy(config), permissionProfile: null });
 }

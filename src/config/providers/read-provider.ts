@@ -16,10 +16,10 @@ export const BUILT_IN_PROVIDERS: readonly string[] = ['openai', 'ollama', 'lmstu
 
 /** Returns a provider by its name, with defaults. A definition overrides the built-in provider of that name. Throws a ConfigError. */
 export function readProvider(config: Config, id: string): ProviderConfig {
-  const defined = definedProviders(config);
-  if (defined.includes(id)) return readDefinition(config, id);
+  if (config.isSet(['model_providers', id])) return readDefinition(config, id);
   if (id === 'scripted') return scriptedProvider(id);
   if (BUILT_IN_PROVIDERS.includes(id)) return readDefinition(config, id);
+  const defined = definedProviders(config);
   const own = defined.length === 0 ? 'no providers' : defined.join(', ');
   const problem = `unknown model provider: ${id}. config.toml defines ${own}. Built in: ${BUILT_IN_PROVIDERS.join(', ')}`;
   throw config.values.model_provider === id ? config.incomplete(['model_provider'], problem) : new IncompleteConfigError(problem);

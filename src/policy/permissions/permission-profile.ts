@@ -32,13 +32,17 @@ export function permissionProfileIds(config: Config): string[] {
   return [...BUILT_IN_PROFILES.keys(), ...config.keys(['permissions']).filter((id) => !id.startsWith(':'))];
 }
 
+/** Whether there is a permission profile of this id: a built-in one, or one of `[permissions]`. */
+export function isPermissionProfile(config: Config, id: string): boolean {
+  return BUILT_IN_PROFILES.has(id) || (!id.startsWith(':') && config.isSet(['permissions', id]));
+}
+
 /**
  * Returns the sandbox policy of a permission profile. Throws an RpcError if the id is unknown, and a ConfigError if the profile
  * is invalid or has a limit that heddle cannot enforce.
  */
 export function permissionProfile(config: Config, id: string): ProfileSandbox {
-  const known = permissionProfileIds(config);
-  if (!known.includes(id)) throw unknownPermissionProfile(id, known);
+  if (!isPermissionProfile(config, id)) throw unknownPermissionProfile(id, permissionProfileIds(config));
   const table = readProfileTable(config, id);
   const access = profileAccess(table);
   if ('problem' in access) throw config.error(['permissions', id], `heddle cannot enforce this permission profile: ${access.problem}`);
@@ -50,32 +54,34 @@ export function permissionProfile(config: Config, id: string): ProfileSandbox {
 export function defaultPermissionProfile(config: Config): ProfileSandbox | null {
   const id = config.get('default_permissions');
   if (id === null || layerOf(config, 'sandbox_mode') > layerOf(config, 'default_permissions')) return null;
-  if (!permissionProfileIds(config).includes(id))
-    throw config.incomplete(['default_permissions'], `there is no permission profile \`${id}\``);
+  if (!isPermissionProfile(config, id)) throw config.incomplete(['default_permissions'], `there is no permission profile \`${id}\``);
   return permissionProfile(config, id);
 }
 
 /**
  * Returns a function that returns whether commands in a sandbox may use unix sockets. The permission profile decides, else
- * `[sandbox_workspace_write]`. Read-only sandboxes never allow it. Throws a ConfigError if that setting is invalid.
+ * `[sandbox_workspace_write]`. Read-only sandboxes never allow it. Throws a ConfigError if that setting is invalid, or `permissions` is
+ * no table.
  */
 export function unixSocketRule(config: Config): (sandbox: NamedSandbox) => boolean {
   const configured = config.get('sandbox_workspace_write.unix_sockets');
-  const profiles = permissionProfileIds(config).filter((id) => validTable(config, id)?.network.unixSockets === true);
+  config.keys(['permissions']);
   return ({ sandboxPolicy: { type }, permissionProfile: profile, limits }) =>
-    type === 'workspaceWrite' && limits?.unixSockets !== false && (profile ? profiles.includes(profile.id) : configured);
+    type === 'workspaceWrite' &&
+    limits?.unixSockets !== false &&
+    (profile ? validTable(config, profile.id)?.network.unixSockets === true : configured);
 }
 
 /**
  * Returns a function that returns how the network of commands in a sandbox is managed; null: it is not. The limits of a profile that no
  * longer exists or is invalid are unknown, so it is managed as if nothing were allowed. Throws a ConfigError if the settings of
- * the network are invalid.
+ * the network are invalid, or `permissions` is no table.
  */
 export function managedNetworkRule(config: Config): (sandbox: NamedSandbox) => NetworkPolicy | null {
   const policyOf = networkPolicyRule(config);
-  const profiles = new Map(permissionProfileIds(config).map((id) => [id, validTable(config, id)?.network.limits ?? null]));
+  config.keys(['permissions']);
   return ({ permissionProfile: profile, limits }) => {
-    const own = policyOf(profile ? (profiles.get(profile.id) ?? 'unknown') : null);
+    const own = policyOf(profile ? (validTable(config, profile.id)?.network.limits ?? 'unknown') : null);
     return limitedNetwork(own, limits?.networks ?? []);
   };
 }
@@ -88,8 +94,9 @@ export function listPermissionProfiles(config: Config): PermissionProfileSummary
   });
 }
 
-/** Returns null if the profile is invalid. */
+/** Returns null if there is no such profile, or it is invalid. */
 function validTable(config: Config, id: string): ProfileTable | null {
+  if (!isPermissionProfile(config, id)) return null;
   try {
     return readProfileTable(config, id);
   } catch (error) {

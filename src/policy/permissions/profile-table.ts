@@ -94,7 +94,7 @@ export function readProfileTable(config: Config, id: string, under: readonly str
 function readBase(config: Config, { id, base, under }: { id: string; base: string; under: readonly string[] }): ProfileTable {
   const path = ['permissions', id, 'extends'];
   if (base === id || under.includes(base)) throw config.error(path, `\`${base}\` extends itself`);
-  if (!BUILT_IN_PROFILES.has(base) && !config.keys(['permissions']).includes(base))
+  if (!BUILT_IN_PROFILES.has(base) && !config.isSet(['permissions', base]))
     throw config.error(path, `there is no permission profile \`${base}\``);
   return readProfileTable(config, base, [...under, id]);
 }

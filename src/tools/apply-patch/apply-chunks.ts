@@ -5,6 +5,7 @@ import type { Chunk, ChunkLine } from './parse-patch.ts';
 import { PatchError } from './patch-error.ts';
 
 const BOM = '\ufeff';
+const LINES_AT_ONCE = 1_000;
 
 /** A range of lines in the file, and the lines that replace it. */
 interface Edit {
@@ -36,7 +37,8 @@ export async function applyChunks(
   const unmarked = text.slice(mark.length);
   const lines = await FileLines.of(unmarked, breaks);
   const newEnd = lines.count > 0 && lines.end(0) === '\r\n' ? '\r\n' : '\n';
-  const parts = [mark];
+  let result = mark;
+  const parts: string[] = [];
   let copied = 0;
   const copyTo = (index: number) => {
     parts.push(unmarked.slice(lines.start(copied), lines.start(index)));
@@ -44,22 +46,27 @@ export async function applyChunks(
   };
   for (const { start, count, lines: put } of await edits({ path, lines, newEnd, breaks }, chunks)) {
     copyTo(start);
-    for (const line of put) parts.push(line.text, line.end || newEnd);
+    for (const line of put) {
+      parts.push(line.text, line.end || newEnd);
+      if (parts.length < LINES_AT_ONCE) continue;
+      result += parts.splice(0).join('');
+      await breaks.worked(LINES_AT_ONCE);
+    }
     copied = start + count;
     await breaks.worked(put.length);
   }
   copyTo(lines.count);
+  result += parts.join('');
   await breaks.yielded();
-  const result = parts.join('');
   if (result === mark) return '';
   // The patch may include the byte order mark in the first line.
   return result.startsWith(BOM + BOM) ? result.slice(1) : result;
 }
 
 /** Locates the chunks. Returns their edits in the order of the file. */
-async function edits({ path, lines, newEnd, breaks }: File, chunks: readonly Chunk[]): Promise<Edit[]> {
-  const wanted = chunks.flatMap(({ anchor, lines: chunkLines }) => [...(anchor === null ? [] : [anchor]), ...oldLines(chunkLines)]);
-  const search = new LineSearch(lines, wanted, breaks);
+async function edits(file: File, chunks: readonly Chunk[]): Promise<Edit[]> {
+  const { path, lines, newEnd, breaks } = file;
+  const search = new LineSearch(lines, await wantedLines(chunks, breaks), breaks);
   const found: Edit[] = [];
   const appended: TextLine[] = [];
   let place = 0;
@@ -71,32 +78,42 @@ async function edits({ path, lines, newEnd, breaks }: File, chunks: readonly Chu
     }
     const located = await locate(search, chunk, place);
     if (located === null) throw new PatchError(`Failed to find expected lines in ${path}:\n${oldLines(chunk.lines).join('\n')}`);
-    const { start, chunkLines } = located;
+    const { start, count, chunkLines } = located;
     if (start === null) {
       for (const { text } of chunkLines) appended.push({ text, end: newEnd });
       continue;
     }
-    const count = oldLines(chunkLines).length;
-    found.push({ start, count, lines: resulting(lines.slice(start, start + count), chunkLines, newEnd) });
+    found.push({ start, count, lines: await resulting(file, start, chunkLines) });
     place = start + count;
   }
   return appended.length === 0 ? found : [...found, { start: lines.count, count: 0, lines: appended }];
 }
 
+/** The lines of the file that the chunks name. */
+async function wantedLines(chunks: readonly Chunk[], breaks: EventLoopYield): Promise<string[]> {
+  const wanted: string[] = [];
+  for (const { anchor, lines } of chunks) {
+    if (anchor !== null) wanted.push(anchor);
+    for (const line of oldLines(lines)) wanted.push(line);
+    await breaks.worked(lines.length);
+  }
+  return wanted;
+}
+
 /**
- * Finds the first line of a chunk. `start` is null if the chunk only adds lines. Returns null if the lines are not in the file.
+ * Finds the lines of a chunk, from `start` on. `start` is null if the chunk only adds lines. Returns null if the lines are not in the file.
  * Empty lines at the end of a chunk are dropped until it matches: models often write them before the next header.
  */
 async function locate(
   search: LineSearch,
   { lines, atEnd }: Chunk,
   from: number,
-): Promise<{ start: number | null; chunkLines: readonly ChunkLine[] } | null> {
+): Promise<{ start: number | null; count: number; chunkLines: readonly ChunkLine[] } | null> {
   for (let chunkLines = lines; ; chunkLines = chunkLines.slice(0, -1)) {
     const old = oldLines(chunkLines);
-    if (old.length === 0) return chunkLines.length === 0 ? null : { start: null, chunkLines };
+    if (old.length === 0) return chunkLines.length === 0 ? null : { start: null, count: 0, chunkLines };
     const start = await search.find(old, { from, atEnd });
-    if (start !== null) return { start, chunkLines };
+    if (start !== null) return { start, count: old.length, chunkLines };
     const last = chunkLines.at(-1);
     if (last?.kind !== ' ' || last.text !== '') return null;
   }
@@ -106,12 +123,15 @@ function oldLines(lines: readonly ChunkLine[]): string[] {
   return lines.filter(({ kind }) => kind !== '+').map(({ text }) => text);
 }
 
-function resulting(found: readonly TextLine[], chunkLines: readonly ChunkLine[], newEnd: '\n' | '\r\n'): TextLine[] {
+/** The kept and the added lines of a chunk whose lines were found at `start`. */
+async function resulting({ lines, newEnd, breaks }: File, start: number, chunkLines: readonly ChunkLine[]): Promise<TextLine[]> {
   const result: TextLine[] = [];
-  let index = 0;
-  for (const { kind, text } of chunkLines) {
-    const own = kind === '+' ? { text, end: newEnd } : found[index++];
-    if (kind !== '-' && own !== undefined) result.push(own);
+  let index = start;
+  for (const [at, { kind, text }] of chunkLines.entries()) {
+    if (kind === '+') result.push({ text, end: newEnd });
+    else if (kind === ' ') result.push(lines.line(index));
+    if (kind !== '+') index++;
+    if ((at + 1) % LINES_AT_ONCE === 0) await breaks.worked(LINES_AT_ONCE);
   }
   return result;
 }

@@ -51,13 +51,8 @@ export class FileLines {
     return after - this.start(index) > 1 && this.#text[after - 2] === '\r' ? '\r\n' : '\n';
   }
 
-  /** The lines from one index to another, which is not included. */
-  slice(from: number, to: number): TextLine[] {
-    const last = Math.min(to, this.count);
-    return Array.from({ length: Math.max(0, last - from) }, (_, offset) => ({
-      text: this.text(from + offset),
-      end: this.end(from + offset),
-    }));
+  line(index: number): TextLine {
+    return { text: this.text(index), end: this.end(index) };
   }
 }
 

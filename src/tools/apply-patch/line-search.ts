@@ -53,6 +53,7 @@ export class LineSearch {
     for (const [index, normalize] of NORMALIZERS.entries()) {
       const { numbers, byText } = await this.#normalized(index, normalize);
       const wanted = run.map((line) => byText.get(normalize(line)) ?? UNWANTED);
+      await this.#breaks.worked(run.length);
       const found = wanted.includes(UNWANTED) ? null : await this.#search(numbers, wanted, start);
       if (found !== null) return found;
     }

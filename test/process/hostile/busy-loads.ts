@@ -199,6 +199,7 @@ export const LOADS: Record<string, Load> = {
     (index) => `[mcp_servers.s${index}]\ncommand = "none"\nenabled = false\n`,
     4_500,
   ),
+  'a config.toml of 250 KB: permission profiles': configured((index) => `[permissions.p${index}]\nextends = ":workspace"\n`, 5_500),
   'a config.toml of 250 KB: roles': configured((index) => `[agents.r${index}]\ndescription = "role ${index}"\n`, 5_500),
   'a config of 8,000 keys in a request': async ({ heddle }, folder) => {
     const config = Object.fromEntries(Array.from({ length: 8_000 }, (_, index) => [`profiles.p${index}.model`, `m${index}`]));

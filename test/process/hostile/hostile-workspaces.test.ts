@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { tempFolder } from '../../config/temp-folder.ts';
 import { HelperShell } from './helper-shell.ts';
 import type { HostileServer } from './hostile-server.ts';
+import { MEASURED_TIMES_MAX } from './hostile-server.ts';
 import { hostileWorkspace, LAYOUTS } from './hostile-workspace.ts';
 import { type Finding, GROWTH_MB_MAX, runWorkspace, WORKED_MS_MAX } from './run-workspace.ts';
 import { startedServer } from './started-server.ts';
@@ -20,8 +21,6 @@ const FAILED_MAX = Number(process.env.HEDDLE_HOSTILE_FAILED_MAX ?? 20);
 /** The findings are written to this file as JSON. */
 const REPORT = process.env.HEDDLE_HOSTILE_REPORT;
 const SERVERS = 4;
-/** Time and memory are measured again before they count: other programs on the machine disturb them. */
-const MEASURED_TIMES_MAX = 5;
 
 interface Failure {
   seed: number;

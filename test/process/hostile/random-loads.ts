@@ -7,12 +7,16 @@ import type { Random } from './random.ts';
 export interface RandomLoad {
   name: string;
   load: Load;
+  /** How long it may keep the main loop working, if longer than others. */
+  workedMsMax?: number;
 }
 
 interface Kind {
   /** The largest size. The sizes of the loads are near it, or far below. */
   max: number;
   make: (size: number, random: Random) => Load;
+  /** How long it may keep the main loop working, if longer than others: docs/performance.md names these loads. */
+  workedMsMax?: number;
 }
 
 const CONFIGS = [
@@ -21,6 +25,7 @@ const CONFIGS = [
   (index: number) => `[model_providers.p${index}]\nbase_url = "http://127.0.0.1/${index}"\n`,
   (index: number) => `[unknown${index}]\nkey = "value ${index}"\n`,
   (index: number) => `[mcp_servers.s${index}]\ncommand = "none"\nenabled = false\n`,
+  (index: number) => `[permissions.p${index}]\nextends = ":workspace"\n`,
   (index: number) => `[agents.r${index}]\ndescription = "role ${index}"\n`,
   (index: number) => (index === 0 ? '[shell_environment_policy.set]\n' : `VARIABLE_${index} = "value ${index}"\n`),
 ];
@@ -37,7 +42,11 @@ const KINDS: Record<string, Kind> = {
     max: 1_000,
     make: (size) => turn(...calls(size, 'update_plan', { plan: [{ step: 'a', status: 'pending' }] })),
   },
-  'characters of arguments': { max: 20_000_000, make: (size) => turn(...calls(1, 'no_such_tool', { text: 'wörd\n'.repeat(size / 5) })) },
+  'characters of arguments': {
+    max: 20_000_000,
+    make: (size) => turn(...calls(1, 'no_such_tool', { text: 'wörd\n'.repeat(size / 5) })),
+    workedMsMax: 40,
+  },
   'values of arguments': {
     max: 300_000,
     make: (size) =>
@@ -123,9 +132,12 @@ export function* randomLoads(random: Random): Generator<RandomLoad, never> {
   for (;;) {
     const kinds = Object.entries(KINDS);
     while (kinds.length > 0) {
-      const [[kind = '', { max, make } = { max: 0, make: () => turn() }] = []] = kinds.splice(random.below(kinds.length), 1);
+      const [[kind = '', { max, make, workedMsMax } = { max: 0, make: () => turn() } as Kind] = []] = kinds.splice(
+        random.below(kinds.length),
+        1,
+      );
       const size = Math.ceil(random.chance(0.7) ? max * (0.7 + random.below(31) / 100) : max / 2 ** random.between(1, 10));
-      yield { name: `${size.toLocaleString('en')} ${kind}`, load: make(size, random) };
+      yield { name: `${size.toLocaleString('en')} ${kind}`, load: make(size, random), ...(workedMsMax && { workedMsMax }) };
     }
   }
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { tempFolder } from '../../config/temp-folder.ts';
 import { HelperShell } from './helper-shell.ts';
+import { MEASURED_TIMES_MAX } from './hostile-server.ts';
 import { HostileWorld } from './hostile-world.ts';
 import { Random } from './random.ts';
 import { runWorkspace } from './run-workspace.ts';
@@ -11,7 +12,6 @@ import { startedServer } from './started-server.ts';
 import { startSupplies } from './supplies.ts';
 
 const MB = 1024 * 1024;
-const MEASURED_TIMES_MAX = 5;
 const ENTRIES = 10_000;
 
 function manyEntries(folder: string): void {
