@@ -28,7 +28,7 @@ export interface NamedSandbox {
 }
 
 /** Returns the ids of all permission profiles: the built-in ones and those of `[permissions]`. */
-export function permissionProfileIds(config: Config): string[] {
+function permissionProfileIds(config: Config): string[] {
   return [...BUILT_IN_PROFILES.keys(), ...config.keys(['permissions']).filter((id) => !id.startsWith(':'))];
 }
 
