@@ -97,7 +97,7 @@ function make(root: string, { path, kind }: Change): void {
 function change(root: string, changes: readonly Change[]): void {
   for (const each of changes) {
     make(root, each);
-    if (each.index === 'remove') git(root, 'rm', '-rq', '--cached', '--ignore-unmatch', '--', `:(literal)${each.path}`);
+    if (each.index === 'remove') git(root, 'rm', '-rqf', '--cached', '--ignore-unmatch', '--', `:(literal)${each.path}`);
     if (each.index === 'add') git(root, 'add', '-A', '--', '.');
   }
 }
