@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
-import { PAGES, proseOf } from './pages.ts';
+import { PAGES, proseOf, textOf } from './pages.ts';
 
 const WORDS_MAX = 28;
+const PAGE_WORDS_MAX = 2000;
+const CELL_WORDS_MAX = 35;
 
 /** Words and turns of phrase that are not plain English for what these pages mean, with the plain ones. */
 const UNPLAIN: readonly [RegExp, string][] = [
@@ -50,6 +52,16 @@ test.each(PAGES)('%s has no more unplain sentences than before', (page) => {
     return found === undefined ? [] : [`${sentence} (better: ${found[1]})`];
   });
   expect(unplain.length > (UNPLAIN_MAX[page] ?? 0) ? unplain : []).toEqual([]);
+});
+
+const subjects = PAGES.filter((page) => /^docs\/(?:clients|configuration|security)(?:\.md|\/)/.test(page));
+
+test.each(subjects)('%s begins with what the reader can do after it, is no longer than a page, and has facts in its tables', (page) => {
+  const text = textOf(page);
+  expect(text).toMatch(/^# .*\n\nAfter this page, /);
+  expect(text.split(/\s+/).filter((word) => /\w/.test(word)).length).toBeLessThanOrEqual(PAGE_WORDS_MAX);
+  const cells = text.split('\n').flatMap((line) => (line.startsWith('|') ? line.split('|') : []));
+  expect(cells.filter((cell) => cell.trim().split(/\s+/).length > CELL_WORDS_MAX)).toEqual([]);
 });
 
 test('the numbers are of pages that exist', () => {
