@@ -192,7 +192,7 @@ function threadWarnings(
   }: Parameters<typeof standInWarning>[1] & { notAllowed: string[]; agents: ReturnType<typeof agentSettings> },
 ): string[] {
   const limited = notAllowed.length === 0 ? null : notAllowed.join(' ');
-  const withoutAgents = 'problem' in agents ? `The model cannot start agents in this thread: ${agents.problem}` : null;
+  const withoutAgents = 'problem' in agents ? `The model cannot start sub-agents in this thread: ${agents.problem}` : null;
   const standIn = standInWarning(config, model);
   return [standIn && `${standIn.problem} ${standIn.advice}`, limited, withoutAgents].filter((warning) => warning !== null);
 }

@@ -79,7 +79,8 @@ function ignoredKeys({ ignoredKeys: keys, locate }: Layer): LocatedWarning[] {
       const suggested = path.length === 1 ? suggestKey(path[0] ?? '', TOP_KEYS) : null;
       return told(`${path.join('.')} is ignored: ${reason}`, path, suggested === null ? IN_HOME : `Did you mean ${suggested}?`);
     },
-    rest: (names) => told(`these keys are ignored, too: ${names}`, [], 'docs/configuration.md lists the keys that a project can set.'),
+    rest: (names) =>
+      told(`these keys are ignored, too: ${names}`, [], 'docs/configuration/projects.md lists the keys that a project can set.'),
   });
 }
 

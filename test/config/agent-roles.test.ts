@@ -9,7 +9,7 @@ import { sourcesIn } from './load.ts';
 import { tempFolder, writeFiles } from './temp-folder.ts';
 
 const env = { OPENAI_API_KEY: 'k' };
-const UNUSABLE = 'No agent can have this role until you correct it. Everything else works.';
+const UNUSABLE = 'No sub-agent can have this role until you correct it. Everything else works.';
 
 /** The roles of a home with these files. */
 async function rolesOf(files: Record<string, string>, sources: Partial<ConfigSources> = {}): Promise<AgentRoles & { home: string }> {
@@ -31,7 +31,7 @@ describe('roles of the user', () => {
     const tables = Array.from({ length: 300 }, (_, index) => `[agents.r${index + 100}]\ndescription = "d"\n`);
     const { roles, problems } = await rolesOf({ 'config.toml': tables.join('') });
     expect(roles.map(({ name }) => name)).toEqual(Array.from({ length: 256 }, (_, index) => `r${index + 100}`));
-    expect(problems).toMatchObject([{ role: null, summary: 'there are 300 roles of agents: only the first 256 by name are used' }]);
+    expect(problems).toMatchObject([{ role: null, summary: 'there are 300 roles of sub-agents: only the first 256 by name are used' }]);
   });
 
   test('a table of config.toml defines a role, with any setting', async () => {
@@ -211,7 +211,7 @@ describe('keys that have no effect give a warning', () => {
 
   test('in [agents]', async () => {
     expect(await warned('[agents]\njob_max_runtime_seconds = 5\nmax_thread = 3\ninterrupt_message = false\n')).toEqual([
-      ['2:1: agents.job_max_runtime_seconds has no effect', expect.stringContaining('heddle has these settings of agents: ')],
+      ['2:1: agents.job_max_runtime_seconds has no effect', expect.stringContaining('heddle has these settings of sub-agents: ')],
       ['3:1: agents.max_thread has no effect', 'Did you mean max_threads?'],
       ['4:1: agents.interrupt_message has no effect', expect.anything()],
     ]);

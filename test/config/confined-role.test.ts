@@ -58,7 +58,7 @@ test.each([
     {
       role: null,
       summary: expect.stringMatching(/has no effect in the role r$/),
-      details: 'With it, an agent of the role could do more than the thread that starts it.',
+      details: 'With it, a sub-agent of the role could do more than the thread that starts it.',
       location: { path: expect.stringMatching(/r\.toml$/), range: { start: { line: 2 } } },
     },
   ]);

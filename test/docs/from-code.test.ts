@@ -50,8 +50,8 @@ test('docs/clients.md and docs/approvals.md name every request of the server, an
   expect(table.filter((name) => name?.includes('/')).sort()).toEqual(requests);
 });
 
-test("docs/configuration.md lists every key that a project's config.toml can set, and no other", () => {
-  const rows = section('docs/configuration.md', 'What a project can set')
+test("docs/configuration/projects.md lists every key that a project's config.toml can set, and no other", () => {
+  const rows = section('docs/configuration/projects.md', 'What a project can set')
     .split('\n')
     .filter((line) => line.startsWith('| `'));
   const found = rows.flatMap((row) => codeIn(row.split('|')[1] ?? ''));
@@ -93,7 +93,11 @@ function firstCells(page: string, heading: string, head: string): string[] {
 }
 
 test('the pages have every setting that heddle uses', () => {
-  const pages: Record<string, string> = { agents: 'docs/agents.md', mcp_safety_check: 'docs/mcp.md' };
+  const pages: Record<string, string> = {
+    agents: 'docs/agents.md',
+    mcp_safety_check: 'docs/mcp.md',
+    shell_environment_policy: 'docs/configuration/environment.md',
+  };
   /** Their keys stand without the table in a section of their own. */
   const apart = ['agents', 'features', 'mcp_safety_check', 'shell_environment_policy'];
   const missing = SETTING_NAMES.filter((name) => {
@@ -110,10 +114,10 @@ test('docs/configuration.md lists the features that heddle has, and no other', (
   expect([...new Set(listed)].sort()).toEqual(FEATURE_LIST.map(({ name }) => name).sort());
 });
 
-test('docs/configuration.md lists the keys of a provider', () => {
+test('docs/configuration/model-providers.md lists the keys of a provider', () => {
   const known = KNOWN_TABLES.find(({ path }) => path.join('.') === 'model_providers.*');
   const used = known?.keys.filter((key) => !UNSERVED_PROVIDER_KEYS.has(key)) ?? [];
-  const listed = codeIn(section('docs/configuration.md', 'Model providers'));
+  const listed = codeIn(section('docs/configuration/model-providers.md', 'Keys of a provider'));
   expect(used.length).toBeGreaterThan(10);
   expect(used.filter((key) => !listed.includes(key))).toEqual([]);
 });

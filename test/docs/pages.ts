@@ -4,7 +4,12 @@ import { dirname, join } from 'node:path';
 export const ROOT = dirname(dirname(import.meta.dirname));
 
 /** The pages that users read, as paths from the root. */
-export const PAGES = ['README.md', ...readdirSync(join(ROOT, 'docs')).map((name) => `docs/${name}`)].sort();
+export const PAGES = ['README.md', ...pagesIn('docs')].sort();
+
+function pagesIn(folder: string): string[] {
+  const names = readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' });
+  return names.filter((name) => name.endsWith('.md')).map((name) => `${folder}/${name}`);
+}
 
 /** A fenced block of a page. */
 export interface Block {

@@ -27,7 +27,7 @@ const shortResult = ({ successes, failures }: ExternalAgentConfigImportTypeResul
   refused: failures.map(({ source, message, failureStage }) => [source, message, failureStage]),
 });
 
-test('sub-agents become roles of agents', async () => {
+test('sub-agents become roles of sub-agents', async () => {
   const reviewer = [
     'name: reviewer',
     'description: |\n  Reviews code.\n  Well.',

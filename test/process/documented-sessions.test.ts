@@ -57,14 +57,14 @@ test('the session in the quickstart is what the server says, and the file to sav
   expect(readFileSync(join(where.work, 'notes', 'hello.txt'), 'utf8')).toBe('Hello.\n');
 });
 
-test('the failed turn in docs/clients.md is what the server says', () => {
+test('the failed turn in docs/clients/turns.md is what the server says', () => {
   const threadId = '019b76da-a800-7000-8000-000000000001';
   const input = [
     { id: 1, method: 'initialize', params: { clientInfo: { name: 'my-editor', version: '1.0.0' } } },
     { id: 2, method: 'thread/start', params: {} },
     { id: 3, method: 'turn/start', params: { threadId, input: [{ type: 'text', text: 'fail rate_limit_exceeded' }] } },
   ];
-  const shown = lines(section('docs/clients.md', 'A failed turn'), '←');
+  const shown = lines(section('docs/clients/turns.md', 'A failed turn'), '←');
   expect(shown).toHaveLength(3);
   const found = answers(input.map((message) => JSON.stringify(message)));
   expect(found.slice(-shown.length)).toEqual(shown.map((line) => expect.stringMatching(pattern(line))));

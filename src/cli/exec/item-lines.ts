@@ -51,7 +51,7 @@ export function itemLines(item: ThreadItem, screen: Screen): string[] {
     case 'imageGeneration':
       return [screen.line(`image ${screen.path(item.savedPath ?? item.id)} (${item.status})`, { color: 'bold' })];
     case 'subAgentActivity':
-      return [screen.line(`agent ${item.agentPath}: ${item.kind}`, { color: 'dim' })];
+      return [screen.line(`sub-agent ${item.agentPath}: ${item.kind}`, { color: 'dim' })];
     case 'contextCompaction':
       return [screen.line('the history was replaced by a summary', { color: 'dim' })];
     default:

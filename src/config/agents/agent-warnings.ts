@@ -24,7 +24,7 @@ export function agentWarnings(layer: Layer): LocatedWarning[] {
 
 function suggestionFor(key: string): string {
   const suggested = suggestKey(key, AGENT_KEYS);
-  return suggested === null ? `heddle has these settings of agents: ${AGENT_KEYS.join(', ')}.` : `Did you mean ${suggested}?`;
+  return suggested === null ? `heddle has these settings of sub-agents: ${AGENT_KEYS.join(', ')}.` : `Did you mean ${suggested}?`;
 }
 
 function noEffect(layer: Layer, path: readonly string[], details: string): LocatedWarning {

@@ -15,7 +15,7 @@ const ROLES_MAX = 256;
 const KNOWN_ROLE_KEYS = [...TOP_KEYS, ...Object.keys(ROLE_SETTINGS)];
 
 /**
- * Reads the roles of agents: `[agents.NAME]` of all layers, and the files of `agents/` in the home and in trusted projects. A role of a
+ * Reads the roles of sub-agents: `[agents.NAME]` of all layers, and the files of `agents/` in the home and in trusted projects. A role of a
  * project sets only what a project can set, and cannot replace a role of the user. No role gives its agents more than the configuration
  * `own` gives. Never rejects with a ConfigError: it becomes a problem. Lets other work run in between.
  */
@@ -89,7 +89,7 @@ function readRole(
 function withoutEffect(name: string, { path, allowsMore }: DroppedKey, layers: readonly Layer[]): Omit<RoleProblem, 'isProjects'> {
   const location = layers.findLast(({ config }) => valueAt(config, path) !== undefined)?.locate(path);
   const problem = new ConfigError(`${path.join('.')} has no effect in the role ${name}`, location);
-  const details = allowsMore ? 'With it, an agent of the role could do more than the thread that starts it.' : 'A role cannot set it.';
+  const details = allowsMore ? 'With it, a sub-agent of the role could do more than the thread that starts it.' : 'A role cannot set it.';
   return { role: null, summary: problem.message, details, location: problem.location };
 }
 
@@ -122,7 +122,7 @@ function likelyTypos(parts: readonly RolePart[]): RoleProblem[] {
 }
 
 function tooMany(count: number): RoleProblem {
-  const summary = `there are ${count} roles of agents: only the first ${ROLES_MAX} by name are used`;
+  const summary = `there are ${count} roles of sub-agents: only the first ${ROLES_MAX} by name are used`;
   return { role: null, summary, details: null, location: NO_LOCATION, isProjects: false };
 }
 

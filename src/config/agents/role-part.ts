@@ -34,7 +34,7 @@ interface Parts {
 }
 
 /** No agent can have the role. */
-export const UNUSABLE = 'No agent can have this role until you correct it. Everything else works.';
+export const UNUSABLE = 'No sub-agent can have this role until you correct it. Everything else works.';
 const IN_HOME = 'Define it in the config.toml in your heddle home instead.';
 
 /** The tables of the user's own roles: of the home's files, the home's config.toml, the profile, the command line and the request. */

@@ -14,7 +14,7 @@ interface ProjectLayersDeps extends TomlReading {
 
 interface Project {
   layers: Layer[];
-  /** The files with roles of agents. */
+  /** The files with roles of sub-agents. */
   roleFiles: ProjectFile[];
   /** The files with hooks. */
   hookFiles: ProjectFile[];

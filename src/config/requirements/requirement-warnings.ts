@@ -18,7 +18,7 @@ export function requirementWarnings(config: Config): LocatedWarning[] {
   if (unknown.length === 0) return limited;
   const { source } = config.requirements;
   const { message, location } = new ConfigError(`heddle does not enforce these requirements: ${unknown.join(', ')}`, source.locate([]));
-  return [...limited, { summary: message, details: 'docs/configuration.md lists those that it enforces.', location }];
+  return [...limited, { summary: message, details: 'docs/configuration/requirements.md lists those that it enforces.', location }];
 }
 
 /** The keys of the file that limit nothing. A feature that heddle does not have is off, as one that it always has is on. */

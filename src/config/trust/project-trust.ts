@@ -42,7 +42,7 @@ export function trustDefaults({ level }: ProjectTrust): JsonObject {
   return mergeTables(tableWith(['approval_policy'], policy), tableWith(['sandbox_mode'], 'workspace-write'));
 }
 
-/** The settings over what the trust in the project gives. A permission profile takes the place of the sandbox mode. */
+/** The settings over what the trust in the project gives. A permission profile takes the place of `sandbox_mode`. */
 export function withTrustDefaults(values: JsonObject, trust: ProjectTrust): JsonObject {
   const { sandbox_mode: mode, ...policy } = trustDefaults(trust);
   const given = values.default_permissions === undefined && mode !== undefined ? { ...policy, sandbox_mode: mode } : policy;

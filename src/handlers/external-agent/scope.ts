@@ -28,7 +28,7 @@ export interface Scope {
   hooks: { target: string; isHome: boolean };
   /** The other agent's own folder. */
   folder: string;
-  /** The folder of the files with roles of agents. */
+  /** The folder of the files with roles of sub-agents. */
   agents: { target: string };
 }
 

@@ -10,7 +10,7 @@ import { skillSearch } from './skill-search.ts';
 
 /** Changes are collected for this time before clients are told. */
 const COLLECT_MS = 500;
-/** The working folders whose skills are watched: those that clients have asked for last. */
+/** The working directorys whose skills are watched: those that clients have asked for last. */
 const CWDS_MAX = 16;
 const WATCHES_MAX = 256;
 
@@ -21,7 +21,7 @@ export interface SkillFoldersDeps {
   home: string;
   /** The server's own environment. */
   env: Env;
-  /** The configuration for a working folder. */
+  /** The configuration for a working directory. */
   config: (cwd: string) => Promise<Config>;
   /** Called after skills have changed. */
   onChange: () => void;
@@ -68,7 +68,7 @@ export class SkillFolders {
     }
   }
 
-  /** Watches the skills of working folders from now on. Resolves once no later change is missed. Never rejects. */
+  /** Watches the skills of working directorys from now on. Resolves once no later change is missed. Never rejects. */
   watch(cwds: readonly string[]): Promise<void> {
     if (this.#isClosed) return Promise.resolve();
     const before = new Set(this.#cwds);

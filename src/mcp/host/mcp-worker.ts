@@ -14,7 +14,7 @@ const TOLD_CHARS_MAX = 500;
 /** Further warnings of a second are not told. */
 const A_SECOND_MAX = 20;
 
-if (parentPort === null) throw new Error('this script is for a worker thread');
+if (parentPort === null) throw new Error('this script is for a worker');
 const port = parentPort;
 let [second, count] = [0, 0];
 // The library warns on the console, with texts of servers. The console would write into the output of heddle.

@@ -2,5 +2,5 @@
 import { parentPort } from 'node:worker_threads';
 import { serveIndexes } from './serve-indexes.ts';
 
-if (parentPort === null) throw new Error('this script is for a worker thread');
+if (parentPort === null) throw new Error('this script is for a worker');
 serveIndexes(parentPort);

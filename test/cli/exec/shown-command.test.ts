@@ -26,7 +26,7 @@ test('a command is shown whole and harmless, with what it needs beyond its sandb
   const agent = { threadId: 'a', nickname: 'Ada\n', role: null, parentThreadId: 't' };
   const params = { ...ASKED, agent, reason: 'why\rnot', additionalPermissions: { network: { enabled: true }, fileSystem } };
   expect(shownCommand(params)).toEqual([
-    'The agent Ada\\n wants to run this command.',
+    'The sub-agent Ada\\n wants to run this command.',
     '$ one',
     '  two \\x1b[2K',
     '  in /w\\u{202e}',

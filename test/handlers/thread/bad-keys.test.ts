@@ -70,7 +70,7 @@ describe('a thread that names its model, approvals and sandbox is refused for an
 test('an invalid setting of agents takes only the agents away, with a warning', async () => {
   const { client } = await startServer({ config: '', overrides: [...BASE, 'agents.max_depth="deep"'] });
   await client.request('thread/start', {});
-  expect((await client.waitFor('warning')).message).toMatch(/^The model cannot start agents in this thread: .*agents\.max_depth/);
+  expect((await client.waitFor('warning')).message).toMatch(/^The model cannot start sub-agents in this thread: .*agents\.max_depth/);
 });
 
 test('an invalid review_model refuses reviews only', async () => {
@@ -110,7 +110,7 @@ test.each([
   [
     'a role with a wrong value',
     { agents: { x: { model: 5 } } },
-    /^invalid config: model .*expected .*, found 5\. No agent can have this role/,
+    /^invalid config: model .*expected .*, found 5\. No sub-agent can have this role/,
   ],
   ['a role whose file is missing', { agents: { x: { config_file: 'gone.toml' } } }, /config_file: .*gone\.toml does not exist or is empty/],
   ['a wrong mode of web search', { web_search: 'fast' }, /web_search .*found "fast"\. Models do not search the web until/],

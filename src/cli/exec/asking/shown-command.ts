@@ -16,7 +16,7 @@ const KINDS = {
 
 /** The name of the asking agent: the thread's own, or one that it has started. */
 export function whoAsks(agent: AskingAgent | undefined): string {
-  return agent === undefined ? 'The agent' : `The agent ${showText(agent.nickname ?? agent.threadId)}`;
+  return agent === undefined ? 'The agent' : `The sub-agent ${showText(agent.nickname ?? agent.threadId)}`;
 }
 
 /** All that a person has to know about a command. Nothing of it is cut. */

@@ -2,5 +2,5 @@
 import { parentPort } from 'node:worker_threads';
 import { serveProxies } from './serve-proxies.ts';
 
-if (parentPort === null) throw new Error('this script is for a worker thread');
+if (parentPort === null) throw new Error('this script is for a worker');
 serveProxies(parentPort);
