@@ -1,9 +1,13 @@
+import { dirname, join } from 'node:path';
+import { readErrorTable } from '../../schema/bundle.ts';
 import { isObject } from '../../src/base/json-value.ts';
 import { validateRequired } from './generated/validate-required.js';
 import { type Validator, validateNotification, validateRequest, validateResult } from './generated/validate-sent.js';
 
 /** The kind of a message from the server. */
 type Kind = 'notification' | 'request' | 'result' | 'error';
+
+const { codes } = readErrorTable(join(dirname(dirname(import.meta.dirname)), 'schema'));
 
 const MEMBERS: Record<Kind, string[]> = {
   notification: ['method', 'emittedAtMs', 'params'],
@@ -75,11 +79,12 @@ function hasNewerInput(params: unknown): boolean {
 function errorProblem(error: unknown): string | null {
   if (!isObject(error)) return 'its error is no object';
   const { code, message, data } = error;
-  const codes = [-32600, -32602, -32603, -32001];
-  // An error of an MCP server keeps its own code.
-  const isOwn = isObject(data) && data.code === 'mcp_request_failed';
-  if (typeof code !== 'number' || !(isOwn || codes.includes(code))) return `its error code is ${JSON.stringify(code)}`;
   if (typeof message !== 'string' || message === '') return 'its error has no message';
-  if (!isObject(data) || typeof data.code !== 'string' || !/^[a-z]+(_[a-z]+)*$/.test(data.code)) return 'its error has no data.code';
+  if (!isObject(data) || typeof data.code !== 'string') return 'its error has no data.code';
+  const row = codes[data.code];
+  if (row === undefined) return `schema/errors.json does not have its data.code ${data.code}`;
+  // An error of an MCP server keeps its own number.
+  const isOwn = data.code === 'mcp_request_failed';
+  if (typeof code !== 'number' || !(isOwn || row.numbers.includes(code))) return `its error code is ${JSON.stringify(code)}`;
   return null;
 }
