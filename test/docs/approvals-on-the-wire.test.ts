@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { bundleDefinitions, readMethodTable } from '../../schema/bundle.ts';
-import { isObject, type JsonObject } from '../../src/base/json-value.ts';
+import { isObject, type JsonObject, type JsonValue } from '../../src/base/json-value.ts';
 import { validateAnswer } from '../../src/protocol/generated/validate-answers.js';
 import { exampleServer, mcpCall, withServers } from '../mcp/mcp-thread.ts';
 import { PLAN_MODE, QUESTIONS } from '../support/asking.ts';
@@ -41,6 +41,8 @@ function ofServer(tool: string, args: JsonObject): Case {
 
 const COMMANDS: Case = { call: functionCall('exec_command', { cmd: 'mkdir -p build' }), options: { config: ASKING } };
 
+const QUESTION: Case = { call: functionCall('request_user_input', QUESTIONS), turn: PLAN_MODE };
+
 const CASES: Record<string, Case> = {
   Commands: COMMANDS,
   Patches: { call: functionCall('apply_patch', { input: PATCH }), options: { config: ASKING } },
@@ -51,7 +53,7 @@ const CASES: Record<string, Case> = {
     }),
     options: { overrides: ['features.request_permissions_tool=true', 'sandbox_mode="workspace-write"'] },
   },
-  'Questions of the model': { call: functionCall('request_user_input', QUESTIONS), turn: PLAN_MODE },
+  'Questions of the model': QUESTION,
   'Approval of a call of an MCP tool': ofServer('write', { path: 'notes.md' }),
   'A form': ofServer('ask', { method: 'elicitation/create', request: FORM }),
   'An address': ofServer('ask', { method: 'elicitation/create', request: VISIT }),
@@ -246,6 +248,31 @@ describe('sandbox and sandboxPolicy', () => {
       );
       expect(is.threadSettings.sandboxPolicy).toMatchObject(sandboxPolicy);
     }
+  });
+
+  test('config of thread/start can have every key of the last column', async () => {
+    const values: Record<string, JsonValue> = {
+      sandbox_mode: 'workspace-write',
+      sandbox_workspace_write: { network_access: true, writable_roots: ['/home/me/.cache'] },
+      default_permissions: ':workspace',
+      approval_policy: 'untrusted',
+      approvals_reviewer: 'auto_review',
+      approval_timeout_ms: TIMEOUT_MS,
+    };
+    const keys = cells('Which field is where', 'setting').flatMap((row) => codeIn(row[4] ?? ''));
+    expect([...new Set(keys.map((key) => key.replace(/[[\]]|\..*/g, '')))].sort()).toEqual(Object.keys(values).sort());
+    const server = await startServer();
+    const { default_permissions: profile, ...others } = values;
+    const started = await server.client.call('thread/start', { config: others });
+    expect(started).toMatchObject({
+      approvalPolicy: 'untrusted',
+      approvalsReviewer: 'auto_review',
+      sandbox: { type: 'workspaceWrite', networkAccess: true, writableRoots: ['/home/me/.cache'] },
+    });
+    const named = await server.client.call('thread/start', { config: { default_permissions: profile } as JsonObject });
+    expect(named).toMatchObject({ activePermissionProfile: { id: ':workspace' } });
+    const { question } = await asked(server, { ...QUESTION, thread: { config: others } });
+    expect(question.params).toMatchObject({ autoResolutionMs: TIMEOUT_MS });
   });
 
   test('the fields are where the table says', () => {
