@@ -38,9 +38,8 @@ A request that fails gets an \`error\` in place of a \`result\`:
 const TURNS = `
 ## Errors of turns
 
-A turn that fails has an \`error\` in \`turn/completed\`, and the notification \`error\` comes before it: see
-[A failed turn](clients.md#a-failed-turn). \`codexErrorInfo\` is the kind of failure, for programs: a string, or an object whose only key is the
-kind, such as \`{"httpConnectionFailed": {"httpStatusCode": 404}}\`.
+A turn that fails has an \`error\` in \`turn/completed\`, and the notification \`error\` comes before it. \`codexErrorInfo\` is the
+kind of failure, for programs: a string, or an object whose only key is the kind, such as \`{"httpConnectionFailed": {"httpStatusCode": 404}}\`.
 
 | kind | meaning | what to do |
 |---|---|---|

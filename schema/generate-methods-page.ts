@@ -56,8 +56,8 @@ describes how they belong together. \`heddle generate-json-schema\` writes the t
 
 - *Experimental* methods and fields need \`experimentalApi: true\` in the \`capabilities\` of \`initialize\`.
 - Fields that heddle refuses, and fields that have no effect, are left out.
-- A request *causes* the notifications that are listed with it. Most come after the response. Those of a turn come as
-  [Turns](clients.md#turns) describes.
+- A request *causes* the notifications that are listed with it. Most come after the response. A turn has its own order,
+  which [clients.md](clients.md) describes.
 - [errors.md](errors.md) describes the errors. Any request can also fail with ${codes(any.slice(0, -1))} or \`${any.at(-1)}\`.
 - 19 clients of this protocol were examined in 2026. A request that at least four of them use says how many do.
 `;

@@ -1,6 +1,9 @@
 // Generated from schema/ by `npm run generate`. Do not edit.
 
-/** `error.data.code` of a response: the reason why a request failed. docs/errors.md describes each. */
+/**
+ * The values of `error.data.code`, which docs/errors.md describes. A value never changes its meaning, and none is removed. Later
+ * versions, and other servers of this protocol, may send others: a `switch` needs a `default`.
+ */
 export type ErrorCode =
   | 'active_writer'
   | 'already_exists'
