@@ -58,7 +58,8 @@ describes how they belong together. \`heddle generate-json-schema\` writes the t
 - Fields that heddle refuses, and fields that have no effect, are left out.
 - A request *causes* the notifications that are listed with it. Most come after the response. A turn has its own order,
   which [clients.md](clients.md) describes.
-- [errors.md](errors.md) describes the errors. Any request can also fail with ${codes(any.slice(0, -1))} or \`${any.at(-1)}\`.
+- [errors.md](errors.md) describes the errors. Those with the number -32603, which the server or its machine causes, are only examples: they
+  can come with any request. Any request can also fail with ${codes(any.slice(0, -1))} or \`${any.at(-1)}\`.
 - 19 clients of this protocol were examined in 2026. A request that at least four of them use says how many do.
 `;
 }
