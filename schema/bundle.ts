@@ -35,13 +35,54 @@ export interface Schema {
 
 export type Definitions = Record<string, Schema>;
 
-/** The content of `schema/methods.json`. A client request without `result` is known, but not served. */
+/** The content of `schema/methods.json`. The descriptions are for docs/methods.md, the OpenRPC document and generated types. */
 export interface MethodTable {
-  clientRequests: Record<string, { stability: 'stable' | 'experimental'; params?: string | null; result?: string }>;
-  serverRequests: Record<string, { params: string; result: string }>;
-  serverNotifications: Record<string, string>;
-  clientNotifications: Record<string, null>;
+  clientRequests: Record<string, ClientRequestRow>;
+  serverRequests: Record<string, ServerRequestRow>;
+  serverNotifications: Record<string, { description: string; params: string }>;
+  clientNotifications: Record<string, { description: string }>;
 }
+
+/** A request of clients. Without `result` it is known, but not served: then the description says why. */
+export interface ClientRequestRow {
+  description: string;
+  stability: 'stable' | 'experimental';
+  params?: string | null;
+  result?: string;
+  /** The notifications that it causes. Absent: none. */
+  notifications?: string[];
+  /** The codes of its errors, besides those that any request can have. Absent: none. */
+  errors?: string[];
+  /** How many of the 19 clients that were examined call it. Absent: that is not known. */
+  clients?: number;
+}
+
+export interface ServerRequestRow {
+  description: string;
+  params: string;
+  result: string;
+  /** How many of the 19 clients that were examined answer it. */
+  clients: number;
+}
+
+/** The content of `schema/errors.json`. */
+export interface ErrorTable {
+  /** By `error.data.code`: the numbers of JSON-RPC that it comes with, what it means, and what to do. */
+  codes: Record<string, ErrorRow>;
+  /** By the kind in `codexErrorInfo`. One without advice is never sent for a turn that ran here. */
+  turnErrors: Record<string, { meaning: string; advice?: string }>;
+}
+
+export interface ErrorRow {
+  numbers: number[];
+  meaning: string;
+  advice: string;
+  /** True: any request can have this error, so the rows of methods need not name it. */
+  any?: true;
+}
+
+/** The files of the folder that define no types. */
+const TABLES = ['methods.json', 'errors.json'];
 
 /**
  * Reads the resource files of a folder (not `*.schema.json`, which are independent) into one set of definitions. Every `$ref`
@@ -50,7 +91,7 @@ export interface MethodTable {
 export function bundleDefinitions(folder: string): Definitions {
   const owners = new Map<string, string>();
   const definitions: Definitions = {};
-  const files = readdirSync(folder).filter((file) => file.endsWith('.json') && !file.endsWith('.schema.json') && file !== 'methods.json');
+  const files = readdirSync(folder).filter((file) => file.endsWith('.json') && !file.endsWith('.schema.json') && !TABLES.includes(file));
   for (const file of files.sort()) {
     for (const [name, schema] of Object.entries(readSchema(join(folder, file)).definitions ?? {})) {
       if (owners.has(name)) throw new Error(`${name} is defined in ${owners.get(name)} and in ${file}`);
@@ -63,6 +104,10 @@ export function bundleDefinitions(folder: string): Definitions {
 
 export function readMethodTable(folder: string): MethodTable {
   return JSON.parse(readFileSync(join(folder, 'methods.json'), 'utf8')) as MethodTable;
+}
+
+export function readErrorTable(folder: string): ErrorTable {
+  return JSON.parse(readFileSync(join(folder, 'errors.json'), 'utf8')) as ErrorTable;
 }
 
 export function readSchema(file: string): Schema {

@@ -56,17 +56,23 @@ function withoutRoot(types: string): string {
 function methodMaps(methods: MethodTable): string {
   const requests: string[] = [];
   for (const [method, row] of Object.entries(methods.clientRequests)) {
-    if (row.result) requests.push(`'${method}': ${pair(row.params ?? null, row.result)};`);
+    if (row.result) requests.push(member(method, row, pair(row.params ?? null, row.result)));
   }
-  const serverRequests = Object.entries(methods.serverRequests).map(([method, row]) => `'${method}': ${pair(row.params, row.result)};`);
-  const serverNotifications = Object.entries(methods.serverNotifications).map(([method, ref]) => `'${method}': ${definitionName(ref)};`);
-  const clientNotifications = Object.keys(methods.clientNotifications).map((method) => `'${method}': undefined;`);
+  const serverRequests = Object.entries(methods.serverRequests).map(([method, row]) => member(method, row, pair(row.params, row.result)));
+  const serverNotifications = Object.entries(methods.serverNotifications).map(([method, row]) =>
+    member(method, row, definitionName(row.params)),
+  );
+  const clientNotifications = Object.entries(methods.clientNotifications).map(([method, row]) => member(method, row, 'undefined'));
   return [
     map('ClientRequests', 'The requests that the server serves.', requests),
     map('ServerRequests', 'The requests that the server sends.', serverRequests),
     map('ServerNotifications', 'The notifications that the server sends, by their params.', serverNotifications),
     map('ClientNotifications', 'The notifications that the server knows, by their params.', clientNotifications),
   ].join('\n');
+}
+
+function member(method: string, { description }: { description: string }, type: string): string {
+  return `/** ${description} */\n  '${method}': ${type};`;
 }
 
 function pair(params: string | null, result: string): string {

@@ -42,7 +42,7 @@ export function sentExports(methods: MethodTable): Exports {
   for (const [method, row] of Object.entries(methods.clientRequests)) {
     if (row.result) results[method] = definitionName(row.result);
   }
-  const notifications = mapValues(methods.serverNotifications, definitionName);
+  const notifications = mapValues(methods.serverNotifications, (row) => definitionName(row.params));
   const requests = mapValues(methods.serverRequests, (row) => definitionName(row.params));
   return { validateResult: results, validateNotification: notifications, validateRequest: requests };
 }

@@ -1,7 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { asAccepted, bundleDefinitions, type Definitions, readMethodTable, readSchema } from './bundle.ts';
+import { asAccepted, bundleDefinitions, type Definitions, readErrorTable, readMethodTable, readSchema } from './bundle.ts';
+import { generateErrorCode } from './generate-error-code.ts';
+import { generateErrorsPage } from './generate-errors-page.ts';
 import { generateMethods } from './generate-methods.ts';
+import { generateMethodsPage } from './generate-methods-page.ts';
 import { generateModelScript } from './generate-model-script.ts';
 import { generateParamNames, PARAM_NAMES_TYPES } from './generate-param-names.ts';
 import { generateTypes } from './generate-types.ts';
@@ -14,6 +17,7 @@ const projectFolder = dirname(schemaFolder);
 const definitions = bundleDefinitions(schemaFolder);
 const accepted = asAccepted(definitions);
 const methods = readMethodTable(schemaFolder);
+const errors = readErrorTable(schemaFolder);
 const params = paramsExports(methods);
 const answers = answerExports(methods);
 const sent = sentExports(methods);
@@ -25,6 +29,7 @@ const required = readRequired('ItemStartedNotification');
 
 write('src/protocol/generated/types.ts', await generateTypes(accepted, methods));
 write('src/protocol/generated/methods.ts', generateMethods(definitions, methods));
+write('src/protocol/generated/error-code.ts', generateErrorCode(errors));
 write('src/protocol/generated/param-names.js', generateParamNames(definitions, methods));
 write('src/protocol/generated/param-names.d.ts', PARAM_NAMES_TYPES);
 write('src/protocol/generated/model-script.ts', await generateModelScript(readSchema(join(schemaFolder, 'model-script.schema.json'))));
@@ -43,6 +48,8 @@ write(
   await generateValidators(required, { validateRequired: { 'item/started': 'ItemStartedNotification' } }),
 );
 write('test/support/generated/validate-required.d.ts', declareValidators({ validateRequired: {} }));
+write('docs/methods.md', generateMethodsPage(definitions, { methods, errors }));
+write('docs/errors.md', generateErrorsPage(errors));
 
 /** A schema that clients require the server to follow, with its definitions. */
 function readRequired(name: string): Definitions {

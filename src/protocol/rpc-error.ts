@@ -1,14 +1,18 @@
 import type { JsonObject } from '../base/json-value.ts';
 import { cutText } from '../base/text/cut-text.ts';
+import type { ErrorCode } from './generated/error-code.ts';
 import type { NonSteerableTurnKind } from './generated/types.ts';
 
-/** An error as a client reads it. `data.code` never changes. Clients may also match messages, so avoid changing them. */
+/**
+ * An error as a client reads it. `data.code` never changes: schema/errors.json lists all codes. Clients may also match messages, so
+ * avoid changing them.
+ */
 export class RpcError extends Error {
   override readonly name = 'RpcError';
   constructor(
     readonly code: number,
     message: string,
-    readonly data: JsonObject & { code: string },
+    readonly data: JsonObject & { code: ErrorCode },
   ) {
     super(message);
   }
@@ -23,7 +27,7 @@ const SERVER_OVERLOADED = -32001;
 export const SHOWN_CHARS_MAX = 100;
 
 /** The store errors that are caused by the request. All others are faults of the server or its machine. */
-const REFUSED_BY_STORE = new Set([
+const REFUSED_BY_STORE = new Set<ErrorCode>([
   'thread_not_found',
   'thread_archived',
   'thread_not_archived',
@@ -194,7 +198,7 @@ export function turnMismatch(expectedTurnId: string, foundTurnId: string): RpcEr
 }
 
 /** For a required field that is empty. */
-export function emptyField(code: 'empty_command' | 'empty_items' | 'empty_plan' | 'empty_target', field: string): RpcError {
+export function emptyField(code: ErrorCode & `empty_${string}`, field: string): RpcError {
   return refused(code, `${field} must not be empty`);
 }
 
@@ -289,12 +293,12 @@ export function internal(message: string, data: RpcError['data'] = { code: 'inte
 }
 
 /** For an error of the store, which gives the code, the message and the details. */
-export function fromStore(code: string, message: string, details: JsonObject): RpcError {
+export function fromStore(code: ErrorCode, message: string, details: JsonObject): RpcError {
   const rpcCode = REFUSED_BY_STORE.has(code) ? INVALID_REQUEST : INTERNAL_ERROR;
   return new RpcError(rpcCode, message, { ...details, code });
 }
 
 /** Refuses a request. `code`: a word for programs, which does not change. */
-export function refused(code: string, message: string, details: JsonObject = {}): RpcError {
+export function refused(code: ErrorCode, message: string, details: JsonObject = {}): RpcError {
   return new RpcError(INVALID_REQUEST, message, { ...details, code });
 }

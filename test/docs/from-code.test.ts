@@ -1,4 +1,8 @@
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { bundleDefinitions, readErrorTable, readMethodTable } from '../../schema/bundle.ts';
+import { generateErrorsPage } from '../../schema/generate-errors-page.ts';
+import { generateMethodsPage } from '../../schema/generate-methods-page.ts';
 import { INPUT_CHARS_MAX } from '../../src/agent/prompt/check-input.ts';
 import { LINE_BYTES_MAX } from '../../src/base/text/line-splitter.ts';
 import { FEATURE_LIST } from '../../src/config/features/feature-list.ts';
@@ -9,34 +13,59 @@ import { SETTING_NAMES } from '../../src/config/settings.ts';
 import { REQUESTS_IN_FLIGHT_MAX } from '../../src/transport/json-reader.ts';
 import { workloads } from '../bench/workloads.ts';
 import { LOADS } from '../process/hostile/busy-loads.ts';
-import { codeIn, section, sourceFiles, textOf } from './pages.ts';
+import { codeIn, ROOT, section, sourceFiles, textOf } from './pages.ts';
 
-const methods = JSON.parse(textOf('schema/methods.json')) as { serverRequests: Record<string, unknown> };
+const schemaFolder = join(ROOT, 'schema');
+const definitions = bundleDefinitions(schemaFolder);
+const methods = readMethodTable(schemaFolder);
+const errors = readErrorTable(schemaFolder);
+/** All requests and notifications, of both sides. */
+const rows = Object.values(methods).flatMap((table: Record<string, { description: string; result?: string }>) => Object.entries(table));
 
-/** The values of `error.data.code` in the source. */
-function errorCodes(): string[] {
-  const calls = /\b(?:refused|fileRefused|fileFailed|emptyField)\(\s*'([a-z_]+)'/g;
-  const codes = sourceFiles().flatMap((path) => {
-    const text = textOf(path);
-    const given = [...text.matchAll(calls)];
-    const internal = [...text.matchAll(/\b(?:internal|new RpcError)\([^;]*?\bcode: '([a-z_]+)'/g)];
-    const named = path.startsWith('src/protocol/') ? [...text.matchAll(/\bcode: '([a-z_]+)'/g)] : [];
-    const map = /\b(?:KNOWN|CONFIG_WRITE_CODES|type StoreErrorCode)\b[^;]*?;/s.exec(text)?.[0] ?? '';
-    const isMap = /(?:file-failure|config-write-refused|store-error)\.ts$/.test(path);
-    const listed = isMap ? [...map.matchAll(/(?:\[|\| |: )'([a-z_]+)'/g)] : [];
-    return [...given, ...internal, ...named, ...listed].map(([, code = '']) => code);
-  });
-  return [...new Set(codes)].sort();
+/** The words in quotes in files of the source, without the schema's own names in generated files. */
+function wordsIn(paths: readonly string[]): Set<string> {
+  return new Set(
+    paths.flatMap((path) => [...textOf(path).matchAll(/'([A-Za-z_]+)'|(?<![\w'])([a-zA-Z]+)(?=: )/g)].map(([, a, b]) => a ?? b ?? '')),
+  );
 }
 
-test('docs/clients.md lists every code of an error, and no other', () => {
-  const codes = errorCodes();
-  expect(codes.length).toBeGreaterThan(100);
-  const rows = section('docs/clients.md', 'Errors')
-    .split('\n')
-    .filter((line) => line.startsWith('|'));
-  const listed = rows.flatMap((row) => codeIn(row.split('|')[2] ?? '')).filter((word) => word !== 'error.data.code');
-  expect([...new Set(listed)].sort()).toEqual(codes);
+test('the errors of schema/errors.json are those that the source uses: the compiler refuses any other', () => {
+  const words = wordsIn(sourceFiles());
+  expect(Object.keys(errors.codes).filter((code) => !words.has(code))).toEqual([]);
+  const kinds = definitions.CodexErrorInfo?.anyOf?.flatMap(({ enum: words = [], required = [] }) => [...words, ...required]);
+  expect(Object.keys(errors.turnErrors).sort()).toEqual(kinds?.sort());
+});
+
+test('only imported rollouts and scripts have the kinds of failures for which docs/errors.md has no advice', () => {
+  const ofTurns = wordsIn(sourceFiles().filter((path) => !/^src\/(?:rollout|model\/script)\//.test(path)));
+  const kinds = Object.entries(errors.turnErrors);
+  expect(kinds.flatMap(([kind, { advice }]) => (advice === undefined && ofTurns.has(kind) ? [kind] : []))).toEqual([]);
+  expect(kinds.flatMap(([kind, { advice }]) => (advice !== undefined && !ofTurns.has(kind) ? [kind] : []))).toEqual([]);
+});
+
+test('docs/errors.md and docs/methods.md are generated from the schema, and have every error and every method once', () => {
+  const [errorsPage, methodsPage] = [textOf('docs/errors.md'), textOf('docs/methods.md')];
+  expect([errorsPage, methodsPage]).toEqual([generateErrorsPage(errors), generateMethodsPage(definitions, { methods, errors })]);
+  const cells = [...errorsPage.matchAll(/^\| `(\w+)` \|/gm)].map(([, code]) => code);
+  expect([...cells].sort()).toEqual([...Object.keys(errors.codes), ...Object.keys(errors.turnErrors)].sort());
+  const headings = [...methodsPage.matchAll(/^### (.*)$/gm)].map(([, heading]) => heading);
+  const firstCells = [...methodsPage.matchAll(/^\| (`.*?`) \| /gm)].flatMap(([, cell = '']) => codeIn(cell));
+  expect([...headings, ...firstCells].sort()).toEqual(rows.map(([method]) => method).sort());
+});
+
+test('every method has a sentence of its own, and names only errors and notifications that exist', () => {
+  const isText = (text: string) => /^[A-Za-z].*[^.]\.$/.test(text) && text === text.trim();
+  expect(rows.filter(([, { description }]) => !isText(description))).toEqual([]);
+  const served = rows.flatMap(([, row]) => ('stability' in row && row.result === undefined ? [] : [row.description]));
+  expect(served.filter((text, index) => served.indexOf(text) !== index)).toEqual([]);
+  const all = Object.values(methods.clientRequests);
+  expect(all.flatMap((row) => row.errors ?? []).filter((code) => !(code in errors.codes))).toEqual([]);
+  expect(all.flatMap((row) => row.notifications ?? []).filter((method) => !(method in methods.serverNotifications))).toEqual([]);
+  const texts = [...Object.values(errors.codes), ...Object.values(errors.turnErrors)].flatMap(({ meaning, advice }) => [
+    meaning,
+    advice ?? meaning,
+  ]);
+  expect(texts.filter((text) => !/^[A-Z`].*\.$/s.test(text) && !/^(?:heddle|ripgrep) .*\.$/.test(text))).toEqual([]);
 });
 
 test('docs/clients.md and docs/approvals.md name every request of the server, and no other', () => {

@@ -1,9 +1,16 @@
+import { dirname, join } from 'node:path';
+import { readErrorTable, readMethodTable } from '../../schema/bundle.ts';
 import { isObject } from '../../src/base/json-value.ts';
+import { INTERNAL_ERROR } from '../../src/protocol/rpc-error.ts';
 import { validateRequired } from './generated/validate-required.js';
 import { type Validator, validateNotification, validateRequest, validateResult } from './generated/validate-sent.js';
 
 /** The kind of a message from the server. */
 type Kind = 'notification' | 'request' | 'result' | 'error';
+
+const schemaFolder = join(dirname(dirname(import.meta.dirname)), 'schema');
+const { codes } = readErrorTable(schemaFolder);
+const { clientRequests } = readMethodTable(schemaFolder);
 
 const MEMBERS: Record<Kind, string[]> = {
   notification: ['method', 'emittedAtMs', 'params'],
@@ -29,7 +36,7 @@ export function problemWithSent(message: unknown, methodOf: (id: unknown) => str
     case 'request':
       return misfit(message.params, validateRequest[String(message.method)]);
     case 'error':
-      return errorProblem(message.error);
+      return errorProblem(message.error, methodOf(message.id));
     case 'result': {
       const method = methodOf(message.id);
       return method === undefined ? null : misfit(message.result, validateResult[method]);
@@ -72,14 +79,18 @@ function hasNewerInput(params: unknown): boolean {
   );
 }
 
-function errorProblem(error: unknown): string | null {
+function errorProblem(error: unknown, method = ''): string | null {
   if (!isObject(error)) return 'its error is no object';
   const { code, message, data } = error;
-  const codes = [-32600, -32602, -32603, -32001];
-  // An error of an MCP server keeps its own code.
-  const isOwn = isObject(data) && data.code === 'mcp_request_failed';
-  if (typeof code !== 'number' || !(isOwn || codes.includes(code))) return `its error code is ${JSON.stringify(code)}`;
   if (typeof message !== 'string' || message === '') return 'its error has no message';
-  if (!isObject(data) || typeof data.code !== 'string' || !/^[a-z]+(_[a-z]+)*$/.test(data.code)) return 'its error has no data.code';
-  return null;
+  if (!isObject(data) || typeof data.code !== 'string') return 'its error has no data.code';
+  const row = codes[data.code];
+  if (row === undefined) return `schema/errors.json does not have its data.code ${data.code}`;
+  // An error of an MCP server keeps its own number.
+  const isOwn = data.code === 'mcp_request_failed';
+  if (typeof code !== 'number' || !(isOwn || row.numbers.includes(code))) return `its error code is ${JSON.stringify(code)}`;
+  const request = clientRequests[method];
+  // Faults of the server and its machine can come with any request.
+  const isListed = row.any || code === INTERNAL_ERROR || request?.result === undefined || request.errors?.includes(data.code);
+  return isListed ? null : `schema/methods.json does not have ${data.code} among the errors of ${method}`;
 }

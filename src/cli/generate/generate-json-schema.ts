@@ -51,7 +51,10 @@ function filePlaces({ methods }: ProtocolSchemas, unions: string[]): Map<string,
     'v2/',
     Object.values(requests).flatMap(({ params, result }) => [params, result]),
   );
-  put('v2/', Object.values(methods.serverNotifications));
+  put(
+    'v2/',
+    Object.values(methods.serverNotifications).map(({ params }) => params),
+  );
   return places;
 }
 

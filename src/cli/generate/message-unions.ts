@@ -10,7 +10,7 @@ export function messageUnions({ methods }: ProtocolSchemas): Definitions {
     ServerRequest: union('A request of the server, which the client answers.', serverRequests, (method, { params }) =>
       request(method, params),
     ),
-    ServerNotification: union('A notification of the server.', serverNotifications, (method, params) =>
+    ServerNotification: union('A notification of the server.', serverNotifications, (method, { params }) =>
       message({ method: name(method), params: reference(params) }),
     ),
   };
@@ -22,7 +22,9 @@ export function methodMaps({ methods }: ProtocolSchemas): Definitions {
   return {
     ClientRequests: map('The requests that the server serves.', clientRequests, ({ params, result }) => exchange(params ?? null, result)),
     ServerRequests: map('The requests that the server sends.', serverRequests, ({ params, result }) => exchange(params, result)),
-    ServerNotifications: map('The notifications that the server sends, by their params.', serverNotifications, reference),
+    ServerNotifications: map('The notifications that the server sends, by their params.', serverNotifications, ({ params }) =>
+      reference(params),
+    ),
   };
 }
 
@@ -30,8 +32,9 @@ function union<Row>(description: string, rows: Record<string, Row>, variant: (me
   return { description, oneOf: Object.entries(rows).map(([method, row]) => variant(method, row)) };
 }
 
-function map<Row>(description: string, rows: Record<string, Row>, member: (row: Row) => Schema): Schema {
-  return { description, ...message(Object.fromEntries(Object.entries(rows).map(([method, row]) => [method, member(row)]))) };
+function map<Row extends { description: string }>(description: string, rows: Record<string, Row>, member: (row: Row) => Schema): Schema {
+  const members = Object.entries(rows).map(([method, row]) => [method, { ...member(row), description: row.description }]);
+  return { description, ...message(Object.fromEntries(members)) };
 }
 
 function request(method: string, params: string | null): Schema {

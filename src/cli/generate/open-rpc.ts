@@ -16,7 +16,7 @@ export interface OpenRpc {
 
 export interface OpenRpcMethod {
   name: string;
-  description?: string;
+  description: string;
   paramStructure: 'by-name';
   params: ContentDescriptor[];
   /** Missing for notifications. */
@@ -41,9 +41,10 @@ schema of a method's params as a whole, and \`x-experimental\` says that the met
 export function openRpc({ definitions, methods }: ProtocolSchemas): OpenRpc {
   const { clientRequests, clientNotifications, serverRequests, serverNotifications } = methods;
   const sent = [...Object.values(clientRequests), ...Object.values(serverRequests)].flatMap(({ params, result }) => [params, result]);
-  const named = [...sent, ...Object.values(serverNotifications)].flatMap((reference) => (reference ? definitionName(reference) : []));
-  const method = (name: string, { params, result }: { params?: string | null; result?: string }): OpenRpcMethod =>
-    describeMethod(definitions, { name, params: params ?? null, result: result ?? null });
+  const named = [...sent, ...Object.values(serverNotifications).map(({ params }) => params)].flatMap((reference) =>
+    reference ? definitionName(reference) : [],
+  );
+  const method = (name: string, row: MethodRow): OpenRpcMethod => describeMethod(definitions, name, row);
   return {
     openrpc: '1.3.2',
     info: { title: 'heddle app-server', version: PROTOCOL_VERSION, description: DESCRIPTION },
@@ -52,25 +53,28 @@ export function openRpc({ definitions, methods }: ProtocolSchemas): OpenRpc {
         ...method(name, row),
         ...(row.stability === 'experimental' && { 'x-experimental': true as const }),
       })),
-      ...Object.keys(clientNotifications).map((name) => method(name, {})),
+      ...Object.entries(clientNotifications).map(([name, row]) => method(name, row)),
     ],
     components: { schemas: mapDefinitions(reachable(definitions, named), inComponents) },
     'x-serverRequests': Object.entries(serverRequests).map(([name, row]) => method(name, row)),
-    'x-serverNotifications': Object.entries(serverNotifications).map(([name, params]) => method(name, { params })),
+    'x-serverNotifications': Object.entries(serverNotifications).map(([name, row]) => method(name, row)),
   };
 }
 
-function describeMethod(
-  definitions: Definitions,
-  { name, params, result }: { name: string; params: string | null; result: string | null },
-): OpenRpcMethod {
+interface MethodRow {
+  description: string;
+  params?: string | null;
+  result?: string;
+}
+
+function describeMethod(definitions: Definitions, name: string, { description, params = null, result }: MethodRow): OpenRpcMethod {
   const schema = params === null ? {} : (definitions[definitionName(params)] ?? {});
   return {
     name,
-    ...(schema.description !== undefined && { description: schema.description }),
+    description: schema.description === undefined ? description : `${description} ${schema.description}`,
     paramStructure: 'by-name',
     params: contentDescriptors(schema),
-    ...(result !== null && { result: { name: definitionName(result), required: true, schema: inComponents({ $ref: result }) } }),
+    ...(result !== undefined && { result: { name: definitionName(result), required: true, schema: inComponents({ $ref: result }) } }),
     ...(params !== null && { 'x-params': inComponents({ $ref: params }) }),
   };
 }

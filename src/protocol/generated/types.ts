@@ -46,7 +46,7 @@ export type PlanType =
   | 'sci_plus'
   | 'unknown';
 /**
- * Stores an API key in auth.json of the home, for providers with `requires_openai_auth`. Other kinds of login are refused.
+ * Types other than `apiKey` are refused.
  */
 export type LoginAccountParams =
   | {
@@ -989,9 +989,6 @@ export type McpServerStartupState = 'starting' | 'ready' | 'failed' | 'cancelled
  * `reauthenticationRequired`: the server wants a login.
  */
 export type McpServerStartupFailureReason = 'reauthenticationRequired';
-/**
- * A server asks the user, or the approval of a tool's call is requested.
- */
 export type McpServerElicitationRequestParams =
   | {
       threadId: string;
@@ -1482,9 +1479,6 @@ export type MultiAgentMode =
  */
 export type SkillScope = 'user' | 'repo' | 'system' | 'admin';
 export type SkillsExtraRootsSetResponse = Record<string, never>;
-/**
- * The skills that were listed may have changed: list them again.
- */
 export type SkillsChangedNotification = Record<string, never>;
 export type ThreadArchiveResponse = Record<string, never>;
 /**
@@ -1778,9 +1772,6 @@ export interface GetAccountResponse {
 export interface LoginAccountResponse {
   type: 'apiKey';
 }
-/**
- * Cancels a login that is under way. There is none: API keys are stored at once.
- */
 export interface CancelLoginAccountParams {
   /**
    * A UUID.
@@ -1806,9 +1797,6 @@ export interface AccountLoginCompletedNotification {
    */
   onboardingEntrypoint: null;
 }
-/**
- * As the provider's last response told them. Refused until one has.
- */
 export interface GetAccountRateLimitsResponse {
   rateLimits: RateLimitSnapshot;
   rateLimitsByLimitId: {
@@ -1840,15 +1828,9 @@ export interface CreditsSnapshot {
   unlimited: boolean;
   balance: string | null;
 }
-/**
- * A provider's response has told other rate limits than the one before.
- */
 export interface AccountRateLimitsUpdatedNotification {
   rateLimits: RateLimitSnapshot;
 }
-/**
- * An older form of account/read.
- */
 export interface GetAuthStatusParams {
   /**
    * Whether the answer has the key.
@@ -1877,7 +1859,7 @@ export interface AskingAgent {
   parentThreadId: string;
 }
 /**
- * Adds one to the number of questions that a client asks its user by itself. While there are any, no deadline of an approval request or of another question to clients of the thread passes. The time that calls wait for commands does not pass either. The questions of a client end with its connection.
+ * The time that calls wait for commands does not pass meanwhile either. The questions of a client end with its connection.
  */
 export interface ThreadIncrementElicitationParams {
   threadId: string;
@@ -1892,9 +1874,6 @@ export interface ThreadIncrementElicitationResponse {
    */
   paused: boolean;
 }
-/**
- * Takes one from the number of questions that clients ask their users by themselves: of this client, if it has any, else of another.
- */
 export interface ThreadDecrementElicitationParams {
   threadId: string;
 }
@@ -1909,7 +1888,7 @@ export interface ThreadDecrementElicitationResponse {
   paused: boolean;
 }
 /**
- * Asks whether a command may run. `itemId` is the id of its commandExecution item, which was announced with `item/started`.
+ * `itemId` is the id of its commandExecution item, which was announced with `item/started`.
  */
 export interface CommandExecutionRequestApprovalParams {
   threadId: string;
@@ -2004,7 +1983,7 @@ export interface CommandExecutionRequestApprovalResponse {
   decision: CommandExecutionApprovalDecision;
 }
 /**
- * Asks whether files may be changed. `itemId` is the id of the fileChange item with the changes, which was announced with `item/started`.
+ * `itemId` is the id of the fileChange item with the changes, which was announced with `item/started`.
  */
 export interface FileChangeRequestApprovalParams {
   threadId: string;
@@ -2043,7 +2022,7 @@ export interface CollaborationModeListResponse {
   data: CollaborationModeMask[];
 }
 /**
- * Gives the thread's model a plan that the user has approved. The thread must be loaded, and no turn may run.
+ * The thread must be loaded, and no turn may run.
  */
 export interface ThreadPrepareApprovedPlanParams {
   threadId: string;
@@ -2070,7 +2049,7 @@ export interface CommandExecTerminalSize {
   cols: number;
 }
 /**
- * Runs a program. The response is sent when it has ended. When the connection ends, the program and everything that it started are killed.
+ * When the connection ends, the program and everything that it started are killed.
  */
 export interface CommandExecParams {
   /**
@@ -2147,7 +2126,7 @@ export interface CommandExecResponse {
   stderr: string;
 }
 /**
- * Writes to the stdin of a command that has `streamStdin` or `tty`, or closes it, or both. The response is sent when the command has taken the bytes. `deltaBase64` or `closeStdin` is required.
+ * The response is sent when the command has taken the bytes. `deltaBase64` or `closeStdin` is required.
  */
 export interface CommandExecWriteParams {
   processId: string;
@@ -2161,15 +2140,9 @@ export interface CommandExecResizeParams {
   processId: string;
   size: CommandExecTerminalSize;
 }
-/**
- * Kills a command and everything that it started. The response to its `command/exec` follows.
- */
 export interface CommandExecTerminateParams {
   processId: string;
 }
-/**
- * Output of a running command. Sent before the response to its `command/exec`.
- */
 export interface CommandExecOutputDeltaNotification {
   processId: string;
   stream: CommandExecOutputStream;
@@ -2333,9 +2306,6 @@ export interface ConfigValueWriteParams {
    */
   expectedVersion?: string | null;
 }
-/**
- * Changes that are made together, or not at all.
- */
 export interface ConfigBatchWriteParams {
   edits: ConfigEdit[];
   /**
@@ -2442,9 +2412,6 @@ export interface ConfigRequirements {
     [k: string]: boolean;
   } | null;
 }
-/**
- * A problem in the configuration. Everything that does not depend on it still works.
- */
 export interface ConfigWarningNotification {
   summary: string;
   details: string | null;
@@ -2556,9 +2523,6 @@ export interface ServerCapabilities {
     [k: string]: number;
   };
 }
-/**
- * The server's resource use and load.
- */
 export interface ServerDiagnosticsResponse {
   process: ServerDiagnosticsProcess;
   gauges: ServerDiagnosticsGauge[];
@@ -2595,9 +2559,6 @@ export interface DeprecationNoticeNotification {
    */
   details: string | null;
 }
-/**
- * A request from the server needs no response any more: a client has answered it, or its turn has ended.
- */
 export interface ServerRequestResolvedNotification {
   threadId: string;
   requestId: RequestId;
@@ -2784,16 +2745,10 @@ export interface ExternalAgentConfigImportTypeResult {
   successes: ExternalAgentConfigImportItemTypeSuccess[];
   failures: ExternalAgentConfigImportItemTypeFailure[];
 }
-/**
- * One item of the import is done.
- */
 export interface ExternalAgentConfigImportProgressNotification {
   importId: string;
   itemTypeResults: ExternalAgentConfigImportTypeResult[];
 }
-/**
- * The import is done. Has the results of all items, by their type.
- */
 export interface ExternalAgentConfigImportCompletedNotification {
   importId: string;
   itemTypeResults: ExternalAgentConfigImportTypeResult[];
@@ -2818,7 +2773,7 @@ export interface ExternalAgentConfigImportHistoriesReadResponse {
   connectors: [];
 }
 /**
- * Writes a report to a file, as JSON without secrets. Nothing is sent anywhere.
+ * Nothing is sent anywhere.
  */
 export interface FeedbackSaveParams {
   /**
@@ -2860,9 +2815,6 @@ export interface FeedbackSaveResponse {
    */
   promptHash: null;
 }
-/**
- * Always refused: this server sends nothing to anybody. Use `feedback/save`.
- */
 export interface FeedbackUploadParams {
   classification: string;
   reason?: string | null;
@@ -2878,7 +2830,7 @@ export interface FeedbackUploadResponse {
   promptHash: string | null;
 }
 /**
- * Reads a regular file of at most 25,116,672 bytes (almost 24 MiB). Follows symbolic links.
+ * A file has at most 25,116,672 bytes (almost 24 MiB).
  */
 export interface FsReadFileParams {
   path: AbsolutePathBuf;
@@ -2887,7 +2839,7 @@ export interface FsReadFileResponse {
   dataBase64: string;
 }
 /**
- * Creates a file, or replaces its contents atomically: a concurrent reader gets the old contents or the new ones. Follows symbolic links and keeps the file mode.
+ * A concurrent reader gets the old contents or the new ones.
  */
 export interface FsWriteFileParams {
   path: AbsolutePathBuf;
@@ -2945,9 +2897,6 @@ export interface FsReadDirectoryResponse {
    */
   entries: FsReadDirectoryEntry[];
 }
-/**
- * Removes a file, a folder or a symbolic link. The target of a link is not removed.
- */
 export interface FsRemoveParams {
   path: AbsolutePathBuf;
   /**
@@ -2960,7 +2909,7 @@ export interface FsRemoveParams {
   force?: boolean | null;
 }
 /**
- * Copies a file, a folder or a symbolic link. A file replaces an existing file; for a folder or a link, the destination must not exist. Links are copied as links. Pipes, sockets and devices inside a folder are skipped.
+ * A file replaces an existing file; for a folder or a link, the destination must not exist. Links are copied as links. Pipes, sockets and devices inside a folder are skipped.
  */
 export interface FsCopyParams {
   sourcePath: AbsolutePathBuf;
@@ -2971,7 +2920,7 @@ export interface FsCopyParams {
   recursive?: boolean | null;
 }
 /**
- * Watches a file, or a folder and its direct entries, and sends `fs/changed`. The path need not exist yet, and may be removed and created again.
+ * The path need not exist yet, and may be removed and created again.
  */
 export interface FsWatchParams {
   /**
@@ -2986,14 +2935,11 @@ export interface FsWatchResponse {
    */
   path: AbsolutePathBuf;
 }
-/**
- * Ends a watch. Succeeds if there is no such watch.
- */
 export interface FsUnwatchParams {
   watchId: string;
 }
 /**
- * Sent only to the connection that watches. Changes that happen shortly after each other are reported together.
+ * Changes that happen shortly after each other are reported together.
  */
 export interface FsChangedNotification {
   watchId: string;
@@ -3002,9 +2948,6 @@ export interface FsChangedNotification {
    */
   changedPaths: AbsolutePathBuf[];
 }
-/**
- * Compares a working tree, with its untracked files, with the nearest commit that a remote is known to have.
- */
 export interface GitDiffToRemoteParams {
   /**
    * A folder of the working tree: an absolute path.
@@ -3044,7 +2987,7 @@ export interface ThreadGoal {
   updatedAt: number;
 }
 /**
- * Creates a goal, which requires an objective, or changes the existing one. Absent fields stay as they are.
+ * Absent fields stay as they are.
  */
 export interface ThreadGoalSetParams {
   threadId: string;
@@ -3087,9 +3030,6 @@ export interface ThreadGoalClearResponse {
    */
   cleared: boolean;
 }
-/**
- * The thread has no goal any more. Also sent when a thread without a goal is resumed.
- */
 export interface ThreadGoalClearedNotification {
   threadId: string;
 }
@@ -3170,9 +3110,6 @@ export interface ItemApprovalReview {
    */
   actionHash: string | null;
 }
-/**
- * Until the turn ends, the guardian reviews every command, all input for commands and every patch, because a client has demanded it.
- */
 export interface StrictReviewRequiredNotification {
   threadId: string;
   turnId: string;
@@ -3181,15 +3118,12 @@ export interface StrictReviewRequiredNotification {
    */
   startedAtMs: number;
 }
-/**
- * A text for the user about a review: its result, its failure, or that the turn is interrupted after several denials.
- */
 export interface GuardianWarningNotification {
   threadId: string;
   message: string;
 }
 /**
- * Overrules a denial: the model is told that the user approves the action, and the next attempt at exactly this action passes, until the end of the next turn that begins.
+ * The model is told that the user approves the action. The approval holds until the end of the next turn that begins.
  */
 export interface ThreadApproveGuardianDeniedActionParams {
   threadId: string;
@@ -3389,9 +3323,6 @@ export interface ItemStartedNotification {
   item: ThreadItem;
   startedAtMs: number;
 }
-/**
- * The complete item. It was stored before this notification was sent.
- */
 export interface ItemCompletedNotification {
   threadId: string;
   turnId: string;
@@ -3404,9 +3335,6 @@ export interface AgentMessageDeltaNotification {
   itemId: string;
   delta: string;
 }
-/**
- * The output of applying a patch.
- */
 export interface FileChangeOutputDeltaNotification {
   threadId: string;
   turnId: string;
@@ -3414,7 +3342,7 @@ export interface FileChangeOutputDeltaNotification {
   delta: string;
 }
 /**
- * The part of a patch that the model has written so far. Each notification contains all of it, with paths and changes as the model writes them. The fileChange item with this id starts after the patch has been verified against the files.
+ * Each notification contains all of it, with paths and changes as the model writes them. The fileChange item with this id starts after the patch has been verified against the files.
  */
 export interface FileChangePatchUpdatedNotification {
   threadId: string;
@@ -3428,9 +3356,6 @@ export interface PlanDeltaNotification {
   itemId: string;
   delta: string;
 }
-/**
- * A new paragraph of the summary begins.
- */
 export interface ReasoningSummaryPartAddedNotification {
   threadId: string;
   turnId: string;
@@ -3483,9 +3408,6 @@ export interface JSONRPCErrorError {
    */
   data?: unknown;
 }
-/**
- * The configured MCP servers. A server that does not run is started, and ends again after a moment.
- */
 export interface ListMcpServerStatusParams {
   cursor?: string | null;
   limit?: number | null;
@@ -3608,9 +3530,6 @@ export interface McpResourceReadResponse {
   contents: McpResourceContent[];
   originCallId: string | null;
 }
-/**
- * Calls a tool of a thread's server for the client. It is no part of a turn, and needs no approval.
- */
 export interface McpServerToolCallParams {
   server: string;
   threadId: string;
@@ -3666,9 +3585,6 @@ export interface McpServerElicitationRequestResponse {
    */
   _meta?: unknown;
 }
-/**
- * Begins a login to a server that is reached by HTTP. The user logs in at `authorizationUrl`; `mcpServer/oauthLogin/completed` follows.
- */
 export interface McpServerOauthLoginParams {
   name: string;
   /**
@@ -3692,9 +3608,6 @@ export interface McpServerOauthLoginResponse {
   authorizationUrl: string;
   loginId: string | null;
 }
-/**
- * Removes the stored login to a server.
- */
 export interface McpServerOauthLogoutParams {
   name: string;
   threadId?: string | null;
@@ -3809,9 +3722,6 @@ export interface ModelProviderSummary {
   baseUrl: string | null;
   settings: ProviderSettings;
 }
-/**
- * The tools that the provider of a new thread runs itself.
- */
 export interface ModelProviderCapabilitiesReadResponse {
   /**
    * Whether requests can group tools by namespaces.
@@ -3829,9 +3739,6 @@ export interface ModelProviderConfigWriteParams {
 export interface ModelProviderConfigWriteResponse {
   provider: ModelProviderSummary;
 }
-/**
- * A model other than the requested one answers for the rest of the turn.
- */
 export interface ModelReroutedNotification {
   threadId: string;
   turnId: string;
@@ -3878,9 +3785,6 @@ export interface ActivePermissionProfile {
    */
   extends: string | null;
 }
-/**
- * Asks whether commands may get permissions in addition to those of their sandbox.
- */
 export interface PermissionsRequestApprovalParams {
   threadId: string;
   agent?: AskingAgent;
@@ -3927,7 +3831,7 @@ export interface ProcessTerminalSize {
   cols: number;
 }
 /**
- * Starts a program. The response is sent as soon as it runs. When the connection ends, the program and everything that it started are killed.
+ * When the connection ends, the program and everything that it started are killed.
  */
 export interface ProcessSpawnParams {
   /**
@@ -3971,7 +3875,7 @@ export interface ProcessSpawnParams {
   size?: ProcessTerminalSize | null;
 }
 /**
- * Writes to the stdin of a process that has `streamStdin` or `tty`, or closes it, or both. The response is sent when the process has taken the bytes. `deltaBase64` or `closeStdin` is required.
+ * The response is sent when the process has taken the bytes. `deltaBase64` or `closeStdin` is required.
  */
 export interface ProcessWriteStdinParams {
   processHandle: string;
@@ -3985,15 +3889,9 @@ export interface ProcessResizePtyParams {
   processHandle: string;
   size: ProcessTerminalSize;
 }
-/**
- * Kills a process and everything that it started. `process/exited` follows.
- */
 export interface ProcessKillParams {
   processHandle: string;
 }
-/**
- * Output of a running process. Sent after the response to `process/spawn` and before `process/exited`.
- */
 export interface ProcessOutputDeltaNotification {
   processHandle: string;
   stream: ProcessOutputStream;
@@ -4007,7 +3905,7 @@ export interface ProcessOutputDeltaNotification {
   capReached: boolean;
 }
 /**
- * The last notification about a process. Its handle can be used again. The output is decoded as UTF-8. If a signal ended the process, the exit code is 128 plus the number of the signal.
+ * The output is decoded as UTF-8. If a signal ended the process, the exit code is 128 plus the number of the signal.
  */
 export interface ProcessExitedNotification {
   processHandle: string;
@@ -4021,9 +3919,6 @@ export interface ProcessExitedNotification {
    */
   outputDrainTimedOut: boolean;
 }
-/**
- * The model reads this item from its next request on, or has written it.
- */
 export interface RawResponseItemCompletedNotification {
   threadId: string;
   /**
@@ -4041,9 +3936,6 @@ export interface GhostCommit {
 export interface ConfigurationReasoning {
   effort: ReasoningEffort;
 }
-/**
- * A response of the model is complete. Its items came before.
- */
 export interface RawResponseCompletedNotification {
   threadId: string;
   turnId: string;
@@ -4084,7 +3976,7 @@ export interface CustomReviewTarget {
   instructions: string;
 }
 /**
- * Starts a review. A turn that runs in the thread is interrupted. The review's turn takes no input.
+ * The review's turn takes no input.
  */
 export interface ReviewStartParams {
   threadId: string;
@@ -4136,7 +4028,7 @@ export interface HttpFailure {
   httpStatusCode: number | null;
 }
 /**
- * Searches once. Clients that search as the user types use a session, which lists the files only once.
+ * Clients that search as the user types use a session, which lists the files only once.
  */
 export interface FuzzyFileSearchParams {
   /**
@@ -4176,7 +4068,7 @@ export interface FuzzyFileSearchResult {
   indices: number[] | null;
 }
 /**
- * Begins a session, which lists the files once. It ends with the connection.
+ * The session ends with the connection.
  */
 export interface FuzzyFileSearchSessionStartParams {
   /**
@@ -4185,9 +4077,6 @@ export interface FuzzyFileSearchSessionStartParams {
   sessionId: string;
   roots: string[];
 }
-/**
- * Searches for this query in place of the last one.
- */
 export interface FuzzyFileSearchSessionUpdateParams {
   sessionId: string;
   query: string;
@@ -4195,17 +4084,11 @@ export interface FuzzyFileSearchSessionUpdateParams {
 export interface FuzzyFileSearchSessionStopParams {
   sessionId: string;
 }
-/**
- * The matches of the last query. Sent again while files are still being listed.
- */
 export interface FuzzyFileSearchSessionUpdatedNotification {
   sessionId: string;
   query: string;
   files: FuzzyFileSearchResults;
 }
-/**
- * The matches of the last query that were sent are complete.
- */
 export interface FuzzyFileSearchSessionCompletedNotification {
   sessionId: string;
 }
@@ -4322,9 +4205,6 @@ export interface SkillErrorInfo {
   path: string;
   message: string;
 }
-/**
- * Switches a skill on or off, in `[[skills.config]]` of config.toml.
- */
 export interface SkillsConfigWriteParams {
   path?: AbsolutePathBuf | null;
   /**
@@ -4337,7 +4217,7 @@ export interface SkillsConfigWriteResponse {
   effectiveEnabled: boolean;
 }
 /**
- * Replaces the further folders in which skills are looked for. They are kept until the server ends, and count for threads that are loaded from then on.
+ * They count for threads that are loaded from then on.
  */
 export interface SkillsExtraRootsSetParams {
   /**
@@ -4345,9 +4225,6 @@ export interface SkillsExtraRootsSetParams {
    */
   extraRoots: AbsolutePathBuf[];
 }
-/**
- * Ends the running turn, unloads the thread and archives it.
- */
 export interface ThreadArchiveParams {
   threadId: string;
 }
@@ -4465,15 +4342,9 @@ export interface GitInfo {
   branch: string | null;
   originUrl: string | null;
 }
-/**
- * Ends the running turn and deletes the thread permanently. Its forks keep their history.
- */
 export interface ThreadDeleteParams {
   threadId: string;
 }
-/**
- * Ends the running turn, and removes a turn and everything after it.
- */
 export interface ThreadRevertParams {
   threadId: string;
   /**
@@ -4496,7 +4367,7 @@ export interface ThreadRevertResponse {
   itemsBackwardsCursor: string | null;
 }
 /**
- * Removes the last turns. Refused while a turn runs.
+ * Refused while a turn runs.
  */
 export interface ThreadRollbackParams {
   threadId: string;
@@ -4520,15 +4391,9 @@ export interface ThreadUnarchivedNotification {
 export interface ThreadDeletedNotification {
   threadId: string;
 }
-/**
- * Turns were removed. Clients that show the thread must read it again.
- */
 export interface ThreadRevertedNotification {
   threadId: string;
 }
-/**
- * Asks the model of a thread one question behind its history, without tools. The thread stays as it is.
- */
 export interface ThreadSampleParams {
   threadId: string;
   /**
@@ -4591,14 +4456,11 @@ export interface ThreadSampleResponse {
   outputTokens: number | null;
 }
 /**
- * Cancels a `thread/sample` of the same connection, which is then refused with `sample_cancelled`. Does nothing if it has ended.
+ * The sample is then refused with `sample_cancelled`.
  */
 export interface ThreadSampleCancelParams {
   requestId: RequestId;
 }
-/**
- * More output of a command, from stdout and stderr in the order in which it came.
- */
 export interface CommandExecutionOutputDeltaNotification {
   threadId: string;
   /**
@@ -4608,9 +4470,6 @@ export interface CommandExecutionOutputDeltaNotification {
   itemId: string;
   delta: string;
 }
-/**
- * The agent wrote to a running command.
- */
 export interface TerminalInteractionNotification {
   threadId: string;
   /**
@@ -4625,7 +4484,7 @@ export interface TerminalInteractionNotification {
   stdin: string;
 }
 /**
- * Runs a command of the user without a sandbox. It becomes part of the running turn; if none runs, of a new turn without a model request. The model reads the command and its output with its next request.
+ * A turn of its own has no model request. The model reads the command and its output with its next request.
  */
 export interface ThreadShellCommandParams {
   threadId: string;
@@ -4638,9 +4497,6 @@ export interface ThreadShellCommandParams {
    */
   timeoutMs?: number | null;
 }
-/**
- * Lists the thread's running commands whose tool call has already returned.
- */
 export interface ThreadBackgroundTerminalsListParams {
   threadId: string;
   cursor?: string | null;
@@ -4677,9 +4533,6 @@ export interface ThreadBackgroundTerminal {
    */
   rssKb: number | null;
 }
-/**
- * Kills one of the commands and everything that it started.
- */
 export interface ThreadBackgroundTerminalsTerminateParams {
   threadId: string;
   processId: string;
@@ -4690,28 +4543,19 @@ export interface ThreadBackgroundTerminalsTerminateResponse {
    */
   terminated: boolean;
 }
-/**
- * Kills all of the commands.
- */
 export interface ThreadBackgroundTerminalsCleanParams {
   threadId: string;
 }
 /**
- * Compacts a thread in a turn of its own, which begins at once, or after the running turn. The turn has a contextCompaction item. It cannot be steered; input of turn/start is answered in it after the compaction.
+ * The turn has a contextCompaction item. It cannot be steered; input of turn/start is answered in it after the compaction.
  */
 export interface ThreadCompactStartParams {
   threadId: string;
 }
-/**
- * A thread was compacted. The contextCompaction item of the turn says the same.
- */
 export interface ContextCompactedNotification {
   threadId: string;
   turnId: string;
 }
-/**
- * Reads a thread without loading it.
- */
 export interface ThreadReadParams {
   threadId: string;
   /**
@@ -4901,9 +4745,6 @@ export interface ThreadTurnsItemsListResponse {
   nextCursor: string | null;
   backwardsCursor: string | null;
 }
-/**
- * Names a thread, by its path or by its id. If both are given, the path counts.
- */
 export interface GetConversationSummaryParams {
   /**
    * The thread's `path`, or a rollout file, absolute or in the home folder.
@@ -5065,7 +4906,7 @@ export interface ThreadStartResponse {
   multiAgentMode: MultiAgentMode;
 }
 /**
- * Resumes the thread given by `history`, else by `path`, else by `threadId`. Absent settings stay as they were in the last turn.
+ * Absent settings stay as they were in the last turn.
  */
 export interface ThreadResumeParams {
   threadId: string;
@@ -5148,9 +4989,6 @@ export interface ThreadResumeResponse {
    */
   itemsBackwardsCursor: string | null;
 }
-/**
- * Creates a thread with the history of another one, complete or up to a turn.
- */
 export interface ThreadForkParams {
   threadId: string;
   /**
@@ -5209,9 +5047,6 @@ export interface ThreadForkParams {
    */
   persistExtendedHistory?: boolean | null;
 }
-/**
- * Adds items to the end of the model's history. Clients do not see them.
- */
 export interface ThreadInjectItemsParams {
   threadId: string;
   /**
@@ -5220,7 +5055,7 @@ export interface ThreadInjectItemsParams {
   items: unknown[];
 }
 /**
- * Changes a thread's metadata. Absent and null fields stay as they are. At least one field is required.
+ * Absent and null fields stay as they are.
  */
 export interface ThreadMetadataUpdateParams {
   threadId: string;
@@ -5247,7 +5082,7 @@ export interface ThreadMemoryModeSetParams {
   mode: ThreadMemoryMode;
 }
 /**
- * Changes a thread's settings from the next turn on, as if `turn/start` had set them. Absent settings stay as they are.
+ * Absent settings stay as they are.
  */
 export interface ThreadSettingsUpdateParams {
   threadId: string;
@@ -5350,9 +5185,6 @@ export interface ThreadStatusChangedNotification {
   threadId: string;
   status: ThreadStatus;
 }
-/**
- * The thread was unloaded from memory.
- */
 export interface ThreadClosedNotification {
   threadId: string;
 }
@@ -5365,9 +5197,6 @@ export interface ThreadTokenUsageUpdatedNotification {
   turnId: string;
   tokenUsage: ThreadTokenUsage;
 }
-/**
- * Asks the client that provides a tool to run it for the model.
- */
 export interface DynamicToolCallParams {
   threadId: string;
   turnId: string;
@@ -5437,7 +5266,7 @@ export interface ToolRequestUserInputAnswer {
   answers: string[];
 }
 /**
- * Starts a turn, or adds input to the running one. Settings apply to this turn and to later turns. outputSchema and serviceTierForTurn apply only to this turn.
+ * Settings apply to this turn and to later turns. outputSchema and serviceTierForTurn apply only to this turn.
  */
 export interface TurnStartParams {
   threadId: string;
@@ -5546,9 +5375,6 @@ export interface TurnToolOutput {
 export interface TurnStartResponse {
   turn: Turn;
 }
-/**
- * Adds input to the running turn.
- */
 export interface TurnSteerParams {
   threadId: string;
   /**
@@ -5580,9 +5406,6 @@ export interface TurnInterruptParams {
   threadId: string;
   turnId: string;
 }
-/**
- * Changes the settings of a running turn, from its next model request on. Later turns use the settings of the thread.
- */
 export interface TurnSettingsUpdateParams {
   threadId: string;
   turnId: string;
@@ -5603,16 +5426,10 @@ export interface TurnStartedNotification {
   threadId: string;
   turn: Turn;
 }
-/**
- * The turn has ended, for any reason. Sent exactly once for each turn.
- */
 export interface TurnCompletedNotification {
   threadId: string;
   turn: Turn;
 }
-/**
- * All changes by the turn's patches so far.
- */
 export interface TurnDiffUpdatedNotification {
   threadId: string;
   turnId: string;
@@ -5621,9 +5438,6 @@ export interface TurnDiffUpdatedNotification {
    */
   diff: string;
 }
-/**
- * The provider tells about its moderation of a response.
- */
 export interface TurnModerationMetadataNotification {
   threadId: string;
   turnId: string;
@@ -5642,9 +5456,6 @@ export interface TurnPlanStep {
   step: string;
   status: TurnPlanStepStatus;
 }
-/**
- * An error in a turn, such as a failed model request. If willRetry is true, the server repeats the request. Otherwise the turn fails.
- */
 export interface ErrorNotification {
   error: TurnError;
   willRetry: boolean;
@@ -5654,192 +5465,368 @@ export interface ErrorNotification {
 
 /** The requests that the server serves. */
 export interface ClientRequests {
+  /** Cancels a login that is under way. There is none: API keys are stored at once. */
   'account/login/cancel': { params: CancelLoginAccountParams; result: CancelLoginAccountResponse };
+  /** Stores an API key in auth.json of the home, for providers with `requires_openai_auth`. */
   'account/login/start': { params: LoginAccountParams; result: LoginAccountResponse };
+  /** Removes the stored API key. */
   'account/logout': { params: undefined; result: LogoutAccountResponse };
+  /** Returns the rate limits of the provider's last response. */
   'account/rateLimits/read': { params: undefined; result: GetAccountRateLimitsResponse };
+  /** Returns the account of the provider: an API key, or none. */
   'account/read': { params: GetAccountParams; result: GetAccountResponse };
+  /** Lists the accounts of a vendor. The list is always empty, because heddle has none. */
   'accountSession/list': { params: AccountSessionsListParams; result: AccountSessionsResponse };
+  /** Lists the installed apps. The list is always empty, because heddle has no apps. */
   'app/installed': { params: AppsInstalledParams; result: AppsInstalledResponse };
+  /** Lists apps. The list is always empty, because heddle has none. */
   'app/list': { params: AppsListParams; result: AppsListResponse };
+  /** Lists the modes that a thread can be in. */
   'collaborationMode/list': { params: undefined; result: CollaborationModeListResponse };
+  /** Runs a program outside of threads, in a sandbox. The response is sent when it has ended. */
   'command/exec': { params: CommandExecParams; result: CommandExecResponse };
+  /** Changes the size of the terminal of a running command. */
   'command/exec/resize': { params: CommandExecResizeParams; result: CommandExecResizeResponse };
+  /** Kills a command and everything that it started. The response to its `command/exec` follows. */
   'command/exec/terminate': { params: CommandExecTerminateParams; result: CommandExecTerminateResponse };
+  /** Writes to the stdin of a command that has `streamStdin` or `tty`, or closes it, or both. */
   'command/exec/write': { params: CommandExecWriteParams; result: CommandExecWriteResponse };
+  /** Makes several changes to config.toml together, or none of them. */
   'config/batchWrite': { params: ConfigBatchWriteParams; result: ConfigWriteResponse };
+  /** Reads the configuration of the MCP servers again, for the threads that are loaded. */
   'config/mcpServer/reload': { params: undefined; result: McpServerRefreshResponse };
+  /** Returns the settings that are in force, and where each of them comes from. */
   'config/read': { params: ConfigReadParams; result: ConfigReadResponse };
+  /** Changes one setting in config.toml. */
   'config/value/write': { params: ConfigValueWriteParams; result: ConfigWriteResponse };
+  /** Returns what the administrator's `requirements.toml` allows. */
   'configRequirements/read': { params: undefined; result: ConfigRequirementsReadResponse };
+  /** Returns whether an environment is ready. Only `local` is. */
   'environment/status': { params: EnvironmentStatusParams; result: EnvironmentStatusResponse };
+  /** Switches features on or off, until the server ends. */
   'experimentalFeature/enablement/set': { params: ExperimentalFeatureEnablementSetParams; result: ExperimentalFeatureEnablementSetResponse };
+  /** Lists the features that can be switched, and whether they are on. */
   'experimentalFeature/list': { params: ExperimentalFeatureListParams; result: ExperimentalFeatureListResponse };
+  /** Lists what can be imported from Claude Code. It only reads. */
   'externalAgentConfig/detect': { params: ExternalAgentConfigDetectParams; result: ExternalAgentConfigDetectResponse };
+  /** Imports settings, files and sessions from Claude Code. */
   'externalAgentConfig/import': { params: ExternalAgentConfigImportParams; result: ExternalAgentConfigImportResponse };
+  /** Returns the imports since the server started. */
   'externalAgentConfig/import/readHistories': { params: undefined; result: ExternalAgentConfigImportHistoriesReadResponse };
+  /** Writes a report to a file, as JSON without secrets. */
   'feedback/save': { params: FeedbackSaveParams; result: FeedbackSaveResponse };
+  /** Is always refused, because this server sends nothing to anybody. Use `feedback/save`. */
   'feedback/upload': { params: FeedbackUploadParams; result: FeedbackUploadResponse };
+  /** Copies a file, a folder or a symbolic link. */
   'fs/copy': { params: FsCopyParams; result: FsCopyResponse };
+  /** Creates a folder. */
   'fs/createDirectory': { params: FsCreateDirectoryParams; result: FsCreateDirectoryResponse };
+  /** Returns the kind of what is at a path, and its times. */
   'fs/getMetadata': { params: FsGetMetadataParams; result: FsGetMetadataResponse };
+  /** Lists the entries of a folder. */
   'fs/readDirectory': { params: FsReadDirectoryParams; result: FsReadDirectoryResponse };
+  /** Reads a regular file, as base64. It follows symbolic links. */
   'fs/readFile': { params: FsReadFileParams; result: FsReadFileResponse };
+  /** Removes a file, a folder or a symbolic link, but not the target of a link. */
   'fs/remove': { params: FsRemoveParams; result: FsRemoveResponse };
+  /** Ends a watch. It succeeds even if there is no such watch. */
   'fs/unwatch': { params: FsUnwatchParams; result: FsUnwatchResponse };
+  /** Watches a file, or a folder and its direct entries. */
   'fs/watch': { params: FsWatchParams; result: FsWatchResponse };
+  /** Creates a file, or replaces its content atomically. It follows symbolic links and keeps the mode of the file. */
   'fs/writeFile': { params: FsWriteFileParams; result: FsWriteFileResponse };
+  /** Searches once for files and folders by a few letters of their paths. */
   'fuzzyFileSearch': { params: FuzzyFileSearchParams; result: FuzzyFileSearchResponse };
+  /** Begins a search session, which lists the files once. */
   'fuzzyFileSearch/sessionStart': { params: FuzzyFileSearchSessionStartParams; result: FuzzyFileSearchSessionStartResponse };
+  /** Ends a search session. */
   'fuzzyFileSearch/sessionStop': { params: FuzzyFileSearchSessionStopParams; result: FuzzyFileSearchSessionStopResponse };
+  /** Searches for this query in place of the last one. */
   'fuzzyFileSearch/sessionUpdate': { params: FuzzyFileSearchSessionUpdateParams; result: FuzzyFileSearchSessionUpdateResponse };
+  /** Returns how the provider is authorized. It is an older form of `account/read`. */
   'getAuthStatus': { params: GetAuthStatusParams; result: GetAuthStatusResponse };
+  /** Returns the facts of a thread, by its path or by its id, without loading it. If both are given, the path counts. */
   'getConversationSummary': { params: GetConversationSummaryParams; result: GetConversationSummaryResponse };
+  /** Compares a working tree, with its untracked files, with the nearest commit that a remote is known to have. */
   'gitDiffToRemote': { params: GitDiffToRemoteParams; result: GitDiffToRemoteResponse };
+  /** Lists the hooks of folders, or of a thread, and whether the user trusts them. */
   'hooks/list': { params: HooksListParams; result: HooksListResponse };
+  /** Makes the handshake: the client and the server introduce themselves. */
   'initialize': { params: InitializeParams; result: InitializeResponse };
+  /** Begins a login to an MCP server that is reached by HTTP. The user logs in at `authorizationUrl`. */
   'mcpServer/oauth/login': { params: McpServerOauthLoginParams; result: McpServerOauthLoginResponse };
+  /** Removes the stored login to an MCP server. */
   'mcpServer/oauth/logout': { params: McpServerOauthLogoutParams; result: McpServerOauthLogoutResponse };
+  /** Reads a resource of an MCP server. */
   'mcpServer/resource/read': { params: McpResourceReadParams; result: McpResourceReadResponse };
+  /** Calls a tool of an MCP server for the client. It is no part of a turn, and needs no approval. */
   'mcpServer/tool/call': { params: McpServerToolCallParams; result: McpServerToolCallResponse };
+  /** Lists the configured MCP servers, with their tools. A server that does not run is started, and ends again after a moment. */
   'mcpServerStatus/list': { params: ListMcpServerStatusParams; result: ListMcpServerStatusResponse };
+  /** Returns how far memories are made. heddle makes none. */
   'memory/status': { params: MemoryStatusParams; result: MemoryStatusResponse };
+  /** Lists the models that the client can offer to its user. */
   'model/list': { params: ModelListParams; result: ModelListResponse };
+  /** Returns the tools that the provider of a new thread runs itself. */
   'modelProvider/capabilities/read': { params: ModelProviderCapabilitiesReadParams; result: ModelProviderCapabilitiesReadResponse };
+  /** Creates or changes a model provider in config.toml. */
   'modelProvider/config/write': { params: ModelProviderConfigWriteParams; result: ModelProviderConfigWriteResponse };
+  /** Lists the model providers, with the one of new threads. */
   'modelProvider/list': { params: ModelProviderListParams; result: ModelProviderListResponse };
+  /** Lists the permission profiles, and whether the server can enforce them. */
   'permissionProfile/list': { params: PermissionProfileListParams; result: PermissionProfileListResponse };
+  /** Lists the installed plugins. The list is always empty, because heddle has no plugins. */
   'plugin/installed': { params: PluginInstalledParams; result: PluginInstalledResponse };
+  /** Lists plugins. The list is always empty, because heddle has none. */
   'plugin/list': { params: PluginListParams; result: PluginListResponse };
+  /** Searches for plugins. It finds nothing, because heddle has none. */
   'plugin/search': { params: PluginSearchParams; result: PluginSearchResponse };
+  /** Lists the plugins that the user shares. The list is always empty, because heddle has no plugins. */
   'plugin/share/list': { params: PluginShareListParams; result: PluginShareListResponse };
+  /** Kills a process and everything that it started. */
   'process/kill': { params: ProcessKillParams; result: ProcessKillResponse };
+  /** Changes the size of the terminal of a running process. */
   'process/resizePty': { params: ProcessResizePtyParams; result: ProcessResizePtyResponse };
+  /** Starts a program outside of threads and without a sandbox. The response is sent as soon as it runs. */
   'process/spawn': { params: ProcessSpawnParams; result: ProcessSpawnResponse };
+  /** Writes to the stdin of a process that has `streamStdin` or `tty`, or closes it, or both. */
   'process/writeStdin': { params: ProcessWriteStdinParams; result: ProcessWriteStdinResponse };
+  /** Lists the clients that control the server from elsewhere. The list is always empty, because heddle has no remote control. */
   'remoteControl/client/list': { params: RemoteControlClientsListParams; result: RemoteControlClientsListResponse };
+  /** Returns the state of remote control, which is always `disabled`. */
   'remoteControl/status/read': { params: undefined; result: RemoteControlStatusReadResponse };
+  /** Starts a review of changes to code. A turn that runs in the thread is interrupted. */
   'review/start': { params: ReviewStartParams; result: ReviewStartResponse };
+  /** Returns the server's use of resources and its load. */
   'server/diagnostics': { params: ServerDiagnosticsParams; result: ServerDiagnosticsResponse };
+  /** Switches a skill on or off, in `[[skills.config]]` of config.toml. */
   'skills/config/write': { params: SkillsConfigWriteParams; result: SkillsConfigWriteResponse };
+  /** Replaces the further folders in which skills are looked for, until the server ends. */
   'skills/extraRoots/set': { params: SkillsExtraRootsSetParams; result: SkillsExtraRootsSetResponse };
+  /** Lists the skills of folders, and the files that cannot be used. */
   'skills/list': { params: SkillsListParams; result: SkillsListResponse };
+  /** Overrules a denial of the guardian: the next attempt at exactly this action passes. */
   'thread/approveGuardianDeniedAction': { params: ThreadApproveGuardianDeniedActionParams; result: ThreadApproveGuardianDeniedActionResponse };
+  /** Ends the running turn, unloads the thread and archives it, with the threads of its sub-agents. */
   'thread/archive': { params: ThreadArchiveParams; result: ThreadArchiveResponse };
+  /** Kills all of the thread's commands in the background. */
   'thread/backgroundTerminals/clean': { params: ThreadBackgroundTerminalsCleanParams; result: ThreadBackgroundTerminalsCleanResponse };
+  /** Lists the thread's running commands whose tool call has already returned. */
   'thread/backgroundTerminals/list': { params: ThreadBackgroundTerminalsListParams; result: ThreadBackgroundTerminalsListResponse };
+  /** Kills one command in the background, and everything that it started. */
   'thread/backgroundTerminals/terminate': { params: ThreadBackgroundTerminalsTerminateParams; result: ThreadBackgroundTerminalsTerminateResponse };
+  /** Compacts a thread in a turn of its own, which begins at once, or after the running turn. */
   'thread/compact/start': { params: ThreadCompactStartParams; result: ThreadCompactStartResponse };
+  /** Takes one from the number of questions that clients ask their users by themselves: of this client, if it has any, else of another. */
   'thread/decrement_elicitation': { params: ThreadDecrementElicitationParams; result: ThreadDecrementElicitationResponse };
+  /** Ends the running turn and deletes the thread for ever. Its forks keep their history. */
   'thread/delete': { params: ThreadDeleteParams; result: ThreadDeleteResponse };
+  /** Creates a thread with the history of another one, complete or up to a turn, and loads it. */
   'thread/fork': { params: ThreadForkParams; result: ThreadForkResponse };
+  /** Removes the goal of a thread. */
   'thread/goal/clear': { params: ThreadGoalClearParams; result: ThreadGoalClearResponse };
+  /** Returns the goal of a thread. */
   'thread/goal/get': { params: ThreadGoalGetParams; result: ThreadGoalGetResponse };
+  /** Creates a goal, which requires an objective, or changes the existing one. */
   'thread/goal/set': { params: ThreadGoalSetParams; result: ThreadGoalSetResponse };
+  /** Returns the last review of the thread that has ended. */
   'thread/guardianReview': { params: ThreadGuardianReviewParams; result: ThreadGuardianReviewResponse };
+  /** Adds one to the number of questions that a client asks its user by itself. While there are any, no deadline of a question passes. */
   'thread/increment_elicitation': { params: ThreadIncrementElicitationParams; result: ThreadIncrementElicitationResponse };
+  /** Adds items to the end of the model's history. Clients do not see them. */
   'thread/inject_items': { params: ThreadInjectItemsParams; result: ThreadInjectItemsResponse };
+  /** Returns the items of a thread, or of one turn, in pages. The oldest come first. */
   'thread/items/list': { params: ThreadItemsListParams; result: ThreadItemsListResponse };
+  /** Returns items of a turn by their ids. */
   'thread/items/read': { params: ThreadItemsReadParams; result: ThreadItemsReadResponse };
+  /** Lists stored threads, in pages. The newest come first. */
   'thread/list': { params: ThreadListParams; result: ThreadListResponse };
+  /** Lists the ids of the threads that this server has loaded. */
   'thread/loaded/list': { params: ThreadLoadedListParams; result: ThreadLoadedListResponse };
+  /** Sets whether a thread may be used for memories. */
   'thread/memoryMode/set': { params: ThreadMemoryModeSetParams; result: ThreadMemoryModeSetResponse };
+  /** Changes a thread's metadata. At least one field is required. */
   'thread/metadata/update': { params: ThreadMetadataUpdateParams; result: ThreadMetadataUpdateResponse };
+  /** Gives a thread a name. */
   'thread/name/set': { params: ThreadSetNameParams; result: ThreadSetNameResponse };
+  /** Gives the thread's model a plan that the user has approved. */
   'thread/prepareApprovedPlan': { params: ThreadPrepareApprovedPlanParams; result: ThreadPrepareApprovedPlanResponse };
+  /** Reads a thread without loading it. */
   'thread/read': { params: ThreadReadParams; result: ThreadReadResponse };
+  /** Lists voices. The list is always empty, because heddle has none. */
   'thread/realtime/listVoices': { params: ThreadRealtimeListVoicesParams; result: ThreadRealtimeListVoicesResponse };
+  /** Loads a thread, given by `history`, else by `path`, else by `threadId`, and makes the client follow it. */
   'thread/resume': { params: ThreadResumeParams; result: ThreadResumeResponse };
+  /** Ends the running turn, and removes a turn and everything after it. */
   'thread/revert': { params: ThreadRevertParams; result: ThreadRevertResponse };
+  /** Removes the last turns. */
   'thread/rollback': { params: ThreadRollbackParams; result: ThreadRollbackResponse };
+  /** Asks the model of a thread one question after its history, without tools. The thread stays as it is. */
   'thread/sample': { params: ThreadSampleParams; result: ThreadSampleResponse };
+  /** Cancels a `thread/sample` of the same connection. It does nothing if that has ended. */
   'thread/sample/cancel': { params: ThreadSampleCancelParams; result: ThreadSampleCancelResponse };
+  /** Changes a thread's settings from the next turn on, as if `turn/start` had set them. */
   'thread/settings/update': { params: ThreadSettingsUpdateParams; result: ThreadSettingsUpdateResponse };
+  /** Runs a command of the user without a sandbox. It becomes part of the running turn, or a turn of its own. */
   'thread/shellCommand': { params: ThreadShellCommandParams; result: ThreadShellCommandResponse };
+  /** Creates a thread, loads it, and makes the client follow it. */
   'thread/start': { params: ThreadStartParams; result: ThreadStartResponse };
+  /** Returns the items of a turn in pages. It is an older form of `thread/items/list`. */
   'thread/turns/items/list': { params: ThreadTurnsItemsListParams; result: ThreadTurnsItemsListResponse };
+  /** Returns the turns of a thread in pages. The newest come first. */
   'thread/turns/list': { params: ThreadTurnsListParams; result: ThreadTurnsListResponse };
+  /** Makes an archived thread usable again, without loading it. */
   'thread/unarchive': { params: ThreadUnarchiveParams; result: ThreadUnarchiveResponse };
+  /** Ends the notifications of a thread for this client. */
   'thread/unsubscribe': { params: ThreadUnsubscribeParams; result: ThreadUnsubscribeResponse };
+  /** Ends the running turn as `interrupted`. The response comes first. */
   'turn/interrupt': { params: TurnInterruptParams; result: TurnInterruptResponse };
+  /** Changes the settings of a running turn, from its next model request on. Later turns use the settings of the thread. */
   'turn/settings/update': { params: TurnSettingsUpdateParams; result: TurnSettingsUpdateResponse };
+  /** Starts a turn, or adds input to the running one. */
   'turn/start': { params: TurnStartParams; result: TurnStartResponse };
+  /** Adds input to the running turn. */
   'turn/steer': { params: TurnSteerParams; result: TurnSteerResponse };
 }
 
 /** The requests that the server sends. */
 export interface ServerRequests {
+  /** Asks whether a command may run, whether input may be written to a running command, or whether a command may reach a host. */
   'item/commandExecution/requestApproval': { params: CommandExecutionRequestApprovalParams; result: CommandExecutionRequestApprovalResponse };
+  /** Asks whether a patch may change files. */
   'item/fileChange/requestApproval': { params: FileChangeRequestApprovalParams; result: FileChangeRequestApprovalResponse };
+  /** Asks whether later commands may get permissions in addition to those of their sandbox. */
   'item/permissions/requestApproval': { params: PermissionsRequestApprovalParams; result: PermissionsRequestApprovalResponse };
+  /** Asks the client that provides a tool to run it for the model. */
   'item/tool/call': { params: DynamicToolCallParams; result: DynamicToolCallResponse };
+  /** Asks the user one to three questions of the model. */
   'item/tool/requestUserInput': { params: ToolRequestUserInputParams; result: ToolRequestUserInputResponse };
+  /** Asks the user a question of an MCP server, or asks for approval of a call of its tool. */
   'mcpServer/elicitation/request': { params: McpServerElicitationRequestParams; result: McpServerElicitationRequestResponse };
 }
 
 /** The notifications that the server sends, by their params. */
 export interface ServerNotifications {
+  /** A login has ended, successfully or not. */
   'account/login/completed': AccountLoginCompletedNotification;
+  /** A response of a provider had other rate limits than the one before. */
   'account/rateLimits/updated': AccountRateLimitsUpdatedNotification;
+  /** The account has changed: a key was stored or removed. */
   'account/updated': AccountUpdatedNotification;
+  /** Until the turn ends, the guardian reviews every command, all input for commands and every patch, because a client has demanded it. */
   'autoApprovalReview/strictReviewRequired': StrictReviewRequiredNotification;
+  /** Output of a running command. It is sent before the response to its `command/exec`. */
   'command/exec/outputDelta': CommandExecOutputDeltaNotification;
+  /** A problem in the configuration. Everything that does not depend on it still works. */
   'configWarning': ConfigWarningNotification;
+  /** The configuration uses something that has a newer form. */
   'deprecationNotice': DeprecationNoticeNotification;
+  /** An error in a turn, such as a failed model request. If `willRetry` is true, the server repeats the request. Otherwise the turn fails. */
   'error': ErrorNotification;
+  /** The import is done. It has the results of all items, by their type. */
   'externalAgentConfig/import/completed': ExternalAgentConfigImportCompletedNotification;
+  /** One item of the import is done. */
   'externalAgentConfig/import/progress': ExternalAgentConfigImportProgressNotification;
+  /** A watched file or folder has changed. Only the connection that watches gets it. */
   'fs/changed': FsChangedNotification;
+  /** The matches of the last query that were sent are complete. */
   'fuzzyFileSearch/sessionCompleted': FuzzyFileSearchSessionCompletedNotification;
+  /** The matches of the last query. It is sent again while files are still being listed. */
   'fuzzyFileSearch/sessionUpdated': FuzzyFileSearchSessionUpdatedNotification;
+  /** A text for the user about a review: its result, its failure, or that the turn is interrupted after several denials. */
   'guardianWarning': GuardianWarningNotification;
+  /** A hook has run. */
   'hook/completed': HookCompletedNotification;
+  /** A hook begins to run. */
   'hook/started': HookStartedNotification;
+  /** More text of a message of the agent. */
   'item/agentMessage/delta': AgentMessageDeltaNotification;
+  /** A review by the guardian has ended. */
   'item/autoApprovalReview/completed': ItemGuardianApprovalReviewCompletedNotification;
+  /** The guardian begins to review an action. */
   'item/autoApprovalReview/started': ItemGuardianApprovalReviewStartedNotification;
+  /** More output of a command, from stdout and stderr in the order in which it came. */
   'item/commandExecution/outputDelta': CommandExecutionOutputDeltaNotification;
+  /** The agent wrote to a running command. */
   'item/commandExecution/terminalInteraction': TerminalInteractionNotification;
+  /** An item is complete. It was stored before this notification was sent. */
   'item/completed': ItemCompletedNotification;
+  /** The output of applying a patch. */
   'item/fileChange/outputDelta': FileChangeOutputDeltaNotification;
+  /** The part of a patch that the model has written so far. */
   'item/fileChange/patchUpdated': FileChangePatchUpdatedNotification;
+  /** An MCP server reports the progress of a call. */
   'item/mcpToolCall/progress': McpToolCallProgressNotification;
+  /** More text of a plan. The completed item has the text that counts. */
   'item/plan/delta': PlanDeltaNotification;
+  /** A new paragraph of the summary of reasoning begins. */
   'item/reasoning/summaryPartAdded': ReasoningSummaryPartAddedNotification;
+  /** More text of the summary of reasoning. */
   'item/reasoning/summaryTextDelta': ReasoningSummaryTextDeltaNotification;
+  /** More text of the reasoning itself. */
   'item/reasoning/textDelta': ReasoningTextDeltaNotification;
+  /** An item begins. */
   'item/started': ItemStartedNotification;
+  /** A login to an MCP server has ended, successfully or not. */
   'mcpServer/oauthLogin/completed': McpServerOauthLoginCompletedNotification;
+  /** An MCP server of a thread starts, is ready, has failed, or has ended. */
   'mcpServer/startupStatus/updated': McpServerStatusUpdatedNotification;
+  /** Another model answers than the one that was asked, for the rest of the turn. */
   'model/rerouted': ModelReroutedNotification;
+  /** A process has ended. It is the last notification about the process, and its handle can be used again. */
   'process/exited': ProcessExitedNotification;
+  /** Output of a running process. It is sent after the response to `process/spawn` and before `process/exited`. */
   'process/outputDelta': ProcessOutputDeltaNotification;
+  /** A response of the model is complete. Its items came before. Only clients that asked for raw events get it. */
   'rawResponse/completed': RawResponseCompletedNotification;
+  /** The model reads this item from its next request on, or has written it. Only clients that asked for raw events get it. */
   'rawResponseItem/completed': RawResponseItemCompletedNotification;
+  /** A request of the server needs no response any more: a client has answered it, or its turn has ended. */
   'serverRequest/resolved': ServerRequestResolvedNotification;
+  /** The skills that were listed may have changed: list them again. */
   'skills/changed': SkillsChangedNotification;
+  /** A thread was archived. */
   'thread/archived': ThreadArchivedNotification;
+  /** A thread was unloaded from memory. */
   'thread/closed': ThreadClosedNotification;
+  /** A thread was compacted. The contextCompaction item of the turn says the same. */
   'thread/compacted': ContextCompactedNotification;
+  /** A thread was deleted. */
   'thread/deleted': ThreadDeletedNotification;
+  /** The thread has no goal any more. It is also sent when a thread without a goal is resumed. */
   'thread/goal/cleared': ThreadGoalClearedNotification;
+  /** The goal of a thread was set or has changed: its status, or what it has used. */
   'thread/goal/updated': ThreadGoalUpdatedNotification;
+  /** A thread got another name. */
   'thread/name/updated': ThreadNameUpdatedNotification;
+  /** Turns were removed. Clients that show the thread must read it again. */
   'thread/reverted': ThreadRevertedNotification;
+  /** The settings of a thread for its next turns have changed. */
   'thread/settings/updated': ThreadSettingsUpdatedNotification;
+  /** A new thread is loaded. */
   'thread/started': ThreadStartedNotification;
+  /** The status of a thread has changed, or what it waits for. */
   'thread/status/changed': ThreadStatusChangedNotification;
+  /** The tokens that a thread has used, after each response of the model. */
   'thread/tokenUsage/updated': ThreadTokenUsageUpdatedNotification;
+  /** A thread is not archived any more. */
   'thread/unarchived': ThreadUnarchivedNotification;
+  /** The turn has ended, for any reason. It is sent exactly once for each turn. */
   'turn/completed': TurnCompletedNotification;
+  /** All changes of the turn's patches so far. */
   'turn/diff/updated': TurnDiffUpdatedNotification;
+  /** The provider reports its moderation of a response. */
   'turn/moderationMetadata': TurnModerationMetadataNotification;
+  /** The agent has changed the list of its steps (`update_plan`). */
   'turn/plan/updated': TurnPlanUpdatedNotification;
+  /** A turn begins to run. */
   'turn/started': TurnStartedNotification;
+  /** A text for the user about something that did not work as it should. */
   'warning': WarningNotification;
 }
 
 /** The notifications that the server knows, by their params. */
 export interface ClientNotifications {
+  /** Ends the handshake. The server does not wait for it. */
   'initialized': undefined;
 }

@@ -61,7 +61,7 @@ describe('generate-json-schema', () => {
         reference ? `${method === 'initialize' ? 'v1' : 'v2'}/${definitionName(reference)}.json` : [],
       );
     });
-    const notifications = Object.values(methods.serverNotifications).map((reference) => `v2/${definitionName(reference)}.json`);
+    const notifications = Object.values(methods.serverNotifications).map(({ params }) => `v2/${definitionName(params)}.json`);
     const asked = Object.values(methods.serverRequests).flatMap(({ params, result }) =>
       [params, result].map((name) => `${definitionName(name)}.json`),
     );

@@ -74,6 +74,7 @@ describe('the OpenRPC document', () => {
     const description = 'At most 1,000 characters, without surrounding whitespace, which is removed.';
     expect(methodNamed('thread/name/set')).toEqual({
       name: 'thread/name/set',
+      description: 'Gives a thread a name.',
       paramStructure: 'by-name',
       params: [
         { name: 'threadId', required: true, schema: { type: 'string' } },
@@ -82,7 +83,12 @@ describe('the OpenRPC document', () => {
       result: { name: 'ThreadSetNameResponse', required: true, schema: { $ref: '#/components/schemas/ThreadSetNameResponse' } },
       'x-params': { $ref: '#/components/schemas/ThreadSetNameParams' },
     });
-    expect(methodNamed('initialized')).toEqual({ name: 'initialized', paramStructure: 'by-name', params: [] });
+    expect(methodNamed('initialized')).toEqual({
+      name: 'initialized',
+      description: 'Ends the handshake. The server does not wait for it.',
+      paramStructure: 'by-name',
+      params: [],
+    });
     expect(methodNamed('server/diagnostics')).toMatchObject({ 'x-experimental': true });
   });
 
