@@ -4,7 +4,12 @@ import { dirname, join } from 'node:path';
 export const ROOT = dirname(dirname(import.meta.dirname));
 
 /** The pages that users read, as paths from the root. */
-export const PAGES = ['README.md', ...readdirSync(join(ROOT, 'docs')).map((name) => `docs/${name}`)].sort();
+export const PAGES = [
+  'README.md',
+  ...readdirSync(join(ROOT, 'docs'))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+].sort();
 
 /** A fenced block of a page. */
 export interface Block {
