@@ -155,7 +155,8 @@ export class Editor {
         this.#screen.says('plans', params.plan.map(planLine).join('\n'));
         break;
       case 'error':
-        this.#screen.says('error', `${params.error.message}${params.willRetry ? ' (The request is repeated.)' : ''}`);
+        // Any other error ends the demo, which then shows it.
+        if (params.willRetry) this.#screen.says('error', `${params.error.message} (The request is repeated.)`);
         break;
       case 'turn/completed':
         this.#showEnd(params.turn);

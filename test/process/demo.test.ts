@@ -108,12 +108,10 @@ describe('with --model', () => {
       if (path?.endsWith('/models')) response.end('{"data":[{"id":"m"}]}');
       else response.writeHead(400).end('{"error":{"message":"No."}}');
     });
-    const { status, stderr, left } = await demoWith(url);
-    expect({ status, stderr, left }).toEqual({
-      status: 1,
-      stderr: expect.stringMatching(/^\nThe demo failed: the turn ended failed: .*No\./),
-      left: [],
-    });
+    const { status, stdout, stderr, left } = await demoWith(url);
+    const problem = /^\nThe demo failed: the turn ended failed: .*No\..*\n$/;
+    expect({ status, stderr, left }).toEqual({ status: 1, stderr: expect.stringMatching(problem), left: [] });
+    expect(stdout, 'there is one error').not.toContain('error');
     expect(asked.filter((line) => line !== 'connection')).toEqual(['GET /v1/models', 'POST /v1/responses']);
   });
 
