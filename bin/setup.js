@@ -1,20 +1,25 @@
-// Sets up a fresh clone: installs missing system packages and npm packages, and builds. It only needs Node. If nothing is
-// missing, it prints nothing and ends after a few milliseconds.
-const { spawnSync } = require('node:child_process');
+// Sets up a fresh clone: installs missing system packages and npm packages, and builds. It only needs Node. It says what it does and for
+// how long. If nothing is missing, it prints nothing and ends after a few milliseconds.
 const { createHash } = require('node:crypto');
-const { accessSync, constants, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } = require('node:fs');
-const { delimiter, dirname, join } = require('node:path');
+const { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } = require('node:fs');
+const { constants } = require('node:os');
+const { join } = require('node:path');
+const { setTimeout: sleep } = require('node:timers/promises');
+const { bringNativePackage, nativePackageLoads } = require('./setup/native-package.js');
+const { npm } = require('./setup/npm.js');
+const { AGAIN, fail, say } = require('./setup/report.js');
+const { killCommands, showProgress } = require('./setup/run-step.js');
+const { aptInstall, installLine, installSystemPackages, missing } = require('./setup/system-packages.js');
 
 const root = join(__dirname, '..');
-const isWindows = process.platform === 'win32';
 const NODE_MIN = [20, 19];
 const LOCK_POLL_MS = 200;
-/** The Debian package of each command. */
-const PACKAGES = { git: 'git', bwrap: 'bubblewrap', python3: 'python3', make: 'make', 'g++': 'g++' };
+const PACKAGES_MS_MAX = 30 * 60_000;
+const NPM_ADVICE =
+  'Correct the cause (if the registry cannot be reached: your network; registry and https-proxy in npm config list; NODE_EXTRA_CA_CERTS)';
 const COMMANDS = ['git'];
 /** The server runs commands in it. Without it, the server refuses commands that need a sandbox. */
 const SANDBOX_COMMANDS = process.platform === 'linux' ? ['bwrap'] : [];
-const COMPILER_COMMANDS = ['python3', 'make', 'g++'];
 const BUILD_INPUTS = ['bin', 'package.json', 'package-lock.json', 'tsconfig.json', 'src', 'schema/bundle.ts'];
 
 const lockFile = join(root, '.setup.lock');
@@ -22,56 +27,21 @@ const sandboxStamp = join(root, 'node_modules', '.heddle-sandbox');
 const packagesStamp = join(root, 'node_modules', '.heddle-setup');
 const buildStamp = join(root, 'dist', '.heddle-setup');
 
-function setup() {
+async function setup() {
   requireNode();
   if (missing(COMMANDS).length === 0 && sandboxIsReady() && packagesAreReady() && buildIsReady()) return;
-  alone(async () => {
-    installSystemPackages(missing(COMMANDS));
-    if (!packagesAreReady()) installPackages();
-    if (!sandboxIsReady()) bringSandbox();
-    if (!buildIsReady()) await build();
-  });
+  await takeLock();
+  await installSystemPackages(missing(COMMANDS));
+  if (!packagesAreReady()) await installPackages();
+  if (!sandboxIsReady()) await bringSandbox();
+  if (!buildIsReady()) await build();
 }
 
 function requireNode() {
   const [major, minor] = process.versions.node.split('.').map(Number);
   if (major > NODE_MIN[0] || (major === NODE_MIN[0] && minor >= NODE_MIN[1])) return;
-  fail(`Node ${NODE_MIN.join('.')} or later is needed; this is ${process.versions.node}`);
-}
-
-function missing(commands) {
-  const folders = (process.env.PATH || '').split(delimiter);
-  const found = (command) => folders.some((folder) => folder !== '' && canRun(join(folder, isWindows ? `${command}.exe` : command)));
-  return commands.filter((command) => !found(command));
-}
-
-function canRun(file) {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function installSystemPackages(commands) {
-  if (commands.length === 0) return;
-  const names = commands.map((command) => PACKAGES[command]);
-  if (!existsSync('/etc/debian_version'))
-    fail(`missing on this system: ${names.join(' ')}; install these packages and run the setup again`);
-  if (process.getuid() !== 0) fail(`system packages are missing; run: sudo ${aptLine(names)}`);
-  if (!aptInstall(names)) fail(`apt-get could not install ${names.join(' ')}`);
-}
-
-function aptLine(names) {
-  return `apt-get update && sudo apt-get install -y --no-install-recommends ${names.join(' ')}`;
-}
-
-function aptInstall(names) {
-  say(`installing ${names.join(' ')} with apt-get`);
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  return (
-    run('apt-get', ['update', '-qq'], { env }) && run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...names], { env })
+  fail(
+    `Node ${NODE_MIN.join('.')} or later is needed; this is ${process.versions.node}. Install a newer one (https://nodejs.org), ${AGAIN}`,
   );
 }
 
@@ -81,17 +51,11 @@ function sandboxIsReady() {
 }
 
 /** Everything else works without a sandbox, so a failure does not end the setup. */
-function bringSandbox() {
-  const isDebian = existsSync('/etc/debian_version');
-  if (isDebian && process.getuid() === 0 && aptInstall(['bubblewrap'])) return;
-  say(`sandboxed commands are refused until bubblewrap is installed; run: sudo ${isDebian ? aptLine(['bubblewrap']) : foreignLine()}`);
+async function bringSandbox() {
+  const problem = await aptInstall('bubblewrap');
+  if (problem === null) return;
+  say(`${problem}. heddle refuses sandboxed commands until it is installed; run: ${installLine('bubblewrap')}`);
   writeFileSync(sandboxStamp, '');
-}
-
-function foreignLine() {
-  const lines = { dnf: 'dnf install -y bubblewrap', pacman: 'pacman -S --noconfirm bubblewrap', apk: 'apk add bubblewrap' };
-  const manager = Object.keys(lines).find((command) => missing([command]).length === 0);
-  return lines[manager] || 'YOUR-PACKAGE-MANAGER install bubblewrap';
 }
 
 /** Identifies the lockfile, and the kind of Node that better-sqlite3 is compiled for. */
@@ -104,51 +68,26 @@ function packagesAreReady() {
   return read(packagesStamp) === packagesKey();
 }
 
-function installPackages() {
+async function installPackages() {
   if (!packagesMatchLock()) {
-    say('installing the npm packages');
     rmSync(packagesStamp, { force: true });
     // Only the install script of better-sqlite3 is needed. It runs below.
-    if (!npm(['ci', '--ignore-scripts', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'])) fail('npm ci failed');
+    const args = ['ci', '--ignore-scripts', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
+    const { succeeded, problem, output } = await showProgress('installing the npm packages', () => npm(args, { msMax: PACKAGES_MS_MAX }));
+    if (!succeeded) fail(`the npm packages could not be installed: ${problem}. ${NPM_ADVICE}, ${AGAIN}`, output);
   }
-  if (!nativePackageLoads()) compileNativePackage();
+  if (!nativePackageLoads()) await bringNativePackage();
   writeFileSync(packagesStamp, packagesKey());
 }
 
 /** Whether node_modules has the packages of the lockfile, according to npm's own record in node_modules. */
 function packagesMatchLock() {
-  const text = read(join(root, 'node_modules', '.package-lock.json'));
-  if (text === null) return false;
-  const installed = JSON.parse(text).packages;
+  const installed = parsed(read(join(root, 'node_modules', '.package-lock.json')))?.packages;
+  if (installed === undefined) return false;
   const { '': _project, ...wanted } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages;
   return Object.entries(wanted).every(([path, { version, optional }]) =>
     path in installed ? installed[path].version === version : optional === true,
   );
-}
-
-function nativePackageLoads() {
-  return spawnSync(process.execPath, ['-e', "new (require('better-sqlite3'))(':memory:')"], { cwd: root }).status === 0;
-}
-
-function compileNativePackage() {
-  say(`installing better-sqlite3 for Node ${process.versions.node} (two minutes if it must be compiled)`);
-  const rebuild = (stdio) => npm(['rebuild', 'better-sqlite3', '--loglevel=error'], stdio);
-  const tools = missing(COMPILER_COMMANDS);
-  if (tools.length === 0) rebuild(['ignore', 2, 2]);
-  else if (!rebuild('ignore')) {
-    installSystemPackages(tools);
-    rebuild(['ignore', 2, 2]);
-  }
-  if (!nativePackageLoads()) fail('better-sqlite3 could not be installed');
-}
-
-/** On Windows npm is a script, which only a shell can run. */
-function npm(args, stdio) {
-  const bin = dirname(process.execPath);
-  const env = { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH}` };
-  // With the headers of this Node, if it has them, the compiler need not download any.
-  if (existsSync(join(bin, '..', 'include', 'node', 'node_version.h'))) env.npm_config_nodedir = join(bin, '..');
-  return run('npm', args, { env, stdio, shell: isWindows });
 }
 
 /** Identifies the sources and V8, since the build contains code that this V8 has compiled. */
@@ -171,33 +110,34 @@ function buildIsReady() {
 }
 
 async function build() {
-  say('building dist/heddle.cjs');
   const key = buildKey();
   try {
     const builder = require('./build.js');
-    await builder.build();
+    await showProgress('building dist/heddle.cjs', () => builder.build());
     builder.replaceFile(buildStamp, key);
   } catch (error) {
-    fail(`the build failed: ${error.message.split('\n')[0]}`);
+    fail(`the build failed: ${error.message.split('\n')[0]}. If you have not changed the sources, look at git status`);
   }
 }
 
-/** Runs `work` while no other setup runs in this folder. Ignores a lock whose process has ended. */
-function alone(work) {
-  for (let waits = 0; !takeLock(); waits += 1) {
-    if (waits === 1) say(`waiting for another setup in this folder to end (if there is none, remove ${lockFile})`);
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOCK_POLL_MS);
+/** Waits until no other setup runs in this folder. Ignores a lock whose process has ended. */
+async function takeLock() {
+  // The first attempt may only have removed the lock of a process that has ended.
+  if (!lockIsFree() && !lockIsFree()) {
+    await showProgress(`waiting for another setup in this folder to end (if there is none, remove ${lockFile})`, async () => {
+      while (!lockIsFree()) await sleep(LOCK_POLL_MS);
+    });
   }
   process.on('exit', () => rmSync(lockFile, { force: true }));
-  work();
 }
 
-function takeLock() {
+/** Takes the lock if it is free. */
+function lockIsFree() {
   try {
     writeFileSync(lockFile, String(process.pid), { flag: 'wx' });
     return true;
   } catch (error) {
-    if (error.code !== 'EEXIST') fail(error.message);
+    if (error.code !== 'EEXIST') fail(`${error.message}. This user must be able to write in the folder of the clone`);
     if (!isAlive(Number(read(lockFile)))) rmSync(lockFile, { force: true });
     return false;
   }
@@ -210,11 +150,6 @@ function isAlive(pid) {
   } catch (error) {
     return error.code !== 'ESRCH';
   }
-}
-
-/** Runs a command, with its output on stderr: stdout belongs to the program that runs after the setup. */
-function run(command, args, { env, stdio = ['ignore', 2, 2], shell = false }) {
-  return spawnSync(command, args, { cwd: root, env, stdio, shell }).status === 0;
 }
 
 function digest(fill) {
@@ -232,13 +167,20 @@ function read(file) {
   }
 }
 
-function say(text) {
-  process.stderr.write(`setup: ${text}\n`);
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
 }
 
-function fail(text) {
-  say(text);
-  process.exit(1);
-}
-
-setup();
+process.on('exit', killCommands);
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
+  process.once(signal, () => {
+    if (process.stderr.isTTY) process.stderr.write('\n');
+    say(`ended by ${signal}; the next setup begins again where it is necessary`);
+    process.exit(128 + constants.signals[signal]);
+  });
+setup().catch((error) => fail(`${error.message}. Correct what this names, ${AGAIN}`));

@@ -111,7 +111,14 @@ test('whatever the package refers to is in it', () => {
     [...readFileSync(join(installed, page), 'utf8').matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, link]) => ({ page, link: link ?? '' })),
   );
   expect(links.length).toBeGreaterThan(5);
-  expect(links.filter(({ page, link }) => !existsSync(join(installed, dirname(page), link)))).toEqual([]);
+  const pictures = pages.flatMap((page) =>
+    [...readFileSync(join(installed, page), 'utf8').matchAll(/\b(?:src|srcset)="(?!https?:)([^"]+)"/g)].map(([, link]) => ({
+      page,
+      link: link ?? '',
+    })),
+  );
+  expect(pictures.map(({ link }) => link)).toEqual(['docs/pictures/demo-dark.svg', 'docs/pictures/demo-light.svg']);
+  expect([...links, ...pictures].filter(({ page, link }) => !existsSync(join(installed, dirname(page), link)))).toEqual([]);
   // The sources that they map to are not there.
   expect(files.filter((name) => name.endsWith('.map'))).toEqual([]);
 });

@@ -1,3 +1,4 @@
+import { relative } from 'node:path';
 import {
   type Notification,
   type SpawnedClient,
@@ -27,24 +28,30 @@ export interface SeenTurn {
 export interface EditorOptions {
   home: string;
   cwd: string;
+  /** The arguments of the server. */
+  args: readonly string[];
+  env: NodeJS.ProcessEnv;
   screen: Screen;
 }
 
 /** The client of one server process. It shows and remembers the server's notifications. */
 export class Editor {
   readonly client: SpawnedClient;
-  readonly warnings: string[] = [];
   readonly startedThreads: string[] = [];
   readonly #usages = new Map<string, ThreadTokenUsage>();
   readonly #screen: Screen;
+  readonly #cwd: string;
   readonly #turns = new Map<string, SeenTurn>();
   readonly #looks = new Set<() => void>();
 
-  constructor({ home, cwd, screen }: EditorOptions) {
+  constructor({ home, cwd, args, env, screen }: EditorOptions) {
     this.#screen = screen;
+    this.#cwd = cwd;
     this.client = spawnServer({
       home,
       cwd,
+      args,
+      env,
       onStderr: (text) => process.stderr.write(showText(text, { multiline: true })),
       onMessage: ({ direction, line }) => screen.wire(direction, line),
     });
@@ -102,9 +109,6 @@ export class Editor {
 
   #remember({ method, params }: Notification): void {
     switch (method) {
-      case 'configWarning':
-        this.warnings.push(params.summary);
-        break;
       case 'thread/started':
         this.startedThreads.push(params.thread.id);
         break;
@@ -151,7 +155,8 @@ export class Editor {
         this.#screen.says('plans', params.plan.map(planLine).join('\n'));
         break;
       case 'error':
-        this.#screen.says('error', `${params.error.message}${params.willRetry ? ' (The request is repeated.)' : ''}`);
+        // Any other error ends the demo, which then shows it.
+        if (params.willRetry) this.#screen.says('error', `${params.error.message} (The request is repeated.)`);
         break;
       case 'turn/completed':
         this.#showEnd(params.turn);
@@ -175,7 +180,7 @@ export class Editor {
         this.#screen.says('agents', collabText(item));
         break;
       case 'fileChange':
-        for (const { path, diff } of item.changes) this.#screen.says('edits', `${showText(path)}\n${diff.trimEnd()}`);
+        for (const { path, diff } of item.changes) this.#screen.edits(showText(relative(this.#cwd, path)), diff);
         break;
       default: // Other items are not shown.
     }
