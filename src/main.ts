@@ -93,13 +93,8 @@ async function check(options: ServeOptions): Promise<void> {
   await requireValidOverrides(overrides);
   if (profile === null && !strictConfig) return;
   const { checkSettings } = await import('./cli/check-settings.ts');
-  await checkSettings(options, {
-    home: homeFolder(),
-    cwd: workingDirectory(options.cwd),
-    env: process.env,
-    overrides,
-    systemDir: systemDir(),
-  });
+  const cwd = workingDirectory(options.cwd);
+  await checkSettings(options, { home: homeFolder(), cwd, env: process.env, overrides, systemDir: systemDir() });
 }
 
 async function openWireLog(file: string): Promise<WireLog> {
@@ -239,7 +234,6 @@ async function init({ values }: Extract<Command, { run: 'init' }>): Promise<void
   const exitCode = await runInit(values, {
     ...{ home: homeFolder(), cwd: process.cwd(), env, systemDir: systemDir(), version: HEDDLE_VERSION, stdin, stdout, stderr },
     editToml: editInThread(TOML_EDITOR),
-    now: () => new Date(),
     onSignal,
     exit: (code) => process.exit(code),
   });

@@ -135,7 +135,9 @@ const INIT: CommandRow = {
     'env-key': { value: 'VARIABLE', text: 'the environment variable with the key of a provider that is a URL' },
     model: { value: 'NAME', text: 'its model' },
     sandbox: SETTINGS.sandbox,
-    'from-codex': { text: 'take the settings of $CODEX_HOME or ~/.codex; keys that heddle does not use, and secrets, are left out' },
+    'from-codex': {
+      text: 'take the settings of Codex, from $CODEX_HOME or its default home; secrets, and keys that heddle does not use, are left out',
+    },
     yes: { text: 'ask nothing: the default for each question that no option answers' },
     replace: { text: 'replace a config.toml that exists; the old one is kept under another name' },
   } as OptionRows,

@@ -38,10 +38,12 @@ export async function chooseSettings(choosing: Choosing): Promise<Chosen | typeo
   const provider = choosing.options.provider ?? (await chooseProvider(choosing));
   if (provider === CODEX) return CODEX;
   const found = await choosing.models.of(provider, CHOSEN_MS_MAX);
+  // The variable of a missing key is named at the end.
+  const problem = (await choosing.models.hasKey(provider)) ? found.problem : null;
   const model = await chooseModel(provider, found, choosing);
   const sandbox = choosing.options.sandbox ?? (await chooseSandbox(choosing));
   const unlisted = model === null || choosing.dialog !== null ? null : found.unlisted(model);
-  return { settings: { provider, model, sandbox }, notes: [found.problem, unlisted].filter((note) => note !== null) };
+  return { settings: { provider, model, sandbox }, notes: [problem, unlisted].filter((note) => note !== null) };
 }
 
 async function chooseProvider({ models, screen, codexFile, dialog }: Choosing): Promise<OfferedProvider | typeof CODEX> {

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { systemClock } from '../../base/clock.ts';
 import { realPathOrSame } from '../../base/paths/real-path.ts';
 import { showText } from '../../base/text/show-text.ts';
 import type { Config } from '../../config/config.ts';
@@ -37,8 +38,6 @@ export interface InitHost {
   stdout: Output;
   stderr: Output;
   editToml: EditToml;
-  /** The time, as a part of the name of a file that is kept. */
-  now(): Date;
   /** Calls back for each signal that asks the process to end, with its number. */
   onSignal(handler: (signal: number) => void): void;
   exit(code: number): void;
@@ -106,9 +105,11 @@ class Writing {
   async run(dialog: Dialog | null, screen: Screen): Promise<number> {
     const { text, notes } = await this.#text(dialog, screen);
     this.hasBegun = true;
-    const { home, editToml, now, stdout } = this.#host;
+    const { home, editToml, stdout } = this.#host;
     const writer = new ConfigWriter({ home, editToml, configWith: (user) => this.#configWith(user), further: policyReads });
-    const keptAs = this.#options.replace ? `${this.#file}.replaced-${now().toISOString().replaceAll(/[:.]/g, '-')}` : null;
+    const keptAs = this.#options.replace
+      ? `${this.#file}.replaced-${new Date(systemClock.now()).toISOString().replaceAll(/[:.]/g, '-')}`
+      : null;
     const { config, warnings, setAside } = await writer.create(text, { keptAs });
     const told = warnings.map(({ summary, details }) => `${summary}${details === null || details === undefined ? '' : `. ${details}`}`);
     const lines = [
