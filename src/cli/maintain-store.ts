@@ -43,7 +43,7 @@ export async function maintainStore(
   const log = complainingLog((text) => stderr.write(`${progress?.lineStart ?? ''}heddle: ${showText(text)}\n`));
   const maintenance = new StoreMaintenance({ file, migrationsDir, nodeVersions, log, onProgress: (text) => progress?.step(text) });
   try {
-    const { isWell, fields, text } = await perform(maintenance, { action, target: target ?? '', file }).finally(() => progress?.end());
+    const { isWell, fields, text } = await untilEnd(progress, perform(maintenance, { action, target: target ?? '', file }));
     print(json ? `${JSON.stringify({ ok: isWell, ...fields })}\n` : `${showText(text, { multiline: true })}\n`);
     return isWell;
   } catch (error) {
@@ -52,6 +52,15 @@ export async function maintainStore(
     if (json) print(`${JSON.stringify({ ok: false, error: { code, message, ...details } })}\n`);
     else stderr.write(`heddle: ${showText(message, { multiline: true })}\n`);
     return false;
+  }
+}
+
+/** Waits for the work, and then until its progress is gone. */
+async function untilEnd<T>(progress: ProgressThread | null, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } finally {
+    await progress?.end();
   }
 }
 

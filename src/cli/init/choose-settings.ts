@@ -94,7 +94,8 @@ async function chooseModel(provider: OfferedProvider, found: FoundModels, { opti
   if (options.model !== null) return options.model;
   const { ids, byDefault, problem } = found;
   if (dialog === null) {
-    if (byDefault !== null) return byDefault;
+    const first = readModel(byDefault ?? '');
+    if ('value' in first) return first.value;
     throw new Error(`init: no model of ${provider.id} is known: name one with --model.${problem === null ? '' : ` ${problem}`}`);
   }
   const shown = [...new Set([...(byDefault === null ? [] : [byDefault]), ...ids])].slice(0, SHOWN_MAX);

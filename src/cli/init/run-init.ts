@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { homedir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
 import { systemClock } from '../../base/clock.ts';
 import { realPathOrSame } from '../../base/paths/real-path.ts';
 import { showText } from '../../base/text/show-text.ts';
@@ -137,12 +138,11 @@ class Writing {
     return chosen === 'codex' ? this.#taken(codexFile) : { text: configText(chosen.settings), notes: chosen.notes };
   }
 
-  /** Null: Codex has no home, or it is that of heddle. */
+  /** Null: Codex has the home of heddle. */
   #codexFile(): string | null {
     const { env, home } = this.#host;
-    const folder = env.CODEX_HOME || (env.HOME ? codexHome(env.HOME) : null);
-    if (folder === null || realPathOrSame(folder) === realPathOrSame(home)) return null;
-    return join(folder, 'config.toml');
+    const folder = resolve(env.CODEX_HOME || codexHome(env.HOME || homedir()));
+    return realPathOrSame(folder) === realPathOrSame(home) ? null : join(folder, 'config.toml');
   }
 
   async #taken(file: string | null): Promise<{ text: string; notes: string[] }> {

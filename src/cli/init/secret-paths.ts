@@ -24,9 +24,7 @@ const NO_SECRETS: readonly string[] = ['cli_auth_credentials_store', 'mcp_oauth_
 const PARTS: readonly string[] = ['command', 'args', 'url', 'cwd'];
 
 /** What can be left out, and no limit of the agent is lost. */
-const LEAVABLE: readonly string[] = [
-  ...['mcp_servers', 'model_providers', 'shell_environment_policy', 'desktop', 'notice', 'notify', 'openai_base_url'],
-];
+const LEAVABLE: readonly string[] = ['mcp_servers', 'model_providers', 'shell_environment_policy', 'notify', 'openai_base_url'];
 
 /** The paths of what may be a secret in a config.toml. `needed`: those that may belong to a limit of the agent. */
 export function secretPaths(config: JsonObject): { leavable: Path[]; needed: Path[] } {

@@ -5,6 +5,7 @@ import { showText } from '../../base/text/show-text.ts';
 import { unusedAgentPaths } from '../../config/agents/agent-warnings.ts';
 import type { Config } from '../../config/config.ts';
 import { unusedPaths } from '../../config/keys/key-warnings.ts';
+import { OTHER_KEYS } from '../../config/keys/unserved-keys.ts';
 import { isTable } from '../../config/layers/config-table.ts';
 import { parseLayer, readConfigText } from '../../config/layers/layer.ts';
 import { loadToml } from '../../config/layers/toml.ts';
@@ -41,7 +42,8 @@ export async function takeCodex(file: string, { editToml, configWith }: TakeDeps
   const reading = { toml: await loadToml(), breaks: new EventLoopYield() };
   const layer = await parseLayer(Buffer.from(text), { file, name: { type: 'user', file, profile: null } }, reading);
   const ofServers = mcpSettings(await configWith(text)).unknown.map(({ path }) => path);
-  const unused = outermost([...unusedPaths(layer), ...unusedAgentPaths(layer), ...ofServers]);
+  const ofClients = OTHER_KEYS.filter((key) => layer.config[key] !== undefined).map((key) => [key]);
+  const unused = outermost([...unusedPaths(layer), ...unusedAgentPaths(layer), ...ofServers, ...ofClients]);
   const isUsed = (path: readonly string[]) => !unused.some((other) => isPrefix(other, path));
   const { leavable, needed } = secretPaths(layer.config);
   const limit = needed.find(isUsed);

@@ -54,13 +54,17 @@ test('every key that heddle does not use is left out and named, so that the file
     'colour = "red"',
     '[tools]',
     'view_imag = true',
+    '[desktop]',
+    'theme = "dark"',
+    '[notice]',
+    'seen = true',
     '[agents]',
     'max_threds = 2',
     'max_threads = 3',
   ].join('\n');
   const { text, unused, secret } = await taken(own);
   const left = [
-    ...[...top, 'tui', 'modle'],
+    ...[...top, 'tui', 'modle', 'desktop', 'notice'],
     ...[...UNSERVED_FEATURES].map((name) => `features.${name}`),
     ...[...UNSERVED_PROVIDER_KEYS].map((key) => `model_providers.work.${key}`),
     ...['mcp_servers.docs.colour', 'tools.view_imag', 'agents.max_threds'],
@@ -110,8 +114,8 @@ describe('secrets', () => {
     'an argument of an MCP server': [`[mcp_servers.a]\ncommand = "a"\nargs = ["--api-key=${CANARY}"]`, ['mcp_servers.a']],
     'the URL of an MCP server': [`[mcp_servers.a]\nurl = "https://a.example/mcp?token=${CANARY}"`, ['mcp_servers.a']],
     'variables of commands': [`[shell_environment_policy]\nset = { A = "${CANARY}" }`, ['shell_environment_policy.set']],
-    'the state of a client': [`[desktop]\nsession_token = "${CANARY}"\ntheme = "dark"`, ['desktop.session_token']],
-    'the state of a client, in a list': [`[desktop]\nlogins = [{ password = "${CANARY}" }]`, ['desktop.logins']],
+    'the state of a client': [`[desktop]\nsession_token = "${CANARY}"\ntheme = "dark"`, []],
+    'the state of a client, in a list': [`[desktop]\nlogins = [{ password = "${CANARY}" }]`, []],
     'a program after turns': [`notify = ["curl", "-H", "Authorization: Bearer ${CANARY}", "https://a.example"]`, ['notify']],
     'a profile': [`[profiles.a]\nopenai_base_url = "https://u:${CANARY}@a.example"`, ['profiles.a.openai_base_url']],
     'a provider of a profile': [
