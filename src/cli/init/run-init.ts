@@ -171,8 +171,13 @@ const SECRETS = 'they may have secrets, which belong into variables of the envir
 /** The files of Codex's home that heddle would use in a home of its own. */
 const OTHER_FILES: readonly string[] = [AUTH_FILE, 'AGENTS.md', 'AGENTS.override.md', 'rules', 'skills', 'hooks.json', 'agents'];
 
+/** So many names are printed. */
+const NAMES_MAX = 20;
+
 function leftOut(names: readonly string[], why: string): string[] {
-  return names.length === 0 ? [] : [`left out, because ${why}: ${names.join(', ')}.`];
+  if (names.length === 0) return [];
+  const others = names.length > NAMES_MAX ? `, and ${names.length - NAMES_MAX} more, which the file lists` : '';
+  return [`left out, because ${why}: ${names.slice(0, NAMES_MAX).join(', ')}${others}.`];
 }
 
 function summaryOf(config: Config): string {

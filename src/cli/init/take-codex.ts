@@ -44,16 +44,17 @@ export async function takeCodex(file: string, { editToml, configWith }: TakeDeps
   const ofServers = mcpSettings(await configWith(text)).unknown.map(({ path }) => path);
   const ofClients = OTHER_KEYS.filter((key) => layer.config[key] !== undefined).map((key) => [key]);
   const unused = outermost([...unusedPaths(layer), ...unusedAgentPaths(layer), ...ofServers, ...ofClients]);
-  const isUsed = (path: readonly string[]) => !unused.some((other) => isPrefix(other, path));
+  const dropped = new PathSet(unused);
   const { leavable, needed } = secretPaths(layer.config);
-  const limit = needed.find(isUsed);
+  const limit = needed.find((path) => !dropped.covers(path));
   if (limit !== undefined)
     throw new OptionError(
       `--from-codex: ${shownKey(limit)} in ${file} may have a secret, which is not copied, and heddle cannot do without it: ` +
         `set HEDDLE_HOME=${dirname(file)} to use that home as it is`,
     );
-  const secret = outermost(leavable).filter(isUsed);
-  const left = [...unused.filter((path) => !secret.some((other) => isPrefix(other, path))), ...secret];
+  const secret = outermost(leavable).filter((path) => !dropped.covers(path));
+  const hidden = new PathSet(secret);
+  const left = [...unused.filter((path) => !hidden.covers(path)), ...secret];
   const edits: TomlEdit[] = left.map((path) => ({ path, value: null, mergeStrategy: 'replace' }));
   const edited = await editToml(text, [...edits, ...roleFileEdits(layer.config, dirname(file))]);
   if ('problem' in edited) throw new OptionError(`--from-codex: ${file}: ${edited.problem}`);
@@ -114,11 +115,28 @@ function commentHoldsSecret(comment: string): boolean {
   return holdsSecret(comment) || holdsSecret(comment.replace(/\s*=\s*/g, '='));
 }
 
-function outermost(paths: readonly (readonly string[])[]): (readonly string[])[] {
-  const sorted = [...paths].sort((one, other) => one.length - other.length);
-  return sorted.filter((path, index) => !sorted.slice(0, index).some((other) => isPrefix(other, path)));
+/** The paths that are below no other one. */
+function outermost(paths: readonly Path[]): Path[] {
+  const taken = new PathSet([]);
+  return [...paths].sort((one, other) => one.length - other.length).filter((path) => !taken.covers(path) && taken.add(path));
 }
 
-function isPrefix(prefix: readonly string[], path: readonly string[]): boolean {
-  return prefix.length <= path.length && prefix.every((key, index) => key === path[index]);
+type Path = readonly string[];
+
+class PathSet {
+  readonly #keys: Set<string>;
+
+  constructor(paths: readonly Path[]) {
+    this.#keys = new Set(paths.map((path) => JSON.stringify(path)));
+  }
+
+  add(path: Path): true {
+    this.#keys.add(JSON.stringify(path));
+    return true;
+  }
+
+  /** Whether it has the path, or one above it. */
+  covers(path: Path): boolean {
+    return path.some((_key, index) => this.#keys.has(JSON.stringify(path.slice(0, index + 1))));
+  }
 }

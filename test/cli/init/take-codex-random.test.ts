@@ -84,7 +84,7 @@ test('no secret is taken, and what is not named as left out is as it was', async
       const warnings = await configWarnings(sourcesIn(tempFolder({ 'config.toml': taken.text })));
       expect(warnings.filter(({ summary }) => /not a known key|does not use|does not know/.test(summary))).toEqual([]);
     }),
-    { numRuns: runs(120) },
+    { numRuns: runs(60) },
   );
 });
 

@@ -170,6 +170,15 @@ describe('secrets', () => {
   });
 });
 
+test('lines may end as on Windows, after a byte order mark', async () => {
+  const { text, unused } = await taken(
+    `\ufeff# mine\r\nmodel = "large"\r\n# key = "sk-c4nary0c4nary0c4nary0"\r\n[tui]\r\ntheme = "dark"\r\n`,
+  );
+  expect(unused).toEqual(['tui']);
+  expect(text).not.toContain('c4nary');
+  expect((await load(text)).values).toEqual({ model: 'large' });
+});
+
 test('a path that is relative to the old home is made absolute', async () => {
   const { text, codex } = await taken('[agents.reviewer]\ndescription = "reviews"\nconfig_file = "agents/reviewer.toml"\n');
   expect(text).toContain(`config_file = ${JSON.stringify(join(codex, 'agents/reviewer.toml'))}`);
