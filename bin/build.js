@@ -43,6 +43,7 @@ const THREADS = {
   'store-worker': 'src/store/sqlite/worker/store-worker.ts',
   'search-worker': 'src/search/worker/search-worker.ts',
   'mcp-worker': 'src/mcp/host/mcp-worker.ts',
+  'progress-worker': 'src/cli/progress/progress-worker.ts',
 };
 
 /** Packages that are not bundled: they are native or have other files, but for yaml, which few users need. */

@@ -8,7 +8,7 @@ import type { AppParts } from './backend.ts';
 import { type Clock, systemClock } from './base/clock.ts';
 import { storeFileIn } from './base/files/own-file.ts';
 import type { Ids } from './base/ids.ts';
-import type { Log } from './base/log.ts';
+import { type Log, SILENT_LOG } from './base/log.ts';
 import type { Client } from './client/client.ts';
 import type { ClientOptions } from './client/client-options.ts';
 import { connect } from './client/connect.ts';
@@ -77,7 +77,7 @@ export interface AppServer {
  * process alive only while a request is open or a turn runs.
  */
 export function createAppServer(options: AppServerOptions): AppServer {
-  const { home, cwd, env, log = silent, transport, ...given } = options;
+  const { home, cwd, env, log = SILENT_LOG, transport, ...given } = options;
   const { root, ...parts } = installed();
   const { pid } = process;
   const files = { file: storeFileIn(resolve(home)), migrationsDir: join(root, 'migrations'), tempDir: tmpdir() };
@@ -151,5 +151,3 @@ declare const IS_BUILT: true | undefined;
 function createStore(options: StoreThreadOptions): ThreadStore {
   return typeof IS_BUILT === 'undefined' ? createSqliteStore(options) : createWorkerStore(options);
 }
-
-const silent: Log = { debug() {}, info() {}, warn() {}, error() {} };

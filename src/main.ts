@@ -6,9 +6,8 @@ import type { AppParts } from './backend.ts';
 import { type Clock, systemClock } from './base/clock.ts';
 import { protectStore, storeFileIn } from './base/files/own-file.ts';
 import type { Log } from './base/log.ts';
-import { isFolder } from './base/paths/is-folder.ts';
 import { showText } from './base/text/show-text.ts';
-import { type Command, type Generator, parseCommandLine, type ServeOptions } from './cli/command-line/parse-command-line.ts';
+import { type Command, parseCommandLine, type ServeOptions } from './cli/command-line/parse-command-line.ts';
 import { UsageError } from './cli/command-line/usage-error.ts';
 import { versionText } from './cli/command-line/version-text.ts';
 import { createLog } from './cli/create-log.ts';
@@ -19,6 +18,7 @@ import { tellOfUnused } from './cli/tell-of-unused.ts';
 import type { Terminal } from './cli/terminal-at.ts';
 import { watchClient } from './cli/watch-client.ts';
 import type { WireLog } from './cli/wire-log.ts';
+import { workingDirectory } from './cli/working-directory.ts';
 import { systemDir } from './config/requirements/system-dir.ts';
 import { editInThread } from './config/writing/edit-in-thread.ts';
 import type { Model } from './model/model.ts';
@@ -36,6 +36,7 @@ const STDOUT = 1;
 const EXIT_INTERNAL = 70;
 
 const TOML_EDITOR = join(__dirname, '..', 'bin', 'load-toml-editor.js');
+const PROGRESS = join(__dirname, '..', 'bin', 'load-progress.js');
 const PICTURE_SCALER = join(__dirname, '..', 'bin', 'load-picture-scaler.js');
 
 const MIGRATIONS = join(__dirname, '..', 'migrations');
@@ -43,11 +44,6 @@ const MIGRATIONS = join(__dirname, '..', 'migrations');
 const INSTALLATION = { manifest: join(__dirname, '..', 'package.json'), executable: process.execPath };
 
 const SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
-
-const GENERATORS: Record<Generator, () => Promise<(options: { schemaDir: string; outDir: string; experimental: boolean }) => void>> = {
-  'generate-json-schema': async () => (await import('./cli/generate/generate-json-schema.ts')).generateJsonSchema,
-  'generate-ts': async () => (await import('./cli/generate/generate-ts.ts')).generateTs,
-};
 
 function homeFolder(): string {
   return resolve(process.env.HEDDLE_HOME || process.env.CODEX_HOME || join(homedir(), '.heddle'));
@@ -67,7 +63,7 @@ async function start(options: ServeOptions, log: Log, streams: Streams): Promise
   const wireLog = options.wireLog === null ? null : await openWireLog(options.wireLog);
   const parts: CommonParts = {
     home: homeFolder(),
-    cwd: workingDirectory(options),
+    cwd: workingDirectory(options.cwd),
     env: process.env,
     overrides: options.overrides,
     log,
@@ -91,19 +87,14 @@ async function start(options: ServeOptions, log: Log, streams: Streams): Promise
   };
 }
 
-function workingDirectory({ cwd }: ServeOptions): string {
-  const folder = resolve(cwd ?? '.');
-  if (cwd !== null && !isFolder(folder)) throw new OptionError(`--cd ${cwd}: the folder does not exist`);
-  return folder;
-}
-
 /** Rejects if the settings of the command line are wrong or, where it asks for that, those of the configuration. */
 async function check(options: ServeOptions): Promise<void> {
   const { overrides, profile, strictConfig } = options;
   await requireValidOverrides(overrides);
   if (profile === null && !strictConfig) return;
   const { checkSettings } = await import('./cli/check-settings.ts');
-  await checkSettings(options, { home: homeFolder(), cwd: workingDirectory(options), env: process.env, overrides, systemDir: systemDir() });
+  const cwd = workingDirectory(options.cwd);
+  await checkSettings(options, { home: homeFolder(), cwd, env: process.env, overrides, systemDir: systemDir() });
 }
 
 async function openWireLog(file: string): Promise<WireLog> {
@@ -172,6 +163,10 @@ function onFault(log: Log, end: (error: Error) => void): void {
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'unhandled rejection'));
 }
 
+function onSignal(handler: (signal: number) => void): void {
+  for (const [signal, number] of Object.entries(SIGNALS)) process.on(signal, () => handler(number));
+}
+
 async function serve(options: ServeOptions): Promise<void> {
   // Before the log, which the user could have put in its place.
   protectStore(storeFileIn(homeFolder()));
@@ -195,10 +190,8 @@ async function serve(options: ServeOptions): Promise<void> {
     ending ??= endOnce(exitCode, reason);
     return ending;
   };
-  for (const [signal, number] of Object.entries(SIGNALS)) {
-    // A second signal ends the process at once. The watchdog then kills the commands that still run.
-    process.on(signal, () => (ending === null ? void end(128 + number, 'shutdown') : process.exit(128 + number)));
-  }
+  // A second signal ends the process at once. The watchdog then kills the commands that still run.
+  onSignal((number) => (ending === null ? void end(128 + number, 'shutdown') : process.exit(128 + number)));
   const clientGone = (why: string) => {
     log.info({ why }, 'the client is gone');
     void end(0, 'clientGone');
@@ -223,12 +216,10 @@ async function exec({ asked, options }: Extract<Command, { run: 'exec' }>): Prom
   const { env, stdin, stdout, stderr } = process;
   const exitCode = await runExec(asked, {
     ...{ version: HEDDLE_VERSION, env, stdin, stdout, stderr },
-    folder: { path: workingDirectory(options), isGiven: options.cwd !== null },
+    folder: { path: workingDirectory(options.cwd), isGiven: options.cwd !== null },
     ignored: options.unused.allowing,
     start: (streams) => start(options, log, streams),
-    onSignal(handler) {
-      for (const [signal, number] of Object.entries(SIGNALS)) process.on(signal, () => handler(number));
-    },
+    onSignal,
     // The parent may end first, as with nohup.
     onReaderGone: (handler) => watchClient({ parent: () => 0, output: STDOUT, onGone: handler }),
     exit: (code) => process.exit(code),
@@ -237,9 +228,17 @@ async function exec({ asked, options }: Extract<Command, { run: 'exec' }>): Prom
   stdout.write('', () => process.exit(exitCode));
 }
 
-async function generate({ generator, out, experimental }: Extract<Command, { run: 'generate' }>): Promise<void> {
-  const write = await GENERATORS[generator]();
-  write({ schemaDir: join(__dirname, '..', 'schema'), outDir: resolve(out), experimental });
+async function init({ values }: Extract<Command, { run: 'init' }>): Promise<void> {
+  const { runInit } = await import('./cli/init/run-init.ts');
+  const { env, stdin, stdout, stderr } = process;
+  const exitCode = await runInit(values, {
+    ...{ home: homeFolder(), cwd: process.cwd(), env, systemDir: systemDir(), version: HEDDLE_VERSION, stdin, stdout, stderr },
+    editToml: editInThread(TOML_EDITOR),
+    onSignal,
+    exit: (code) => process.exit(code),
+  });
+  // A provider that does not answer would be waited for.
+  stdout.write('', () => process.exit(exitCode));
 }
 
 async function trust({ folder, yes }: Extract<Command, { run: 'trust' }>): Promise<void> {
@@ -261,12 +260,9 @@ async function store({ action, file, json }: Extract<Command, { run: 'store' }>)
       file: storeFileIn(homeFolder()),
       migrationsDir: MIGRATIONS,
       nodeVersions: process.versions,
+      progressScript: PROGRESS,
     },
-    {
-      print,
-      complain: (text) => process.stderr.write(text),
-      progress: process.stderr.isTTY && !json ? (text) => process.stderr.write(text) : null,
-    },
+    { print, stderr: process.stderr, env: process.env },
   );
   process.exitCode = isWell ? 0 : 1;
 }
@@ -285,7 +281,7 @@ async function doctor({ overrides, json }: Extract<Command, { run: 'doctor' }>):
       installation: INSTALLATION,
       systemDir: systemDir(),
     },
-    print,
+    { print, stderr: process.stderr },
   );
   process.stdout.write('', () => process.exit(isWell ? 0 : 1));
 }
@@ -315,6 +311,8 @@ async function run(argv: string[]): Promise<void> {
       return print(versionText(process.argv[1] ?? '', HEDDLE_VERSION));
     case 'completion':
       return print((await import('./cli/command-line/show-completion.ts')).showCompletion(command.shell));
+    case 'init':
+      return init(command).catch((error: unknown) => process.exit(fail(error)));
     case 'trust':
       return trust(command);
     case 'store':
@@ -322,7 +320,7 @@ async function run(argv: string[]): Promise<void> {
     case 'doctor':
       return doctor(command);
     case 'generate':
-      return generate(command);
+      return (await import('./cli/generate/run-generator.ts')).runGenerator(command, join(__dirname, '..', 'schema'));
     case 'request':
       return request(command);
     case 'exec':

@@ -204,6 +204,7 @@ const BLOCKING: Record<string, { use: RegExp; files: Record<string, string> }> =
   'send to a thread': {
     use: /\.postMessage\(/,
     files: {
+      'src/cli/progress/progress-thread.ts': 'a few words',
       'src/mcp/create-host-port.ts': 'calls, whose arguments have a limit of values and characters (McpCallAction)',
       'src/mcp/host/mcp-worker.ts': 'from the thread of MCP servers; results are within the limits of limited-result.ts',
       'src/search/worker/index-thread.ts': 'queries and lists of paths in parts',
@@ -322,9 +323,9 @@ describe('the source', () => {
 
   test('reads the files of a project that set anything in config/trust/project-files.ts only: they need the trust of the user', () => {
     const naming = source.filter((path) => /\.codex\b/.test(codeOf(path)));
-    // Skills set nothing. sandbox-bounds.ts has the name because commands cannot write there, and check-home.ts looks for another home.
+    // Skills set nothing. sandbox-bounds.ts has the name because commands cannot write there, and codex-home.ts is about another home.
     const others = ['src/instructions/skills/skill-places.ts', 'src/policy/permissions/sandbox-bounds.ts'];
-    expect(naming).toEqual(['src/cli/doctor/check-home.ts', 'src/config/trust/project-files.ts', ...others]);
+    expect(naming).toEqual(['src/cli/codex-home.ts', 'src/config/trust/project-files.ts', ...others]);
   });
 
   test('asks is-empty-git-folder.ts wherever it looks for the repository of a folder: an empty `.git` is none', () => {
@@ -457,6 +458,7 @@ describe('the source', () => {
       'src/client/index.ts',
       'src/store/sqlite/worker/store-worker.ts',
       'src/search/worker/search-worker.ts',
+      'src/cli/progress/progress-worker.ts',
       'src/mcp/host/mcp-worker.ts',
       'src/tools/command/network/thread/proxy-worker.ts',
     ];

@@ -10,3 +10,6 @@ export interface LogMethod {
   (fields: object, text: string): void;
   (text: string): void;
 }
+
+/** Logs nothing. */
+export const SILENT_LOG: Log = { debug() {}, info() {}, warn() {}, error() {} };

@@ -4,6 +4,8 @@ import { describeRepair } from '../store/sqlite/maintenance/losses.ts';
 import { type MaintenanceOptions, StoreMaintenance } from '../store/sqlite/maintenance/store-maintenance.ts';
 import { StoreError } from '../store/store-error.ts';
 import type { StoreAction } from './command-line/commands.ts';
+import { progressPlace } from './progress/progress-line.ts';
+import { ProgressThread } from './progress/progress-thread.ts';
 
 export interface MaintainStoreOptions {
   action: StoreAction;
@@ -14,13 +16,14 @@ export interface MaintainStoreOptions {
   file: string;
   migrationsDir: string;
   nodeVersions: MaintenanceOptions['nodeVersions'];
+  /** The absolute path of the script of the thread that shows progress. */
+  progressScript: string;
 }
 
-interface Terminal {
+interface Streams {
   print(text: string): void;
-  complain(text: string): void;
-  /** Shows progress to a person. Null if nobody looks. */
-  progress: ((text: string) => void) | null;
+  stderr: { write(text: string): unknown; isTTY?: boolean; columns?: number };
+  env: Readonly<Record<string, string | undefined>>;
 }
 
 /** The result of an action: for programs, and for people. */
@@ -30,28 +33,34 @@ interface Result {
   text: string;
 }
 
-const CLEAR_LINE = '\r\u001b[K';
-
 /** Performs an action on the store and prints the result. Returns false if it failed, or if `check` found damage. */
 export async function maintainStore(
-  { action, target, json, file, migrationsDir, nodeVersions }: MaintainStoreOptions,
-  { print, complain, progress }: Terminal,
+  { action, target, json, file, migrationsDir, nodeVersions, progressScript }: MaintainStoreOptions,
+  { print, stderr, env }: Streams,
 ): Promise<boolean> {
-  const show = (text: string) => progress?.(`${CLEAR_LINE}${text}`);
-  const log = complainingLog((text) => complain(`heddle: ${showText(text)}\n`));
-  const maintenance = new StoreMaintenance({ file, migrationsDir, nodeVersions, log, onProgress: (text) => show(`${showText(text)} …`) });
+  const progress = json ? null : new ProgressThread(progressScript, progressPlace(stderr, env));
+  progress?.step('opening the database');
+  const log = complainingLog((text) => stderr.write(`${progress?.lineStart ?? ''}heddle: ${showText(text)}\n`));
+  const maintenance = new StoreMaintenance({ file, migrationsDir, nodeVersions, log, onProgress: (text) => progress?.step(text) });
   try {
-    const { isWell, fields, text } = await perform(maintenance, { action, target: target ?? '', file });
-    show('');
+    const { isWell, fields, text } = await untilEnd(progress, perform(maintenance, { action, target: target ?? '', file }));
     print(json ? `${JSON.stringify({ ok: isWell, ...fields })}\n` : `${showText(text, { multiline: true })}\n`);
     return isWell;
   } catch (error) {
-    show('');
     if (!(error instanceof StoreError)) throw error;
     const { code, message, details } = error;
     if (json) print(`${JSON.stringify({ ok: false, error: { code, message, ...details } })}\n`);
-    else complain(`heddle: ${showText(message, { multiline: true })}\n`);
+    else stderr.write(`heddle: ${showText(message, { multiline: true })}\n`);
     return false;
+  }
+}
+
+/** Waits for the work, and then until its progress is gone. */
+async function untilEnd<T>(progress: ProgressThread | null, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } finally {
+    await progress?.end();
   }
 }
 

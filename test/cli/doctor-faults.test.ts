@@ -317,8 +317,11 @@ async function look(...faults: Fault[]): Promise<{ told: Told[]; isWell: boolean
       nodeVersions: process.versions,
       installation: { manifest: join(ROOT, 'package.json'), executable: process.execPath },
     },
-    (part) => {
-      text += part;
+    {
+      print(part) {
+        text += part;
+      },
+      stderr: { write() {} },
     },
   );
   expect(contents(folder)).toEqual(before);

@@ -6,13 +6,17 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { checkSandbox } from '../../src/cli/doctor/check-sandbox.ts';
 import { checkSearch } from '../../src/cli/doctor/check-search.ts';
 import type { DoctorCheck } from '../../src/cli/doctor/doctor-check.ts';
-import { type DoctorOptions, runDoctor } from '../../src/cli/doctor/run-doctor.ts';
+import { type DoctorOptions, type DoctorStreams, runDoctor } from '../../src/cli/doctor/run-doctor.ts';
 import { bubblewrapProblem } from '../../src/sandbox/linux/bubblewrap-problem.ts';
 import { tempFolder } from '../config/temp-folder.ts';
 
 const ROOT = dirname(dirname(import.meta.dirname));
 
-async function doctor(files: Record<string, string>, options: Partial<DoctorOptions> = {}) {
+async function doctor(
+  files: Record<string, string>,
+  options: Partial<DoctorOptions> = {},
+  stderr: DoctorStreams['stderr'] = { write() {} },
+) {
   const home = tempFolder(files);
   let text = '';
   const isWell = await runDoctor(
@@ -31,8 +35,11 @@ async function doctor(files: Record<string, string>, options: Partial<DoctorOpti
       installation: { manifest: join(ROOT, 'package.json'), executable: process.execPath },
       ...options,
     },
-    (part) => {
-      text += part;
+    {
+      print(part) {
+        text += part;
+      },
+      stderr,
     },
   );
   const json = options.json === false ? null : (JSON.parse(text) as { ok: boolean; checks: DoctorCheck[] });
@@ -295,4 +302,26 @@ test('heddle doctor says whether ripgrep is installed', async () => {
   const { check } = await doctor({});
   expect(check('search')).toMatchObject({ facts: { path: expect.stringMatching(/\/bin\/rg$/) }, problems: [] });
   expect(checkSearch(null)).toMatchObject({ summary: 'not found', problems: [{ severity: 'warning' }] });
+});
+
+test('the checks that take long are shown on stderr until they have ended', async () => {
+  let seen = () => {};
+  const shown = new Promise<void>((resolve) => {
+    seen = resolve;
+  });
+  // The provider answers when its check has been shown.
+  const server = createServer((_req, res) => void shown.then(() => res.end('{"data":[{"id":"large"}]}')));
+  onTestFinished(() => void server.closeAllConnections());
+  onTestFinished(() => void server.close());
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const config = `model_provider = "p"\nmodel = "large"\n[model_providers.p]\nbase_url = "http://127.0.0.1:${port}/v1"\n`;
+  let written = '';
+  const write = (text: string) => {
+    written += text;
+    if (written.includes('Model provider')) seen();
+  };
+  await doctor({ 'config.toml': config }, { json: false }, { write, isTTY: true, columns: 60 });
+  expect(written.replaceAll('\r\x1b[K', '|')).toMatch(/^(?:\|checking [^|\n]*)+\|$/);
+  expect(written).toContain('Model provider');
 });

@@ -153,7 +153,9 @@ describe.each(['image', 'package'])('the files of the %s', { timeout: MS_MAX }, 
   test('have all that heddle doctor checks', () => {
     const where = place({ 'config.toml': CONFIG });
     const { status, stdout, stderr } = run(name, where, 'doctor');
-    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(status).toBe(0);
+    // A slow machine is shown the progress.
+    expect(stderr).toMatch(/^(?:heddle: checking .*\n)*$/);
     expect(stdout).toContain(where.home);
   });
 });

@@ -92,10 +92,13 @@ test.each([
   expect(trust(place(), args)).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining(problem) });
 });
 
-test('--yes belongs to trust', () => {
+test('--yes belongs to commands that ask', () => {
   const where = place();
   const { status, stderr } = spawnSync(process.execPath, [EXECUTABLE, '--yes'], { env: environment(where), encoding: 'utf8' });
-  expect([status, stderr]).toEqual([2, expect.stringContaining('heddle: --yes cannot be used with app-server, only with trust')]);
+  expect([status, stderr]).toEqual([
+    2,
+    expect.stringContaining('heddle: --yes cannot be used with app-server, only with init, trust and threads'),
+  ]);
 });
 
 test('--deterministic follows the record, and records nothing', async () => {

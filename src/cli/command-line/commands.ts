@@ -1,6 +1,7 @@
 import { APPROVAL_POLICIES } from '../../config/strictness/approval-policies.ts';
 import { SANDBOX_MODES } from '../../config/strictness/sandbox-modes.ts';
 import { APPROVALS } from '../exec/exec-options.ts';
+import { OFFERED_PROVIDERS } from '../init/offered-providers.ts';
 import { LOG_LEVELS } from '../lazy-log.ts';
 import { ALLOWING_NOTHING, type OptionName, WITHOUT_EFFECT } from './read-options.ts';
 
@@ -126,6 +127,24 @@ const EXEC: CommandRow = {
 the turn has completed, 1 if it has failed, 130 if it was interrupted, 2 if the command line is wrong.`,
 };
 
+const INIT: CommandRow = {
+  arguments: '',
+  summary: 'write a config.toml, by three questions or with the settings of Codex',
+  options: {
+    provider: { value: 'NAME', text: `the provider: ${OFFERED_PROVIDERS.map(({ id }) => id).join(', ')}, or the URL of another API` },
+    'env-key': { value: 'VARIABLE', text: 'the environment variable with the key of a provider that is a URL' },
+    model: { value: 'NAME', text: 'its model' },
+    sandbox: SETTINGS.sandbox,
+    'from-codex': {
+      text: 'take the settings of Codex, from $CODEX_HOME or its default home; secrets, and keys that heddle does not use, are left out',
+    },
+    yes: { text: 'ask nothing: the default for each question that no option answers' },
+    replace: { text: 'replace a config.toml that exists; the old one is kept under another name' },
+  } as OptionRows,
+  text: `Asks for the provider, the model and the sandbox of commands, and writes config.toml into the home. The file has no keys: it names the
+environment variables that have them.`,
+};
+
 const GENERATE_OPTIONS: OptionRows = {
   out: { value: 'DIR', text: 'the folder to write to; created if it does not exist', names: 'folder' },
   experimental: { text: 'include the experimental API' },
@@ -138,6 +157,7 @@ const GENERATE_OPTIONS: OptionRows = {
 export const COMMANDS = {
   'app-server': APP_SERVER,
   exec: EXEC,
+  init: INIT,
   doctor: {
     arguments: '',
     summary: 'print what a server would find, and what to do about each problem',

@@ -37,6 +37,7 @@ export type Generator = 'generate-json-schema' | 'generate-ts';
 export type Command =
   | { run: 'help'; command: CommandName | null }
   | { run: 'version' }
+  | { run: 'init'; values: OptionValues }
   | { run: 'trust'; folder: string; yes: boolean }
   | { run: 'store'; action: StoreAction; file: string | null; json: boolean }
   | { run: 'doctor'; overrides: string[]; json: boolean }
@@ -88,6 +89,8 @@ function commandFrom(words: Words, values: OptionValues): Command {
       const { image: _used, ...ofServer } = values;
       return { run: 'exec', asked: execOptions(args, values), options: serveOptions(ofServer) };
     }
+    case 'init':
+      return { run: 'init', values };
     case 'doctor':
       return { run: 'doctor', overrides: overridesOf(values), json };
     case 'trust':

@@ -51,11 +51,20 @@ const OF_EXEC = {
   approve: text,
 } as const;
 
+/** The options that only init has. It also takes --model, --sandbox and --yes. */
+const OF_INIT = {
+  provider: text,
+  'env-key': text,
+  'from-codex': flag,
+  replace: flag,
+} as const;
+
 const OPTIONS = {
   ...SETTINGS,
   ...NO_EFFECT,
   ...NO_ALLOWANCE,
   ...OF_EXEC,
+  ...OF_INIT,
   'strict-config': flag,
   cd: { ...text, short: 'C' },
   stdio: flag,

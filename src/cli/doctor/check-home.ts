@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { isFolder } from '../../base/paths/is-folder.ts';
 import { statOf } from '../../base/paths/stat-of.ts';
 import { AUTH_FILE } from '../../config/login/stored-login.ts';
+import { codexHome } from '../codex-home.ts';
 import type { DoctorCheck, DoctorProblem } from './doctor-check.ts';
 
 const OPEN_TO_OTHERS = 0o077;
@@ -64,7 +65,7 @@ function placeProblems(home: string, exists: boolean): DoctorProblem[] {
 /** The home of another program with the same files is easily taken for heddle's. */
 function otherHome(home: string, { source, userHome }: HomeDeps): DoctorProblem[] {
   if (userHome === null || HOME_VARIABLES.includes(source)) return [];
-  const other = join(userHome, '.codex');
+  const other = codexHome(userHome);
   if (other === home || !OTHERS_FILES.some((name) => statOf(join(other, name)) !== null)) return [];
   const message = `heddle does not use ${other}, which is there, because CODEX_HOME is not set`;
   return [

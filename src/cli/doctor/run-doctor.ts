@@ -3,7 +3,7 @@ import { arch, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../base/clock.ts';
 import type { Env } from '../../base/env.ts';
-import type { Log } from '../../base/log.ts';
+import { SILENT_LOG } from '../../base/log.ts';
 import { showText } from '../../base/text/show-text.ts';
 import type { ConfigSources } from '../../config/load-config.ts';
 import { TrustedFiles } from '../../config/trust/trusted-files.ts';
@@ -13,6 +13,7 @@ import type { Installation } from '../../sandbox/places/server-places.ts';
 import { createProcesses } from '../../sandbox/processes/create-processes.ts';
 import type { SendSignal } from '../../sandbox/processes/ending/kill-processes.ts';
 import type { NodeVersions } from '../../store/sqlite/connect/native-build-problem.ts';
+import { ProgressLine, progressPlace } from '../progress/progress-line.ts';
 import { type CheckedConfig, checkConfig } from './check-config.ts';
 import { checkGit } from './check-git.ts';
 import { checkHome, isWritableFolder } from './check-home.ts';
@@ -47,20 +48,29 @@ export interface DoctorOptions {
   sendSignal: SendSignal;
 }
 
+export interface DoctorStreams {
+  print(text: string): void;
+  /** Shows the progress of slow checks. */
+  stderr: { write(text: string): unknown; isTTY?: boolean; columns?: number };
+}
+
 /**
  * Looks at everything that a server would use, and prints what was found, with one thing to do for each problem. Changes nothing, but
  * removes the guards that killed servers have left, and runs nothing of the project. No check ends another one. Returns whether there is
  * no error; warnings do not count. A check that hangs may go on after that, so the caller ends the process.
  */
-export async function runDoctor(options: DoctorOptions, print: (text: string) => void): Promise<boolean> {
-  const checks = await allChecks(options);
+export async function runDoctor(options: DoctorOptions, { print, stderr }: DoctorStreams): Promise<boolean> {
+  const deps = { clock: systemClock, write: (text: string) => stderr.write(text) };
+  const progress = options.json ? null : new ProgressLine(progressPlace(stderr, options.env), deps);
+  const checks = await allChecks(options, (open) => progress?.step(`checking ${open.join(', ')}`)).finally(() => progress?.end());
   const isWell = !checks.some(({ problems }) => problems.some(({ severity }) => severity === 'error'));
   const { version, nodeVersions, platform } = options;
   print(options.json ? `${JSON.stringify({ ok: isWell, version, node: nodeVersions.node, platform, checks })}\n` : shown(checks, isWell));
   return isWell;
 }
 
-async function allChecks(options: DoctorOptions): Promise<DoctorCheck[]> {
+/** `onProgress` gets the titles of the checks that have not ended. */
+async function allChecks(options: DoctorOptions, onProgress: (open: string[]) => void): Promise<DoctorCheck[]> {
   const { home, cwd, env, overrides, platform, installation, version, systemDir, sendSignal } = options;
   // The doctor records nothing.
   const trustedFiles = new TrustedFiles({ home, writes: false });
@@ -73,8 +83,8 @@ async function allChecks(options: DoctorOptions): Promise<DoctorCheck[]> {
   const guardLists = guardListsFolder(env);
   const deps = { platform, arch: arch(), home: sandboxHome, storeDir: sandboxHome, clock: systemClock, installation, userHome };
   const sandbox = createSandbox(deps);
-  const providerDeps = { env, clock: systemClock, log: silent, userAgent: `heddle/${version}` };
-  const processes = createProcesses({ platform, env, sandbox, sendSignal, log: silent });
+  const providerDeps = { env, clock: systemClock, log: SILENT_LOG, userAgent: `heddle/${version}` };
+  const processes = createProcesses({ platform, env, sandbox, sendSignal, log: SILENT_LOG });
   const checks: [DoctorCheck['name'], () => DoctorCheck | Promise<DoctorCheck>][] = [
     ['home', () => checkHome(home, { source: options.homeSource, userHome })],
     ['configuration', async () => (await reading).check],
@@ -90,8 +100,15 @@ async function allChecks(options: DoctorOptions): Promise<DoctorCheck[]> {
     ['trust', async () => checkTrust(await configured())],
     ['proxies', () => checkProxies(env)],
   ];
+  const open = new Set(checks.map(([name]) => name));
+  const run = async (name: DoctorCheck['name'], check: () => DoctorCheck | Promise<DoctorCheck>) => {
+    const result = await runCheck(name, check, systemClock);
+    open.delete(name);
+    onProgress([...open].map((each) => TITLES[each]));
+    return result;
+  };
   try {
-    return await Promise.all(checks.map(([name, check]) => runCheck(name, check, systemClock)));
+    return await Promise.all(checks.map(([name, check]) => run(name, check)));
   } finally {
     // Also closes the sandbox.
     await processes.close();
@@ -109,8 +126,6 @@ async function readConfig(sources: ConfigSources): Promise<CheckedConfig> {
   };
   return { check: await runCheck('configuration', check, systemClock), config };
 }
-
-const silent: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
 const TITLES: Record<DoctorCheck['name'], string> = {
   home: 'Home',

@@ -10,16 +10,21 @@ const SECOND_VERSION = ['features', 'multi_agent_v2'];
 /** Returns the warnings about keys of `[agents]` and `[features]` in a layer that have no effect. */
 export function agentWarnings(layer: Layer): LocatedWarning[] {
   if (layer.disabledReason !== null) return [];
-  const agents = valueAt(layer.config, ['agents']);
+  const tools = 'heddle has the tools of features.multi_agent, with every model.';
+  return unusedAgentPaths(layer).map((path) => noEffect(layer, path, path === SECOND_VERSION ? tools : suggestionFor(path.at(-1) ?? '')));
+}
+
+/** Returns the paths of these keys. */
+export function unusedAgentPaths({ config }: Pick<Layer, 'config'>): (readonly string[])[] {
+  const agents = valueAt(config, ['agents']);
   const keys = Object.entries(isTable(agents) ? agents : {}).flatMap(([key, value]) => {
     // An agent's interruption is always told, which `true` asks for.
     const isServed = isTable(value) || isAgentSetting(key) || (key === 'interrupt_message' && value === true);
-    return isServed ? [] : [noEffect(layer, ['agents', key], suggestionFor(key))];
+    return isServed ? [] : [['agents', key]];
   });
-  const second = valueAt(layer.config, SECOND_VERSION);
+  const second = valueAt(config, SECOND_VERSION);
   const asksForSecond = second === true || (isTable(second) && second.enabled === true);
-  const tools = 'heddle has the tools of features.multi_agent, with every model.';
-  return asksForSecond ? [...keys, noEffect(layer, SECOND_VERSION, tools)] : keys;
+  return asksForSecond ? [...keys, SECOND_VERSION] : keys;
 }
 
 function suggestionFor(key: string): string {

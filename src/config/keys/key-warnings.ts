@@ -20,14 +20,14 @@ export function keyWarnings(layer: Layer): LocatedWarning[] {
   return [...unknownKeys(layer), ...unservedKeys(layer), ...keysOfFile(layer)];
 }
 
+/** Returns the paths of the keys that have no effect, because no program knows them or heddle does not use them. */
+export function unusedPaths(layer: Layer): string[][] {
+  return [...allUnknown(layer).map(({ path }) => path), ...allUnserved(layer)];
+}
+
 /** Returns a warning for each key of a layer that no program knows. */
 export function unknownKeys(layer: Layer): LocatedWarning[] {
-  const found = [
-    ...unknownIn(layer, [], TOP_KEYS),
-    ...unknownIn(layer, ['features'], FEATURE_KEYS),
-    ...KNOWN_TABLES.flatMap((table) => tablesAt(layer, table).flatMap((path) => unknownIn(layer, path, table.keys))),
-  ];
-  return tellSome(found, {
+  return tellSome(allUnknown(layer), {
     each: ({ path, known }) => unknownKey(layer, path, known),
     rest: (names) => ({
       summary: `These keys${source(layer)} are not known either: ${names}`,
@@ -37,7 +37,21 @@ export function unknownKeys(layer: Layer): LocatedWarning[] {
   });
 }
 
-function unknownIn(layer: Layer, path: readonly string[], known: readonly string[]): { path: string[]; known: readonly string[] }[] {
+function allUnknown(layer: Layer): UnknownKey[] {
+  return [
+    ...unknownIn(layer, [], TOP_KEYS),
+    ...unknownIn(layer, ['features'], FEATURE_KEYS),
+    ...KNOWN_TABLES.flatMap((table) => tablesAt(layer, table).flatMap((path) => unknownIn(layer, path, table.keys))),
+  ];
+}
+
+/** `known`: the keys that its table can have. */
+interface UnknownKey {
+  path: string[];
+  known: readonly string[];
+}
+
+function unknownIn(layer: Layer, path: readonly string[], known: readonly string[]): UnknownKey[] {
   return Object.keys(tableAt(layer, path) ?? {})
     .filter((key) => !known.includes(key))
     .map((key) => ({ path: [...path, key], known }));
@@ -58,11 +72,15 @@ function unknownKey(layer: Layer, path: readonly string[], known: readonly strin
 
 /** A single warning, because a home of another program has many such keys and they are no mistakes. */
 function unservedKeys(layer: Layer): LocatedWarning[] {
-  const top = Object.entries(layer.config).filter(([key, value]) => UNSERVED_KEYS.has(key) && asksForSomething(value));
-  const names = [...top.map(([key]) => key), ...unservedFeatures(layer), ...unservedOfProviders(layer)];
+  const names = allUnserved(layer).map((path) => path.join('.'));
   if (names.length === 0) return [];
   const summary = `heddle does not use these settings${source(layer)}: ${names.join(', ')}`;
   return [{ summary, details: 'docs/coming-from-codex.md says what becomes of each setting.', location: layer.locate([]) }];
+}
+
+function allUnserved(layer: Layer): string[][] {
+  const top = Object.entries(layer.config).filter(([key, value]) => UNSERVED_KEYS.has(key) && asksForSomething(value));
+  return [...top.map(([key]) => [key]), ...unservedFeatures(layer), ...unservedOfProviders(layer)];
 }
 
 /** Only the user's own file decides which projects are trusted, and a profile has no profiles. */
@@ -77,20 +95,20 @@ function keysOfFile(layer: Layer): LocatedWarning[] {
     .map((key) => ({ summary: `${key}${place} has no effect: set it ${other}`, details: null, location: layer.locate([key]) }));
 }
 
-function unservedFeatures(layer: Layer): string[] {
+function unservedFeatures(layer: Layer): string[][] {
   return Object.entries(tableAt(layer, ['features']) ?? {}).flatMap(([name, value]) => {
     // `agentWarnings` tells about this one, with what heddle has in its place.
     if (name === 'multi_agent_v2' || findFeature(name) !== null) return [];
     // `unknownKeys` tells about the others.
-    return FEATURE_KEYS.includes(name) && isUnservedFeature(name, value) ? [`features.${name}`] : [];
+    return FEATURE_KEYS.includes(name) && isUnservedFeature(name, value) ? [['features', name]] : [];
   });
 }
 
-function unservedOfProviders(layer: Layer): string[] {
+function unservedOfProviders(layer: Layer): string[][] {
   return Object.keys(tableAt(layer, ['model_providers']) ?? {}).flatMap((id) => {
     const keys = Object.entries(tableAt(layer, ['model_providers', id]) ?? {});
     return keys.flatMap(([key, value]) =>
-      UNSERVED_PROVIDER_KEYS.has(key) && asksForSomething(value) ? [`model_providers.${id}.${key}`] : [],
+      UNSERVED_PROVIDER_KEYS.has(key) && asksForSomething(value) ? [['model_providers', id, key]] : [],
     );
   });
 }

@@ -93,6 +93,24 @@ export class ConfigWriter {
     });
   }
 
+  /**
+   * Writes a whole config.toml, which only the user can read. If there is one, it is kept at the path `keptAs`; null: then the write is
+   * refused. Resolves with where the old one is. Rejects with an RpcError that says why nothing was changed.
+   */
+  create(text: string, { keptAs }: { keptAs: string | null }): Promise<Omit<ConfigWritten, 'answer'> & { setAside: string | null }> {
+    return this.#queue.run('config.toml', async () => {
+      const found = this.#read();
+      if (found !== null && keptAs === null) throw invalid(`${this.#file} exists already`);
+      requireFitting(text);
+      const after = await this.#state(text);
+      const warnings = addedWarnings(await this.#state(''), after, this.#file);
+      const setAside = found === null ? null : keptAs;
+      if (setAside !== null && found !== null) await keepAs(setAside, found);
+      if (!(await this.#replace(text, found, PRIVATE.mode))) throw changedMeanwhile(this.#file);
+      return { config: after.config, warnings, setAside };
+    });
+  }
+
   /** Null: another program has changed the file meanwhile. */
   async #write(editsFor: (config: Config) => readonly ConfigEdit[], expectedVersion: string | null): Promise<ConfigWritten | null> {
     const found = this.#read();
@@ -101,7 +119,7 @@ export class ConfigWriter {
     const edits = readEdits(editsFor(before.config));
     const edited = await this.#deps.editToml(before.text, edits);
     if ('problem' in edited) throw invalid(edited.problem);
-    if (Buffer.byteLength(edited.text) > CONFIG_BYTES_MAX) throw invalid(`config.toml would be larger than ${CONFIG_BYTES_MAX} bytes`);
+    requireFitting(edited.text);
     await this.#breaks.yielded();
     const after = await this.#state(edited.text);
     const warnings = addedWarnings(before, after, this.#file);
@@ -154,26 +172,44 @@ export class ConfigWriter {
   }
 
   /** Returns false if the file is not as it was before: another program has changed it meanwhile. */
-  async #replace(text: string, before: string | null): Promise<boolean> {
+  async #replace(text: string, before: string | null, mode = before === null ? PRIVATE.mode : null): Promise<boolean> {
     const check = () => {
       if (this.#read() !== before) throw new ChangedMeanwhile();
     };
     try {
       makeFolderSync(dirname(this.#file), 0o700);
-      await writeFile(this.#file, (file) => writeText(file, text), before === null ? { mode: 0o600, check } : { before, check });
+      await writeFile(this.#file, (file) => writeText(file, text), { mode, before, check });
       return true;
     } catch (error) {
       if (error instanceof ChangedMeanwhile) return false;
-      const why = whyNotWritten(error);
-      if (why === null) throw error;
-      if (hasErrorCode(error, READ_ONLY))
-        throw configWriteRefused(
-          'configLayerReadonly',
-          `${this.#file} cannot be changed: ${why}. Change its permissions, or the file by hand`,
-        );
-      throw fileFailed('file_failed', `${this.#file} was not changed: ${why}`, this.#file);
+      throw asUnwritten(error, this.#file);
     }
   }
+}
+
+/** Of a file that only the user can read. */
+const PRIVATE = { mode: 0o600 };
+
+/** Writes the text of an old config.toml to another path. Rejects with an RpcError. */
+async function keepAs(path: string, text: string): Promise<void> {
+  try {
+    await writeFile(path, (file) => writeText(file, text), PRIVATE);
+  } catch (error) {
+    throw asUnwritten(error, path);
+  }
+}
+
+/** The system's error of a write, as the error of a request. */
+function asUnwritten(error: unknown, path: string): unknown {
+  const why = whyNotWritten(error);
+  if (why === null) return error;
+  if (hasErrorCode(error, READ_ONLY))
+    return configWriteRefused('configLayerReadonly', `${path} cannot be changed: ${why}. Change its permissions, or the file by hand`);
+  return fileFailed('file_failed', `${path} was not changed: ${why}`, path);
+}
+
+function requireFitting(text: string): void {
+  if (Buffer.byteLength(text) > CONFIG_BYTES_MAX) throw invalid(`config.toml would be larger than ${CONFIG_BYTES_MAX} bytes`);
 }
 
 class ChangedMeanwhile extends Error {}
