@@ -108,9 +108,14 @@ function badHeaderText(provider: ProviderConfig, name: string, isStored: boolean
 function keySource(provider: ProviderConfig, url: URL, isStored: boolean): string | null {
   if (hasAuthorizationHeader(provider)) return 'http_headers or experimental_bearer_token of the provider';
   if (isStored || provider.envKey !== null) return sourceOfKey(provider, isStored);
-  // Azure has its key in `api-key`.
-  if (Object.keys(provider.httpHeaders).some(namesSecret)) return 'http_headers or env_http_headers of the provider';
+  // Azure has its key in the header `api-key`, others in the query.
+  if (Object.keys(provider.httpHeaders).some(isKeyName)) return 'http_headers or env_http_headers of the provider';
+  if (Object.keys(provider.queryParams).some(isKeyName)) return 'query_params of the provider';
   return url.username === '' && url.password === '' ? null : 'base_url of the provider';
+}
+
+function isKeyName(name: string): boolean {
+  return namesSecret(name) || name.toLowerCase() === 'key';
 }
 
 function sourceOfKey({ envKey }: ProviderConfig, isStored: boolean): string {
