@@ -2,6 +2,7 @@ import {
   existsSync,
   linkSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -12,6 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 import { AppendedFile } from '../../../src/base/files/appended-file.ts';
 import { tempFolder } from '../../config/temp-folder.ts';
@@ -48,6 +50,39 @@ test.each<[string, (paths: { path: string; old: string }) => void, string | null
     expect([text(path), statSync(path).mode & 0o777]).toEqual([`${line}more\n`, 0o600]);
     if (line === '2\n') expect(existsSync(old) ? text(old) : null).toBe(moved);
   }
+});
+
+/** What moves a file away: the same program that writes it, or another one, which may make a new file. */
+const ROTATIONS: Record<string, (at: { file: AppendedFile; path: string; end: string }) => void> = {
+  'set aside': ({ file, end }) => file.setAside(end),
+  move: ({ path, end }) => {
+    if (existsSync(path)) renameSync(path, `${path}${end}`);
+  },
+  'move and make': ({ path, end }) => {
+    if (existsSync(path)) renameSync(path, `${path}${end}`);
+    writeFileSync(path, '');
+  },
+};
+
+test('whatever moves files away, each line is once in one of them, in order', () => {
+  const steps = fc.array(fc.constantFrom('line', ...Object.keys(ROTATIONS)), { maxLength: 20 });
+  fc.assert(
+    fc.property(steps, (done) => {
+      const folder = mkdtempSync(join(tempFolder(), 'logs-'));
+      const path = join(folder, 'x.log');
+      const file = new AppendedFile(path);
+      for (const [number, what] of done.entries()) {
+        if (what === 'line') file.append(`${number}\n`);
+        else ROTATIONS[what]?.({ file, path, end: `.${String(number).padStart(2, '0')}` });
+      }
+      file.close();
+      const moved = readdirSync(folder).filter((name) => name !== 'x.log');
+      const all = [...moved.sort(), ...(existsSync(path) ? ['x.log'] : [])].map((name) => text(join(folder, name)));
+      const lines = [...done.entries()].flatMap(([number, what]) => (what === 'line' ? [`${number}\n`] : []));
+      expect(all.join('')).toBe(lines.join(''));
+    }),
+    { numRuns: 60 },
+  );
 });
 
 test('if the file is emptied in its place, the next text is its first', () => {
