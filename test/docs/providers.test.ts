@@ -71,6 +71,7 @@ const CASES: Case[] = [
   { heading: 'OpenRouter', provider: openRouter(ANSWERS), models: ['qwen/qwen3-coder'] },
   { heading: 'vLLM', provider: vllm(ANSWERS), models: ['Qwen/Qwen3-32B'] },
   { heading: 'LiteLLM', provider: liteLlm(ANSWERS), models: ['claude'], refusals: 1 },
+  { heading: 'LiteLLM', provider: liteLlm(ANSWERS, { wantsThoughts: true }), models: ['claude'], refusals: 2 },
   { heading: 'llama.cpp', provider: llamaCpp(ANSWERS), models: ['qwen3-8b', 'qwen3-8b-q4_k_m.gguf'] },
   { heading: 'Ollama', provider: ollama({ answers: ollamaAnswers }), models: ['llama3.2'], usage: { inputTokens: 26 } },
   { heading: 'LM Studio', provider: lmStudio({ answers: lmStudioAnswers }), models: ['qwen3-8b'], usage: { inputTokens: 18 } },

@@ -20,6 +20,8 @@ interface ChatDialect {
   /** The header with the key, and the refusal of a request without it. Absent: it needs none. */
   key?: [header: string, value: string, refusal: Reply];
   notFound: Reply;
+  /** Messages of the model must have their reasoning. Absent: they must not. */
+  thoughts?: Reply;
   /** Refuses a body that others take. Null: it takes it. */
   refused?: (body: Record<string, unknown>) => Reply | null;
   /** What comes before the answer. */
@@ -58,17 +60,28 @@ interface Asked {
 }
 
 function refusalOf(dialect: ChatDialect, { url, method, headers, body }: Asked): Reply | null {
-  const { key, listing, target, model, notFound, refused } = dialect;
+  const { key, listing, target, model, notFound, thoughts, refused } = dialect;
   if (key !== undefined && headers[key[0]] !== key[1]) return key[2];
   if (method === 'GET') return url === listing?.[0] ? null : notFound;
   if (url !== target || !isObject(body)) return notFound;
   if (model !== undefined && body.model !== model[0]) return model[1](String(body.model));
-  const problem = conversationProblem(body.messages);
+  if (thoughts !== undefined && lacksThoughts(body.messages)) return thoughts;
+  const problem = conversationProblem(thoughts === undefined ? body.messages : withoutThoughts(body.messages));
   if (problem !== null) return refusing(400, { error: { message: problem, type: 'invalid_request_error', param: 'messages', code: 400 } });
   return refused?.(body) ?? null;
 }
 
+function lacksThoughts(messages: unknown): boolean {
+  const sent = (Array.isArray(messages) ? messages : []) as SentMessage[];
+  return sent.some(({ role, reasoning_content: thoughts }) => role === 'assistant' && typeof thoughts !== 'string');
+}
+
+function withoutThoughts(messages: unknown): unknown {
+  return Array.isArray(messages) ? messages.map(({ reasoning_content: _, ...others }: SentMessage) => others) : messages;
+}
+
 interface SentMessage {
+  reasoning_content?: string;
   role: string;
   content: unknown;
   tool_calls?: { id: string; function: { arguments: string } }[];
@@ -208,9 +221,14 @@ export function llamaCpp(answers: readonly FakeAnswer[], { jinja = true } = {}):
   );
 }
 
-/** LiteLLM before a model that takes no parallel calls: it refuses the parameter, and passes on a call without an id and an index. */
-export function liteLlm(answers: readonly FakeAnswer[]): Reply {
+/**
+ * LiteLLM before a model that takes no parallel calls: it refuses the parameter, and passes on a call without an id and an index.
+ * `wantsThoughts`: the model is one of DeepSeek's.
+ */
+export function liteLlm(answers: readonly FakeAnswer[], { wantsThoughts = false } = {}): Reply {
   const failure = (code: number, message: string) => refusing(code, { error: { message, type: 'None', param: 'None', code: `${code}` } });
+  const missing =
+    'litellm.BadRequestError: DeepseekException - Missing `reasoning_content` field in the assistant message at message index 2.';
   const unsupported =
     "litellm.UnsupportedParamsError: anthropic does not support parameters: ['parallel_tool_calls'], for model=claude. To drop these, set `litellm.drop_params=True`";
   return chatServer(
@@ -224,6 +242,7 @@ export function liteLlm(answers: readonly FakeAnswer[]): Reply {
       ],
       key: ['authorization', `Bearer ${KEY}`, failure(401, 'Authentication Error, No api key passed in.')],
       notFound: refusing(404, { detail: 'Not Found' }),
+      ...(wantsThoughts && { thoughts: failure(400, missing) }),
       refused: (body) => ('parallel_tool_calls' in body ? failure(400, unsupported) : null),
       chunks: (answer) => [
         ...(answer.thinking === undefined ? [] : [answer.thinking]).map((thinking) =>
