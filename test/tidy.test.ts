@@ -38,13 +38,20 @@ const FS_FOR_ALL =
  * heddle's store: closing it would drop the locks of this process. They look with `src/base/paths/`.
  */
 const FS_FOR_SOME: Record<string, { uses: string; because: string }> = {
+  'src/base/files/appended-file.ts': {
+    uses: 'lstatSync openSync renameSync',
+    because: 'creates files; looks at and renames what is in a folder that it keeps open',
+  },
   'src/base/files/draft-file.ts': { uses: 'openSync rmSync', because: "writes heddle's own list, with a name of its own" },
   'src/base/files/list-folder.ts': {
     uses: 'opendir opendirSync readdir',
     because: 'opens folders only; small ones are listed faster at once',
   },
   'src/base/files/open-new-file.ts': { uses: 'open openSync', because: 'creates files; compares an opened one with those of the store' },
-  'src/base/files/open-pinned.ts': { uses: 'open openSync statSync', because: 'the opener: compares with the files of the store' },
+  'src/base/files/open-pinned.ts': {
+    uses: 'lstatSync open openSync statSync',
+    because: 'the opener: compares with the files of the store',
+  },
   'src/base/files/open-regular-file.ts': { uses: 'statSync', because: 'a faster answer for nothing than an error' },
   'src/base/files/own-file.ts': { uses: 'readdirSync statSync', because: 'knows the files of the store' },
   'src/base/loading/require-descriptors.ts': { uses: 'openSync', because: 'opens a folder, which it closes at once' },
@@ -55,7 +62,6 @@ const FS_FOR_SOME: Record<string, { uses: string; because: string }> = {
   'src/cli/doctor/run-doctor.ts': { uses: 'rmSync', because: 'removes a folder that it has made, with a random name' },
   'src/cli/exec/asking/keyboard.ts': { uses: 'openSync', because: 'opens the terminal of the process' },
   'src/cli/generate/write-files.ts': { uses: 'writeFileSync', because: 'writes where the user says' },
-  'src/cli/wire-log.ts': { uses: 'renameSync', because: 'renames what it has opened' },
   'src/config/append-line.ts': { uses: 'openSync', because: 'opens folders only' },
   'src/files/copy-path.ts': { uses: 'readlink realpath symlink', because: 'copies links; a client reads the errors' },
   'src/files/file-location.ts': { uses: 'readlink realpath', because: 'the caller needs the errors' },

@@ -1,7 +1,5 @@
-import { writeSync } from 'node:fs';
 import type { Writable } from 'node:stream';
-import { openForAppendingSync } from '../base/files/open-new-file.ts';
-import { makeOpenFilePrivate } from '../base/paths/make-private.ts';
+import { AppendedFile } from '../base/files/appended-file.ts';
 
 /** The maximum number of bytes of the log that wait for their reader. */
 const BACKLOG_BYTES_MAX = 1024 * 1024;
@@ -14,13 +12,15 @@ export function logToStream(stream: Writable): (line: string) => void {
   };
 }
 
-/** Appends to a file that only its user can read. Throws if the file cannot be opened. Lines that cannot be written later are dropped. */
-export function logToFile(file: string): (line: string) => void {
-  const descriptor = openForAppendingSync(file, 0o600);
-  makeOpenFilePrivate(descriptor);
+/**
+ * Appends to a file that only its user can read, and that may be moved away meanwhile. Throws if the file cannot be opened. Lines that
+ * cannot be written later are dropped.
+ */
+export function logToFile(path: string): (line: string) => void {
+  const file = new AppendedFile(path);
   return (line) => {
     try {
-      writeSync(descriptor, line);
+      file.append(line);
     } catch {
       // A full disk must not stop the server, and there is no other place to report it.
     }

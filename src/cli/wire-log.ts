@@ -1,10 +1,7 @@
-import { closeSync, fstatSync, renameSync, writeSync } from 'node:fs';
 import type { Clock } from '../base/clock.ts';
 import type { Env } from '../base/env.ts';
-import { openForAppendingSync } from '../base/files/open-new-file.ts';
+import { AppendedFile } from '../base/files/appended-file.ts';
 import { isObject, parsedJson } from '../base/json-value.ts';
-import { makeOpenFilePrivate } from '../base/paths/make-private.ts';
-import { hasErrorCode } from '../base/system-error-code.ts';
 import { cutText } from '../base/text/cut-text.ts';
 import { showJsonLine } from '../base/text/show-text.ts';
 import { idText } from '../protocol/id-text.ts';
@@ -25,22 +22,18 @@ const MESSAGE_CHARS_MAX = 256 * 1024;
  * process dies. Throws if the file cannot be opened. Lines that cannot be written later are dropped.
  */
 export class WireLog implements WireTap {
-  readonly #file: string;
   readonly #clock: Clock;
   readonly #env: Env;
   readonly #secrets = new Set<string>();
   #redact: (value: unknown) => unknown;
   /** Null: closed. */
-  #descriptor: number | null;
-  #bytes: number;
+  #file: AppendedFile | null;
 
   constructor(file: string, { clock, env }: { clock: Clock; env: Env }) {
-    this.#file = file;
+    this.#file = new AppendedFile(file);
     this.#clock = clock;
     this.#env = env;
     this.#redact = jsonRedactor(env);
-    this.#descriptor = open(file);
-    this.#bytes = fstatSync(this.#descriptor).size;
   }
 
   received(text: string): void {
@@ -59,17 +52,18 @@ export class WireLog implements WireTap {
 
   /** Later messages are not written. */
   close(): void {
-    if (this.#descriptor !== null) closeSync(this.#descriptor);
-    this.#descriptor = null;
+    this.#file?.close();
+    this.#file = null;
   }
 
   #write(direction: 'in' | 'out', text: string): void {
-    if (this.#descriptor === null) return;
+    if (this.#file === null) return;
     const at = new Date(this.#clock.now()).toISOString();
     const line = Buffer.from(showJsonLine(`{"at":"${at}","direction":"${direction}",${this.#content(text)}}\n`));
     try {
-      if (this.#bytes > 0 && this.#bytes + line.length > FILE_BYTES_MAX) this.#descriptor = this.#turn(this.#descriptor);
-      this.#bytes += writeSync(this.#descriptor, line);
+      const bytes = this.#file.bytes();
+      if (bytes > 0 && bytes + line.length > FILE_BYTES_MAX) this.#file.setAside('.1');
+      this.#file.append(line);
     } catch {
       // A full disk must not stop the server, and there is no other place to report it.
     }
@@ -88,26 +82,6 @@ export class WireLog implements WireTap {
     }
     return short.length > MESSAGE_CHARS_MAX ? `"text":${JSON.stringify(cut(short, MESSAGE_CHARS_MAX))}` : `"message":${short}`;
   }
-
-  /** Replaces the full file by a new one. Returns the new descriptor. If this fails, the full file stays as it is. */
-  #turn(full: number): number {
-    try {
-      renameSync(this.#file, `${this.#file}.1`);
-    } catch (error) {
-      // Another process, or an earlier attempt, has renamed it already.
-      if (!hasErrorCode(error, ['ENOENT'])) throw error;
-    }
-    const fresh = open(this.#file);
-    this.#bytes = 0;
-    closeSync(full);
-    return fresh;
-  }
-}
-
-function open(file: string): number {
-  const descriptor = openForAppendingSync(file, 0o600);
-  makeOpenFilePrivate(descriptor);
-  return descriptor;
 }
 
 /** The JSON text that `write` makes of a message. An integer id is exact, even if a JavaScript number cannot hold it. */

@@ -178,6 +178,7 @@ stream_idle_timeout_ms = 1000
     localServer: null,
     script: null,
     httpHeaders: { 'X-A': 'a', 'X-B': 'from env' },
+    unsetVariables: ['C', 'D', 'constructor'],
     queryParams: { 'api-version': '1' },
     requestMaxRetries: 0,
     streamMaxRetries: 1,

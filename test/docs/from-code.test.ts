@@ -176,3 +176,60 @@ test('README.md has the versions of the clients that npm run test:clients runs',
   });
   expect(unknown).toEqual([]);
 });
+
+/** The value of a number that a file of the source defines by a literal product. */
+function constantIn(path: string, name: string): number {
+  const [, product = ''] = new RegExp(`const ${name} = ([\\d_ *]+);`).exec(textOf(path)) ?? [];
+  expect([path, name, product]).not.toEqual([path, name, '']);
+  return product.split('*').reduce((value, factor) => value * Number(factor.trim().replaceAll('_', '')), 1);
+}
+
+const LIMITS: [what: string, path: string, name: string, unit: 'MiB' | 'KiB' | 'Mi characters' | 'characters' | 'min' | 's' | ''][] = [
+  ['a message of a client', 'src/base/text/line-splitter.ts', 'LINE_BYTES_MAX', 'MiB'],
+  ['requests of a client that wait for answers', 'src/transport/json-reader.ts', 'REQUESTS_IN_FLIGHT_MAX', ''],
+  ['the input of a turn', 'src/agent/prompt/check-input.ts', 'INPUT_CHARS_MAX', 'characters'],
+  ['a response with a whole history', 'src/handlers/history/history-answers.ts', 'ANSWER_BYTES_MAX', 'MiB'],
+  ['a page of turns or items', 'src/handlers/history/history-answers.ts', 'PAGE_BYTES_MAX', 'MiB'],
+  ['the name of a thread', 'src/store/thread-store.ts', 'NAME_CHARS_MAX', 'characters'],
+  ['the time that a thread stays loaded without a client', 'src/agent/threads.ts', 'IDLE_MS_MAX', 'min'],
+  ['calls of one response that run at a time', 'src/agent/calls/response-calls.ts', 'PARALLEL_CALLS_MAX', ''],
+  ['commands of a thread that run at a time', 'src/tools/command/sessions/command-sessions.ts', 'SESSIONS_MAX', ''],
+  ['programs of `command/exec` and `process/spawn` of a client', 'src/handlers/client-processes/client-processes.ts', 'PROCESSES_MAX', ''],
+  ['watches of `fs/watch` of a client', 'src/files/file-watches.ts', 'WATCHES_MAX', ''],
+  ['an image', 'src/model/pictures/image-type.ts', 'IMAGE_BYTES_MAX', 'MiB'],
+  ["an event of a model's stream", 'src/model/http/response/event-reader.ts', 'EVENT_CHARS_MAX', 'Mi characters'],
+  ['an answer of a model', 'src/model/http/response/event-reader.ts', 'STREAM_CHARS_MAX', 'Mi characters'],
+  ['a `config.toml`', 'src/config/layers/layer.ts', 'CONFIG_BYTES_MAX', 'KiB'],
+  ['hooks of one file', 'src/config/hooks/parse-hooks.ts', 'HOOKS_MAX', ''],
+  ['MCP servers', 'src/config/mcp/read-mcp-servers.ts', 'SERVERS_MAX', ''],
+  ['a message of an MCP server', 'src/mcp/host/pipe-transport.ts', 'MESSAGE_BYTES_MAX', 'MiB'],
+  ['the wire log', 'src/cli/wire-log.ts', 'FILE_BYTES_MAX', 'MiB'],
+  ['the end of a server', 'src/agent/last-programs.ts', 'CLOSE_MS_MAX', 's'],
+];
+const UNITS = { MiB: 1024 ** 2, KiB: 1024, 'Mi characters': 1024 ** 2, characters: 1, min: 60_000, s: 1000, '': 1 };
+
+test('the limits in docs/operating.md are those of the code', () => {
+  const rows = section('docs/operating.md', 'Limits')
+    .split('\n')
+    .filter((line) => /^\| (?!what |---)/.test(line) && !line.startsWith('|---'));
+  const listed = rows.map((row) => row.split(' | ').slice(0, 2).join(' | ').replace(/^\| /, ''));
+  const inCode = LIMITS.map(([what, path, name, unit]) => {
+    const value = (constantIn(path, name) / UNITS[unit]).toLocaleString('en');
+    return `${what} | ${value}${unit === '' ? '' : ` ${unit}`}`;
+  });
+  expect(listed).toEqual(inCode);
+});
+
+test('docs/operating.md has the places and the user of the image', () => {
+  const image =
+    textOf('Dockerfile')
+      .split(/^FROM .*\n/m)
+      .at(-1) ?? '';
+  const text = section('docs/operating.md', 'In a container');
+  const folders = [...image.matchAll(/^WORKDIR (.*)$/gm)].map(([, folder]) => folder);
+  const [, home] = /HEDDLE_HOME=(\S+)/.exec(image) ?? [];
+  expect(text).toContain(`The server is in \`${folders[0]}\`, the project in\n\`${folders.at(-1)}\`, the home in \`${home}\`.`);
+  expect(image).toContain(`VOLUME ${home}\nUSER node\n`);
+  expect(image).toContain('ENTRYPOINT ["heddle", "app-server"]');
+  expect(text).toContain(`-v "$PWD/config.toml:${home}/config.toml:ro"`);
+});

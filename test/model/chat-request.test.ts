@@ -4,7 +4,7 @@ import { EventLoopYield } from '../../src/base/event-loop-yield.ts';
 import type { ModelRequest } from '../../src/model/model.ts';
 import type { ResponseItem } from '../../src/protocol/generated/types.ts';
 import { chatAnswered } from './chat-stream.ts';
-import { collect, modelAt, never, ProviderServer, request } from './provider-server.ts';
+import { collect, modelAt, never, ProviderServer, type Reply, refusing, request } from './provider-server.ts';
 
 async function sent(changes: Partial<ModelRequest>) {
   await using server = await ProviderServer.start(chatAnswered);
@@ -96,6 +96,42 @@ test('what a model said and called in one answer is one message, without its rea
     { role: 'assistant', content: null, tool_calls: [wireCall('c')] },
     { role: 'tool', tool_call_id: 'c', content: 'out' },
     { role: 'assistant', content: 'Done.' },
+  ]);
+});
+
+test('a model that wants its reasoning back gets all of it, in the messages that followed it, from then on', async () => {
+  const thought = (words: string): ResponseItem => ({ type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: words }] });
+  const input = [
+    text('user', 'go'),
+    thought('a'),
+    thought('b'),
+    text('assistant', 'Yes.'),
+    call('a'),
+    output('a'),
+    thought('c'),
+    call('b'),
+  ];
+  const all = [...input, output('b'), text('assistant', 'Done.'), thought('lost'), text('user', 'next')];
+  const wants: Reply = (res, req, body) => {
+    const { messages } = body as { messages: { role: string; reasoning_content?: string }[] };
+    const lacks = messages.some(({ role, reasoning_content }) => role === 'assistant' && reasoning_content === undefined);
+    const error = { message: 'thinking is enabled but reasoning_content is missing in assistant tool call message at index 2' };
+    return (lacks ? refusing(400, { error }) : chatAnswered)(res, req, body);
+  };
+  await using server = await ProviderServer.start(wants);
+  const { model } = modelAt(server.port, { wireApi: 'chat' });
+  for (let n = 0; n < 2; n++) {
+    const events = await collect(model.stream({ ...request, input: all }, never));
+    expect([events.map(({ type }) => type), events.at(-1)?.type]).toEqual([expect.not.arrayContaining(['leftOut']), 'completed']);
+  }
+  const thoughts = server.requests.map(({ body }) => {
+    const { messages } = body as { messages: { role: string; reasoning_content?: string }[] };
+    return messages.filter(({ role }) => role === 'assistant').map(({ reasoning_content = null }) => reasoning_content);
+  });
+  expect(thoughts).toEqual([
+    [null, null, null],
+    ['a\n\nb', 'c', ''],
+    ['a\n\nb', 'c', ''],
   ]);
 });
 
@@ -219,7 +255,8 @@ const items: fc.Arbitrary<ResponseItem> = fc.oneof(
 test('a message can have very many parts', async () => {
   const { chatMessages } = await import('../../src/model/chat/chat-messages.ts');
   const content = Array.from({ length: 200_000 }, () => ({ type: 'input_text' as const, text: 'x' }));
-  const messages = await chatMessages('sys', [text('user', 'one'), { type: 'message', role: 'user', content }], new EventLoopYield());
+  const input: ResponseItem[] = [text('user', 'one'), { type: 'message', role: 'user', content }];
+  const messages = await chatMessages({ instructions: 'sys', input }, { pace: new EventLoopYield() });
   expect(messages.map(({ role }) => role)).toEqual(['system', 'user']);
 });
 
@@ -228,7 +265,12 @@ test('whatever the history, one system message begins, no neighbours share a rol
   const pace = new EventLoopYield();
   await fc.assert(
     fc.asyncProperty(fc.array(items, { maxLength: 15 }), async (history) => {
-      const messages = await chatMessages('sys', history, pace);
+      const messages = await chatMessages({ instructions: 'sys', input: history }, { pace });
+      const withThoughts = await chatMessages({ instructions: 'sys', input: history }, { pace, withThoughts: true });
+      expect(
+        withThoughts.filter(({ role, reasoning_content }) => (role === 'assistant') !== (typeof reasoning_content === 'string')),
+      ).toEqual([]);
+      expect(withThoughts.map(({ reasoning_content: _, ...others }) => others)).toEqual(messages);
       expect(messages.map(({ role }) => role).lastIndexOf('system')).toBe(0);
       const known = new Set<unknown>();
       for (const [place, message] of messages.entries()) {

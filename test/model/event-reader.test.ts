@@ -50,3 +50,13 @@ test('what is no JSON object can be passed over, and [DONE] with it', () => {
     problem: null,
   });
 });
+
+test('a failure in a field of its own, as llama.cpp had until 2025, is an event; what is no JSON there is passed over', () => {
+  const reader = new EventReader({ skipsNoise: false });
+  expect(reader.feed('data: {"a":1}\n\nerror: {"code":400,"message":"m"}\n\nerror: none\n\ndata: [DONE]\n\n')).toEqual({
+    events: [{ a: 1 }, { error: { code: 400, message: 'm' } }],
+    skipped: 0,
+    done: true,
+    problem: null,
+  });
+});

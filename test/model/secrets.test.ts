@@ -18,23 +18,30 @@ async function errorText(reply: Reply, changes: Changes, env: Record<string, str
   return text.replace(`P (http://127.0.0.1:${server.port}/v1/responses) `, '');
 }
 
+const IN_HEADER = 'Check the key in http_headers or env_http_headers of the provider.';
+const IN_QUERY = 'Check the key in query_params of the provider.';
 const NO_KEY = 'No key was sent. If the provider needs one, set env_key of the provider to the name of its environment variable.';
 
-test.each<[string, string, Partial<ProviderConfig>]>([
-  ['a word of a header', 'Bad token sk-secretvalue123', { httpHeaders: { 'X-Token': 'Bearer sk-secretvalue123' } }],
-  ['a whole header of short words', 'Bad token one two three', { httpHeaders: { 'x-token': 'one two three' } }],
-  ['a query value', 'Bad token queryvalue456', { queryParams: { 'api-key': 'queryvalue456' } }],
-  ['a query value, decoded', 'Bad token query value/456', { queryParams: { 'api-key': 'query value/456' } }],
-  ['a query value, as it was sent', 'Bad token query+value%2F456', { queryParams: { 'api-key': 'query value/456' } }],
-  ['one that begins like another', 'Bad token secret-value', { httpHeaders: { 'x-a': 'secret-v', 'x-b': 'secret-value' } }],
-  ['one longer than what is shown', `Bad token ${'queryvalue456'.repeat(400)}`, { queryParams: { key: 'queryvalue456'.repeat(400) } }],
-])('%s is not shown', async (_, says, changes) => {
+test.each<[string, string, Partial<ProviderConfig>, string]>([
+  ['a word of a header', 'Bad token sk-secretvalue123', { httpHeaders: { 'X-Token': 'Bearer sk-secretvalue123' } }, IN_HEADER],
+  ['a whole header of short words', 'Bad token one two three', { httpHeaders: { 'x-token': 'one two three' } }, IN_HEADER],
+  ['a query value', 'Bad token queryvalue456', { queryParams: { 'api-key': 'queryvalue456' } }, IN_QUERY],
+  ['a query value, decoded', 'Bad token query value/456', { queryParams: { 'api-key': 'query value/456' } }, IN_QUERY],
+  ['a query value, as it was sent', 'Bad token query+value%2F456', { queryParams: { 'api-key': 'query value/456' } }, IN_QUERY],
+  ['one that begins like another', 'Bad token secret-value', { httpHeaders: { 'x-a': 'secret-v', 'x-b': 'secret-value' } }, NO_KEY],
+  [
+    'one longer than what is shown',
+    `Bad token ${'queryvalue456'.repeat(400)}`,
+    { queryParams: { key: 'queryvalue456'.repeat(400) } },
+    IN_QUERY,
+  ],
+])('%s is not shown', async (_, says, changes, advice) => {
   expect(
     await refusal(
       () => says,
       () => changes,
     ),
-  ).toBe(`answered HTTP 401. Bad token … ${NO_KEY}`);
+  ).toBe(`answered HTTP 401. Bad token … ${advice}`);
 });
 
 test('of a secret that stands where the text is cut, no part is shown', async () => {
@@ -42,7 +49,7 @@ test('of a secret that stands where the text is cut, no part is shown', async ()
     () => `${'x '.repeat(995)}queryvalue456 tail`,
     () => ({ queryParams: { key: 'queryvalue456' } }),
   );
-  expect(text).toBe(`answered HTTP 401. ${'x '.repeat(995)}… tail. ${NO_KEY}`);
+  expect(text).toBe(`answered HTTP 401. ${'x '.repeat(995)}… tail. ${IN_QUERY}`);
 });
 
 test('of a secret that an invalid item repeats where it is cut, no part is shown', async () => {

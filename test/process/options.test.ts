@@ -1,6 +1,6 @@
 // @module-tag slow
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { EXECUTABLE, environment, type Place, place, startHeddle } from './support.ts';
@@ -248,6 +248,31 @@ describe('logs', () => {
         .map((line) => JSON.parse(line).msg),
     ).toEqual(Array.from({ length: 2 }, () => 'skipped an invalid JSON-RPC message'));
     expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+
+  test('--log-file and --wire-log go on in new files if theirs are moved away, without a signal; SIGHUP ends the server', async () => {
+    const where = place();
+    const [log, wire] = [join(where.temp, 'heddle.log'), join(where.temp, 'wire.jsonl')];
+    const heddle = await startHeddle(where, { args: ['--log-file', log, '--wire-log', wire] });
+    const badLine = async () => {
+      heddle.send(noMessage.trim());
+      await heddle.request('thread/loaded/list', {});
+    };
+    await badLine();
+    for (const file of [log, wire]) renameSync(file, `${file}.1`);
+    await badLine();
+    const count = (file: string, words: string) => readFileSync(file, 'utf8').split(words).length - 1;
+    const counts = [`${log}.1`, log].map((file) => count(file, 'skipped an invalid'));
+    const sent = [`${wire}.1`, wire].map((file) => [count(file, '"method":"initialize"'), count(file, '"method":"thread/loaded/list"')]);
+    expect({ counts, sent }).toEqual({
+      counts: [1, 1],
+      sent: [
+        [1, 1],
+        [0, 1],
+      ],
+    });
+    heddle.signal('SIGHUP');
+    expect(await heddle.exit).toEqual({ code: 129, signal: null });
   });
 
   test.each(['--log-file', '--wire-log'])('%s in a folder that is not there ends the start in a line', (option) => {

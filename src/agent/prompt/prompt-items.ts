@@ -180,10 +180,12 @@ function isNotForModels(item: ResponseItem): boolean {
 
 /**
  * Removes the id, because it names something that the provider was asked not to store, and reduces an output to its body. A generated image
- * keeps its id, as its only reference, and a web search, because its item may have the same id.
+ * keeps its id, as its only reference, and a web search, because its item may have the same id. Encrypted reasoning keeps it, because some
+ * providers want it back.
  */
 function forModel<Item extends ResponseItem>(item: Item): Item {
   if (item.type === 'image_generation_call' || item.type === 'web_search_call') return item;
+  if (item.type === 'reasoning' && item.encrypted_content) return item;
   const { id: _, ...rest } = item as Item & { id?: unknown };
   if (!isCallOutput(item) || item.type === 'tool_search_output') return rest as Item;
   const { output } = item;

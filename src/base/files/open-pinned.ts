@@ -1,4 +1,4 @@
-import { closeSync, constants, existsSync, fstatSync, openSync, type Stats, statSync } from 'node:fs';
+import { closeSync, constants, existsSync, fstatSync, lstatSync, openSync, type Stats, statSync } from 'node:fs';
 import { type FileHandle, lstat, open, stat } from 'node:fs/promises';
 import { type AnyPath, OwnFileError } from './file-refused-error.ts';
 import { O_PATH } from './o-path.ts';
@@ -39,10 +39,11 @@ export async function openPinned(path: AnyPath, options: PinnedOptions): Promise
   }
 }
 
-/** The same at once, through links. Throws. */
-export function openPinnedSync(path: string, options: Omit<PinnedOptions, 'followLinks'>): OpenFile {
-  if (!canPin()) return openLookingSync(path, options);
-  const pin = openSync(path, O_PATH);
+/** The same at once. Throws. */
+export function openPinnedSync(path: string, options: PinnedOptions): OpenFile {
+  const linkFlag = (options.followLinks ?? true) ? 0 : O_NOFOLLOW;
+  if (!canPin()) return openLookingSync(path, { ...options, linkFlag });
+  const pin = openSync(path, O_PATH | linkFlag);
   try {
     const stats = checked(path, fstatSync(pin), options);
     return { descriptor: openSync(pathOf(pin), options.flags), stats };
@@ -101,9 +102,10 @@ async function openLooking(path: AnyPath, options: PinnedOptions & { linkFlag: n
   }
 }
 
-function openLookingSync(path: string, options: PinnedOptions): OpenFile {
-  checked(path, statSync(path), options);
-  const descriptor = openSync(path, options.flags);
+function openLookingSync(path: string, options: PinnedOptions & { linkFlag: number }): OpenFile {
+  const { flags, linkFlag } = options;
+  checked(path, linkFlag === 0 ? statSync(path) : lstatSync(path), options);
+  const descriptor = openSync(path, flags | linkFlag);
   try {
     return { descriptor, stats: checked(path, fstatSync(descriptor), options) };
   } catch (error) {

@@ -18,6 +18,8 @@ export interface ProviderConfig {
   /** For `scripted`, the absolute path of the script. Null: the embedded model, which does what the user asks. */
   script: string | null;
   httpHeaders: Record<string, string>;
+  /** The variables of `env_http_headers` that are not set. Absent: none. */
+  unsetVariables?: string[];
   queryParams: Record<string, string>;
   /** The number of retries of a request that got no stream. */
   requestMaxRetries: number;

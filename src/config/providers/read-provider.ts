@@ -2,7 +2,7 @@ import { dirname, isAbsolute, resolve } from 'node:path';
 import type { Config } from '../config.ts';
 import { IncompleteConfigError } from '../config-error.ts';
 import { flag, HTTP_URL, name, nullable, type Setting, wholeNumber } from '../settings.ts';
-import { HEADERS, headersFromEnv } from '../values/headers.ts';
+import { HEADERS, headersFromEnv, unsetHeaderVariables } from '../values/headers.ts';
 import { isVariableName, readTexts } from '../values/variables.ts';
 import type { ProviderConfig } from './provider-config.ts';
 import { providerDefaults } from './provider-defaults.ts';
@@ -51,6 +51,7 @@ function readDefinition(config: Config, id: string): ProviderConfig {
   const envKey = read('env_key', nullable(ENV_KEY));
   const baseUrl = read('base_url', nullable(HTTP_URL)) ?? (id === 'openai' ? config.get('openai_base_url') : null) ?? defaults.baseUrl;
   if (baseUrl === null) throw config.incomplete(path, 'base_url is missing: expected the http or https URL of the API');
+  const unsetVariables = unsetHeaderVariables(config, [...path, 'env_http_headers']);
   return {
     id,
     name: read('name', nullable(name())) ?? defaults.name,
@@ -65,6 +66,7 @@ function readDefinition(config: Config, id: string): ProviderConfig {
       ...read('http_headers', HEADERS),
       ...headersFromEnv(config, [...path, 'env_http_headers']),
     },
+    ...(unsetVariables.length > 0 && { unsetVariables }),
     queryParams: read('query_params', TEXTS),
     requestMaxRetries: read('request_max_retries', { ...wholeNumber(0, RETRIES_MAX), absent: defaults.requestMaxRetries }),
     streamMaxRetries: read('stream_max_retries', { ...wholeNumber(0, RETRIES_MAX), absent: defaults.streamMaxRetries }),

@@ -7,12 +7,13 @@ import type { BodyTools } from '../http/provider-api.ts';
 import type { ModelRequest, ToolSpec } from '../model.ts';
 import { chatMessages } from './chat-messages.ts';
 import { CHAT_PARAMETERS } from './chat-parameters.ts';
+import { sendsThoughts } from './replayed-thoughts.ts';
 
 /** The body of a Chat Completions request. Settings without a value are left out, since servers refuse null. */
 export async function chatBody(request: ModelRequest, settings: SentSettings, { pace }: BodyTools): Promise<JsonText> {
   const body: JsonObject = {
     model: request.model,
-    messages: await chatMessages(request.instructions, request.input, pace),
+    messages: await chatMessages(request, { pace, withThoughts: sendsThoughts(settings) }),
     ...(request.tools.length === 0 ? {} : { tools: request.tools.map(chatTool) }),
     stream: true,
     ...sentParameters(CHAT_PARAMETERS, request, settings),

@@ -4,6 +4,7 @@ import { parseJson } from '../../base/parse-long-json.ts';
 import type { ContentItem, FunctionCallOutput, FunctionCallOutputContentItem, ResponseItem } from '../../protocol/generated/types.ts';
 import { flatToolName } from '../flat-tool-name.ts';
 import { searchAsFunction } from '../found-tools.ts';
+import type { ModelRequest } from '../model.ts';
 
 /** Separates texts that are joined into one. */
 const BREAK = '\n\n';
@@ -14,11 +15,14 @@ const DETAILS: ReadonlySet<unknown> = new Set(['auto', 'low', 'high']);
 /**
  * Converts a conversation into the messages of Chat Completions. It begins with one system message; later instructions become
  * user messages, since many models' templates accept a system message only at the start. For the same reason, adjacent
- * messages of one role are merged, and a model's text and calls of one response become one message. Reasoning and item types
- * that this API does not have are left out.
+ * messages of one role are merged, and a model's text and calls of one response become one message. Item types that this API does not have
+ * are left out, and so is reasoning, unless all messages of the model are to have it (`withThoughts`).
  */
-export async function chatMessages(instructions: string, input: readonly ResponseItem[], pace: EventLoopYield): Promise<JsonObject[]> {
-  const conversation = new ChatConversation();
+export async function chatMessages(
+  { instructions, input }: Pick<ModelRequest, 'instructions' | 'input'>,
+  { pace, withThoughts = false }: { pace: EventLoopYield; withThoughts?: boolean },
+): Promise<JsonObject[]> {
+  const conversation = new ChatConversation({ withThoughts });
   if (instructions !== '') conversation.instruct(instructions);
   for (const [index, item] of input.entries()) {
     const known = searchAsFunction(item);
@@ -40,6 +44,9 @@ function add(item: Exclude<ResponseItem, { type: 'function_call' }>, conversatio
       else if (item.role === 'user') conversation.ask(parts(item.content));
       else conversation.instruct(texts(item.content));
       break;
+    case 'reasoning':
+      conversation.think((item.content ?? []).map(({ text }) => text).join(BREAK));
+      break;
     case 'custom_tool_call':
       conversation.call(item.call_id, item.name, JSON.stringify({ input: item.input }));
       break;
@@ -59,14 +66,21 @@ type ChatPart = { type: 'text'; text: string } | { type: 'image_url'; image_url:
 type ChatMessage =
   | { role: 'system'; texts: string[] }
   | { role: 'user'; parts: ChatPart[] }
-  | { role: 'assistant'; texts: string[]; calls: { id: string; name: string; args: string }[] }
+  | { role: 'assistant'; thoughts: string[]; texts: string[]; calls: { id: string; name: string; args: string }[] }
   | { role: 'tool'; callId: string; text: string };
 
 /** Collects the messages in order and merges adjacent ones. */
 class ChatConversation {
+  readonly #withThoughts: boolean;
   readonly #messages: ChatMessage[] = [];
+  /** Reasoning that belongs to what the model says or calls next. */
+  #thoughts: string[] = [];
   /** Tool messages hold only text, so images of tools follow in a user message. */
   #pictures: ChatPart[] = [];
+
+  constructor({ withThoughts }: { withThoughts: boolean }) {
+    this.#withThoughts = withThoughts;
+  }
 
   instruct(text: string): void {
     const [first] = this.#messages;
@@ -78,9 +92,14 @@ class ChatConversation {
 
   ask(said: ChatPart[]): void {
     const parts = [...this.#takePictures(), ...said];
+    if (parts.length > 0) this.#thoughts = [];
     const last = this.#messages.at(-1);
     if (last?.role === 'user') for (const part of parts) last.parts.push(part);
     else if (parts.length > 0) this.#messages.push({ role: 'user', parts });
+  }
+
+  think(text: string): void {
+    if (text !== '') this.#thoughts.push(text);
   }
 
   say(text: string): void {
@@ -101,15 +120,15 @@ class ChatConversation {
 
   messages(): JsonObject[] {
     this.ask([]);
-    return this.#messages.map(wireMessage);
+    return this.#messages.map((message) => wireMessage(message, { withThoughts: this.#withThoughts }));
   }
 
   #answer(): Extract<ChatMessage, { role: 'assistant' }> {
     if (this.#pictures.length > 0) this.ask([]);
     const last = this.#messages.at(-1);
-    if (last?.role === 'assistant') return last;
-    const answer: ChatMessage = { role: 'assistant', texts: [], calls: [] };
-    this.#messages.push(answer);
+    const answer = last?.role === 'assistant' ? last : { role: 'assistant' as const, thoughts: [], texts: [], calls: [] };
+    if (answer !== last) this.#messages.push(answer);
+    answer.thoughts.push(...this.#thoughts.splice(0));
     return answer;
   }
 
@@ -120,7 +139,7 @@ class ChatConversation {
   }
 }
 
-function wireMessage(message: ChatMessage): JsonObject {
+function wireMessage(message: ChatMessage, { withThoughts }: { withThoughts: boolean }): JsonObject {
   switch (message.role) {
     case 'system':
       return { role: 'system', content: message.texts.join(BREAK) };
@@ -131,7 +150,8 @@ function wireMessage(message: ChatMessage): JsonObject {
     case 'assistant': {
       const calls = message.calls.map(({ id, name, args }) => ({ id, type: 'function', function: { name, arguments: args } }));
       const content = message.texts.length === 0 ? null : message.texts.join(BREAK);
-      return { role: 'assistant', content, ...(calls.length === 0 ? {} : { tool_calls: calls }) };
+      const thoughts = withThoughts ? { reasoning_content: message.thoughts.join(BREAK) } : {};
+      return { role: 'assistant', content, ...thoughts, ...(calls.length === 0 ? {} : { tool_calls: calls }) };
     }
     default:
       return message satisfies never;

@@ -3,6 +3,7 @@ import { type HttpProxy, isDecodable, proxyFor } from '../../base/http/proxy-for
 import { loginAdvice, NO_LOGIN, type StoredLogin } from '../../config/login/stored-login.ts';
 import type { ProviderConfig } from '../../config/providers/provider-config.ts';
 import type { TurnError } from '../../protocol/generated/types.ts';
+import { namesSecret } from '../../secrets/names-secret.ts';
 import { secretsOf } from '../../secrets/redact.ts';
 import { shownUrl } from './shown-url.ts';
 
@@ -14,6 +15,8 @@ export interface Endpoint {
   label: string;
   /** The place in which the key is set, as part of a sentence; null if no key is sent. */
   keySource: string | null;
+  /** The environment variables of `env_http_headers` that are not set: one of them may be for the key. */
+  unsetVariables: readonly string[];
   /** How to log in, as an end of a sentence; null if the provider does not take the login. */
   loginAdvice: string | null;
   /** Which local server this is, if errors can give advice about it. */
@@ -59,6 +62,7 @@ export function resolveEndpoint(
     headers,
     label: `${provider.name} (${shownUrl(url)})`,
     keySource: keySource(provider, url, isStored),
+    unsetVariables: provider.unsetVariables ?? [],
     loginAdvice: provider.usesLogin ? `log in with an API key.${loginAdvice(login)}` : null,
     localServer: provider.localServer,
     proxy,
@@ -104,7 +108,14 @@ function badHeaderText(provider: ProviderConfig, name: string, isStored: boolean
 function keySource(provider: ProviderConfig, url: URL, isStored: boolean): string | null {
   if (hasAuthorizationHeader(provider)) return 'http_headers or experimental_bearer_token of the provider';
   if (isStored || provider.envKey !== null) return sourceOfKey(provider, isStored);
+  // Azure has its key in the header `api-key`, others in the query.
+  if (Object.keys(provider.httpHeaders).some(isKeyName)) return 'http_headers or env_http_headers of the provider';
+  if (Object.keys(provider.queryParams).some(isKeyName)) return 'query_params of the provider';
   return url.username === '' && url.password === '' ? null : 'base_url of the provider';
+}
+
+function isKeyName(name: string): boolean {
+  return namesSecret(name) || name.toLowerCase() === 'key';
 }
 
 function sourceOfKey({ envKey }: ProviderConfig, isStored: boolean): string {

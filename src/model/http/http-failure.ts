@@ -33,6 +33,8 @@ const CODES = new Map<string, ErrorMeaning>([
   ['invalid_api_key', { info: 'other', passes: false }],
   ['model_not_found', { info: 'other', passes: false }],
 ]);
+/** How llama-server refuses, with 500, what it cannot take however often it is sent: by its options, or by the template of the model. */
+const UNTAKEABLE = /\b(?:requires|needs) --\w|\bunsupported param\b|\b(?:jinja|chat template)\b/i;
 const TOO_LONG: ErrorMeaning = { info: 'contextWindowExceeded', passes: false };
 /** Codes that say less than the HTTP status of the response. */
 const CODES_BEHIND_STATUS = new Set(['rate_limit_exceeded', 'invalid_request_error', 'invalid_api_key', 'model_not_found']);
@@ -64,7 +66,7 @@ export function httpFailure(endpoint: Endpoint, refusal: HttpRefusal): ModelFail
   const stated = statedError(body, endpoint.secrets);
   const codes = stated.codes.filter((code) => !CODES_BEHIND_STATUS.has(code));
   const known = knownMeaning({ status, codes, text: stated.text });
-  const meaning = known ?? statusMeaning(status);
+  const meaning = known ?? statusMeaning(status, stated.text);
   const said = stated.text === '' ? '' : ` ${sentence(stated.text)}`;
   const quotaIsUsedUp = meaning.info === 'usageLimitExceeded';
   const advice = refusalAdvice(endpoint, { ...stated, status, location: headers.location, model: refusal.model, quotaIsUsedUp });
@@ -119,10 +121,10 @@ function knownMeaning(refusal: Parameters<typeof isTooLong>[0]): ErrorMeaning | 
   return refusal.codes.map((code) => CODES.get(code)).find((meaning) => meaning !== undefined);
 }
 
-function statusMeaning(status: number): ErrorMeaning {
+function statusMeaning(status: number, text: string): ErrorMeaning {
   if (status === 400) return { info: 'other', passes: false };
   if (status === 429) return { info: { responseTooManyFailedAttempts: { httpStatusCode: 429 } }, passes: true };
-  if (status === 500) return { info: 'internalServerError', passes: true };
+  if (status === 500) return { info: 'internalServerError', passes: !UNTAKEABLE.test(text) };
   return { info: { httpConnectionFailed: { httpStatusCode: status } }, passes: status > 500 || status === 408 || status === 409 };
 }
 

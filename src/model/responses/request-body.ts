@@ -7,6 +7,7 @@ import { sentParameters } from '../http/parameters/optional-parameter.ts';
 import type { ReasoningSent, SentSettings } from '../http/parameters/sent-settings.ts';
 import type { BodyTools } from '../http/provider-api.ts';
 import type { ModelRequest } from '../model.ts';
+import { isEncrypted, sentReasoning } from './replayed-reasoning.ts';
 import { RESPONSE_PARAMETERS } from './response-parameters.ts';
 import { wireTools } from './wire-tools.ts';
 
@@ -35,14 +36,16 @@ export async function requestBody(request: ModelRequest, settings: SentSettings,
   await body.add(bodySettings(request, settings));
   body.reopen();
   await pace.worked(request.input.length);
-  const sent = withoutEarlierRawReasoning(sentItems(request));
+  const form = sentReasoning(settings);
+  const sent = withoutEarlierRawReasoning(sentItems(request)).filter((item) => form !== 'none' || !isEncrypted(item));
   await pace.worked(request.input.length);
   let separator = ',"input":[';
   for (const item of sent) {
-    const text = texts.of(item, (each) => JSON.stringify(inputItem(each)));
+    const keepsId = form === 'withIds' && isEncrypted(item);
+    const text = keepsId ? null : texts.of(item, (each) => JSON.stringify(inputItem(each)));
     const wait = body.write(text === null ? separator : separator + text);
     if (wait !== null) await wait;
-    if (text === null) await body.add(inputItem(item));
+    if (text === null) await body.add(inputItem(item, keepsId ? { keepsId } : {}));
     separator = ',';
   }
   await body.write(`${separator === ',' ? '' : separator}]}`);
@@ -103,10 +106,10 @@ function reasoningSettings({ model, effort: asked, summary }: ModelRequest, sent
   return { ...(effort === null ? {} : { effort }), ...(summarized === 'none' ? {} : { summary: summarized }) };
 }
 
-/** An item without its id: the provider stores nothing that the id could name, and it refuses ids that it did not make. */
-function inputItem(item: ResponseItem): JsonObject {
+/** An item, by default without its id: the provider stores nothing that the id could name, and it refuses ids that it did not make. */
+function inputItem(item: ResponseItem, { keepsId = item.type === 'image_generation_call' } = {}): JsonObject {
   const fields: Record<string, unknown> = { ...item };
-  if (item.type !== 'image_generation_call') delete fields.id;
+  if (!keepsId) delete fields.id;
   delete fields.end_turn;
   for (const [name, value] of Object.entries(fields)) if (value === null || value === undefined) delete fields[name];
   if (item.type === 'function_call_output' || item.type === 'custom_tool_call_output') fields.output = outputBody(item.output);

@@ -1,4 +1,5 @@
 import type { ProviderApi } from '../http/provider-api.ts';
+import { REPLAYED_REASONING } from './replayed-reasoning.ts';
 import { requestBody } from './request-body.ts';
 import { RESPONSE_PARAMETERS } from './response-parameters.ts';
 import { ResponseTranslator } from './response-translator.ts';
@@ -6,7 +7,7 @@ import { ResponseTranslator } from './response-translator.ts';
 /** The Responses API. */
 export const responsesApi: ProviderApi = {
   path: 'responses',
-  parameters: RESPONSE_PARAMETERS,
+  parameters: [...RESPONSE_PARAMETERS, ...REPLAYED_REASONING],
   body: requestBody,
   translator: (endpoint, request) => new ResponseTranslator(endpoint, request),
 };

@@ -11,6 +11,7 @@ const ENDPOINT: Endpoint = {
   headers: {},
   label: 'The scripted model',
   keySource: 'env_key of the provider',
+  unsetVariables: [],
   loginAdvice: null,
   localServer: null,
   proxy: null,

@@ -11,7 +11,7 @@ const INVALID: ReadonlySet<number> = new Set([400, 422]);
 const OTHER_CAUSE: ReadonlySet<number> = new Set([401, 402, 403, 407, 408, 413, 429]);
 /** The words of refusals that have another status. */
 const REFUSES =
-  /not (?:\w+ )?(?:support|permit|allow|implement|available|accept|valid|recogni[sz])|unsupported|unknown|unrecogni[sz]ed|unexpected|invalid|extra (?:field|input)|no endpoints/i;
+  /not (?:\w+ )?(?:support|permit|allow|implement|available|accept|valid|recogni[sz])|unsupported|unknown|unrecogni[sz]ed|unexpected|invalid|extra (?:field|input)|no endpoints|item with id/i;
 /** The fields in which errors name a parameter. */
 const PLACES: ReadonlySet<string> = new Set(['param', 'parameter', 'loc', 'field', 'path']);
 /** The fields in which errors repeat what was sent. */

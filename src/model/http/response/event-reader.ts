@@ -36,9 +36,11 @@ export class EventReader {
     this.#parser = createParser({
       maxBufferSize: EVENT_CHARS_MAX,
       onEvent: ({ data, event }) => void this.#found.push({ data, name: event }),
-      onError: ({ type }) => {
-        if (type !== 'max-buffer-size-exceeded') return;
-        this.#found.push({ problem: `sent an event of more than ${EVENT_CHARS_MAX} characters` });
+      onError: ({ type, field, value = '' }) => {
+        // In llama.cpp until 2025, a failure is a field of its own, in place of data.
+        if (type === 'unknown-field' && field === 'error' && parsedJson(value) !== undefined)
+          this.#found.push({ data: `{"error":${value}}`, name: undefined });
+        if (type === 'max-buffer-size-exceeded') this.#found.push({ problem: `sent an event of more than ${EVENT_CHARS_MAX} characters` });
       },
     });
   }
