@@ -1,11 +1,12 @@
 import { OwnFileError } from '../base/files/file-refused-error.ts';
 import { IrregularFileError } from '../base/files/open-regular-file.ts';
 import { hasErrorCode, systemErrorCode } from '../base/system-error-code.ts';
+import type { ErrorCode } from '../protocol/error-code.ts';
 import { fileFailed, fileRefused } from '../protocol/file-errors.ts';
 import { RpcError } from '../protocol/rpc-error.ts';
 
 /** The system's error codes that have an error code and a message of their own for clients. */
-const KNOWN: Readonly<Record<string, readonly [code: string, text: string]>> = {
+const KNOWN: Readonly<Record<string, readonly [code: ErrorCode, text: string]>> = {
   EACCES: ['permission_denied', 'Permission denied'],
   EBUSY: ['file_busy', 'Device or resource busy'],
   EDQUOT: ['no_space', 'Disk quota exceeded'],
@@ -41,7 +42,7 @@ export function fileFailure(error: unknown, path: string, shown = path): unknown
   if (error instanceof OwnFileError) return fileRefused('store_file', error.message, path);
   const code = systemErrorCode(error);
   if (error instanceof RpcError || !(error instanceof Error) || code === null) return error;
-  const [word, text] = KNOWN[code] ?? ['file_failed', error.message];
+  const [word, text] = KNOWN[code] ?? (['file_failed', error.message] as const);
   const errno = 'errno' in error && typeof error.errno === 'number' ? -error.errno : 0;
   const number = errno > 0 && errno <= ERRNO_MAX ? ` (os error ${errno})` : '';
   return fileFailed(word, `${text}${number}: ${shown}`, path);

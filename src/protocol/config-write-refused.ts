@@ -1,9 +1,10 @@
+import type { ErrorCode } from './error-code.ts';
 import { type RpcError, refused } from './rpc-error.ts';
 
 /** Why a write of the configuration was refused, in the words that clients know. */
 export type ConfigWriteErrorCode = 'configVersionConflict' | 'configValidationError' | 'configLayerReadonly' | 'configPathNotFound';
 
-const CONFIG_WRITE_CODES: Record<ConfigWriteErrorCode, string> = {
+const CONFIG_WRITE_CODES: Record<ConfigWriteErrorCode, ErrorCode> = {
   configVersionConflict: 'config_version_conflict',
   configValidationError: 'config_invalid',
   configLayerReadonly: 'config_layer_readonly',

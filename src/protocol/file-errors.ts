@@ -1,13 +1,14 @@
 import { cutText } from '../base/text/cut-text.ts';
+import type { ErrorCode } from './error-code.ts';
 import { INTERNAL_ERROR, RpcError, refused, SHOWN_CHARS_MAX } from './rpc-error.ts';
 
 /** For a request that asks for something that cannot be done with the file. `code` and `message` come from `files/`. */
-export function fileRefused(code: string, message: string, path: string): RpcError {
+export function fileRefused(code: ErrorCode, message: string, path: string): RpcError {
   return refused(code, message, { path });
 }
 
 /** For an operation on a file that the system refused. */
-export function fileFailed(code: string, message: string, path: string): RpcError {
+export function fileFailed(code: ErrorCode, message: string, path: string): RpcError {
   return new RpcError(INTERNAL_ERROR, message, { code, path });
 }
 

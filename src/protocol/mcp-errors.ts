@@ -18,6 +18,6 @@ export function unknownMcpServer(server: string, known: readonly string[]): RpcE
 
 /** An MCP server could not do what was asked. `code`: that of its own error; null: it gave none. */
 export function mcpRequestFailed(code: number | null, message: string): RpcError {
-  const data = { code: 'mcp_request_failed' };
+  const data = { code: 'mcp_request_failed' } as const;
   return code === null ? internal(message, data) : new RpcError(code, message, data);
 }

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../base/json-value.ts';
 import { cutText } from '../base/text/cut-text.ts';
+import type { ErrorCode } from './error-code.ts';
 import type { NonSteerableTurnKind } from './generated/types.ts';
 
 /** An error as a client reads it. `data.code` never changes. Clients may also match messages, so avoid changing them. */
@@ -8,7 +9,7 @@ export class RpcError extends Error {
   constructor(
     readonly code: number,
     message: string,
-    readonly data: JsonObject & { code: string },
+    readonly data: JsonObject & { code: ErrorCode },
   ) {
     super(message);
   }
@@ -23,7 +24,7 @@ const SERVER_OVERLOADED = -32001;
 export const SHOWN_CHARS_MAX = 100;
 
 /** The store errors that are caused by the request. All others are faults of the server or its machine. */
-const REFUSED_BY_STORE = new Set([
+const REFUSED_BY_STORE = new Set<ErrorCode>([
   'thread_not_found',
   'thread_archived',
   'thread_not_archived',
@@ -156,7 +157,8 @@ export function noGoalsInEphemeral(threadId: string): RpcError {
 }
 
 export function invalidThreadId(text: string): RpcError {
-  return refused('invalid_thread_id', `invalid thread id: ${JSON.stringify(cutText(text, SHOWN_CHARS_MAX))} is not a UUID`);
+  const advice = /[\\/]/.test(text) ? ': it looks like a path, which thread/resume and thread/fork take as `path`' : '';
+  return refused('invalid_thread_id', `invalid thread id: ${JSON.stringify(cutText(text, SHOWN_CHARS_MAX))} is not a UUID${advice}`);
 }
 
 export function threadArchived(threadId: string): RpcError {
@@ -289,12 +291,12 @@ export function internal(message: string, data: RpcError['data'] = { code: 'inte
 }
 
 /** For an error of the store, which gives the code, the message and the details. */
-export function fromStore(code: string, message: string, details: JsonObject): RpcError {
+export function fromStore(code: ErrorCode, message: string, details: JsonObject): RpcError {
   const rpcCode = REFUSED_BY_STORE.has(code) ? INVALID_REQUEST : INTERNAL_ERROR;
   return new RpcError(rpcCode, message, { ...details, code });
 }
 
 /** Refuses a request. `code`: a word for programs, which does not change. */
-export function refused(code: string, message: string, details: JsonObject = {}): RpcError {
+export function refused(code: ErrorCode, message: string, details: JsonObject = {}): RpcError {
   return new RpcError(INVALID_REQUEST, message, { ...details, code });
 }

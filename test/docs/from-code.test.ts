@@ -29,6 +29,11 @@ function errorCodes(): string[] {
   return [...new Set(codes)].sort();
 }
 
+test('the type of the codes has those that errors have, and no other', () => {
+  const type = textOf('src/protocol/error-code.ts');
+  expect([...type.matchAll(/^ {2}\| '([a-z_]+)'/gm)].map(([, code = '']) => code)).toEqual(errorCodes());
+});
+
 test('docs/clients.md lists every code of an error, and no other', () => {
   const codes = errorCodes();
   expect(codes.length).toBeGreaterThan(100);
