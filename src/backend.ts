@@ -17,6 +17,7 @@ import type { Pace } from './base/pace.ts';
 import type { RecentLog } from './base/recent-log.ts';
 import type { Config } from './config/config.ts';
 import { configuredSecrets } from './config/configured-secrets.ts';
+import type { Overrides } from './config/layers/request-layer.ts';
 import { type ConfigSources, loadConfig } from './config/load-config.ts';
 import { readStoredLogin } from './config/login/stored-login.ts';
 import { chooseProvider } from './config/providers/choose-provider.ts';
@@ -68,8 +69,8 @@ export interface AppParts {
   /** The absolute working directory of threads that name none. */
   cwd: string;
   env: Env;
-  /** Settings that override config.toml, as `key=value` strings. */
-  overrides?: readonly string[];
+  /** Settings that override config.toml. */
+  overrides?: Overrides;
   log: Log;
   /** The server's own version. */
   version: string;

@@ -1,3 +1,4 @@
+import type { Clock } from '../base/clock.ts';
 import type { JsonObject, JsonValue } from '../base/json-value.ts';
 import type { WebSearch } from '../config/web-search.ts';
 import type { ReasoningSummary, ResponseItem, TokenUsageBreakdown, TurnError } from '../protocol/generated/types.ts';
@@ -120,4 +121,9 @@ export interface Model {
    * there are none.
    */
   report?(): string | null;
+  /**
+   * For a model that waits, such as a scripted one: the same model, which waits by this clock. A deterministic server, whose time does
+   * not pass while it waits for the model, calls it once.
+   */
+  withClock?(clock: Clock): Model;
 }

@@ -7,7 +7,7 @@ import { NO_LOCATION } from '../config-error.ts';
 import { emptyTable, isTable, toTable, valueAt } from '../layers/config-table.ts';
 import type { Layer } from '../layers/layer.ts';
 import { isRequestLayer } from '../layers/request-layer.ts';
-import { suggestKey } from '../suggest-key.ts';
+import { suggestKey } from '../../base/text/suggest-key.ts';
 import { FILE_BYTES_MAX, type ProjectFile } from '../trust/project-files.ts';
 import { HOOKS_FILE, type HookDefinition, type HookProblem, type HookSet, REQUEST_PATH } from './hook-definition.ts';
 import { HOOK_EVENTS, separatedName } from './hook-events.ts';
