@@ -133,7 +133,7 @@ async function fill(type: Type, field: McpElicitationPrimitiveSchema, about: { l
   const kind = options.length > 0 ? options.join(field.type === 'array' ? ', ' : ' | ') : field.type === 'boolean' ? 'y | n' : field.type;
   for (;;) {
     const typed = (await type(showText(`${about.label} (${kind}): `))).trim();
-    const value = typed === '' ? field.default : valueOf(field, typed);
+    const value = typed === '' ? field.default : readValue(field, typed);
     if (value !== undefined || (typed === '' && !about.isRequired)) return value;
   }
 }
@@ -147,7 +147,7 @@ function optionsOf(field: McpElicitationPrimitiveSchema): string[] {
 }
 
 /** Undefined: the field cannot have this value. The MCP server itself checks lengths, ranges and formats. */
-function valueOf(field: McpElicitationPrimitiveSchema, typed: string): FieldValue | undefined {
+function readValue(field: McpElicitationPrimitiveSchema, typed: string): FieldValue | undefined {
   const options = optionsOf(field);
   const isOption = (value: string) => options.length === 0 || options.includes(value);
   switch (field.type) {

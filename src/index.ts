@@ -9,7 +9,7 @@ import { systemClock } from './base/clock.ts';
 import { storeFileIn } from './base/files/own-file.ts';
 import type { JsonObject } from './base/json-value.ts';
 import type { Log } from './base/log.ts';
-import { requireKnownOptions } from './base/require-known-options.ts';
+import { requireKnownOptions } from './base/text/require-known-options.ts';
 import type { Client } from './client/client.ts';
 import type { ClientOptions } from './client/client-options.ts';
 import { connect } from './client/connect.ts';
@@ -122,17 +122,29 @@ export function createAppServer(options: AppServerOptions): AppServer {
 const CLOSED = 'the server is closed';
 
 function requireOptions(options: AppServerOptions): void {
-  const known = { home: true, cwd: true, env: true, overrides: true, transport: true, model: true, deterministic: true, log: true } as const;
+  const known = {
+    home: true,
+    cwd: true,
+    env: true,
+    overrides: true,
+    transport: true,
+    model: true,
+    deterministic: true,
+    log: true,
+  } as const;
   requireKnownOptions<AppServerOptions>('createAppServer', options, known);
   // Code without types passes anything.
   const { home, model }: { home?: unknown; model?: unknown } = options;
   if (typeof home !== 'string' || home === '') throw new TypeError('createAppServer: home must be the path of a folder');
   if (model === undefined || (typeof model === 'object' && model !== null && 'stream' in model)) return;
-  throw new TypeError(`createAppServer: model must be an object with the method stream${typeof model === 'string' ? modelAdvice(model) : ''}`);
+  throw new TypeError(
+    `createAppServer: model must be an object with the method stream${typeof model === 'string' ? modelAdvice(model) : ''}`,
+  );
 }
 
 function modelAdvice(model: string): string {
-  if (namesScriptFile(model)) return `: ${model} looks like the path of a script, so pass createScriptedModel(readFileSync('${model}', 'utf8'))`;
+  if (namesScriptFile(model))
+    return `: ${model} looks like the path of a script, so pass createScriptedModel(readFileSync('${model}', 'utf8'))`;
   return `: to name the model of a provider, pass overrides: { model: '${model}' }`;
 }
 

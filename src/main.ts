@@ -26,7 +26,6 @@ import { ScriptError } from './model/script/script-error.ts';
 import type { DatabasePlaces } from './store/sqlite/database/open-database.ts';
 import { createWorkerStore } from './store/sqlite/worker/create-worker-store.ts';
 import { type StreamPair, streamTransport } from './transport/stream-transport.ts';
-import type { Transport } from './transport/transport.ts';
 
 /** The package's version, inserted by the build. */
 declare const HEDDLE_VERSION: string;
@@ -62,7 +61,7 @@ type Streams = Pick<StreamPair, 'input' | 'output'>;
 /** A server, and its client's transport. */
 interface Service {
   server: Pick<App, 'connect' | 'close'>;
-  transport: Transport;
+  transport: ReturnType<typeof streamTransport>;
   /** Closes the wire log. */
   end(): void;
 }

@@ -1,4 +1,4 @@
-import { requireKnownOptions } from '../base/require-known-options.ts';
+import { requireKnownOptions } from '../base/text/require-known-options.ts';
 import { methods } from '../protocol/generated/methods.ts';
 import type {
   ClientRequests,

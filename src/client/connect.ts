@@ -1,4 +1,4 @@
-import { requireKnownOptions } from '../base/require-known-options.ts';
+import { requireKnownOptions } from '../base/text/require-known-options.ts';
 import { Client } from './client.ts';
 import type { ClientOptions, ClientTransport } from './client-options.ts';
 import { CLIENT_OPTIONS } from './require-client-options.ts';

@@ -1,4 +1,4 @@
-import { requireKnownOptions } from '../base/require-known-options.ts';
+import { requireKnownOptions } from '../base/text/require-known-options.ts';
 import type { ClientOptions } from './client-options.ts';
 
 /** The names of the options that every client has. */

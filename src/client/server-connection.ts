@@ -1,6 +1,6 @@
 import { isObject, parsedJson } from '../base/json-value.ts';
-import { requireKnownOptions } from '../base/require-known-options.ts';
 import { LineSplitter } from '../base/text/line-splitter.ts';
+import { requireKnownOptions } from '../base/text/require-known-options.ts';
 import { idText } from '../protocol/id-text.ts';
 import type { ClientOptions, ClientTransport, RequestOptions } from './client-options.ts';
 import { ConnectionError, RequestError, RequestTimeoutError } from './request-error.ts';

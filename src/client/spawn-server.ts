@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { PassThrough, type Readable, type Writable } from 'node:stream';
 import { isFolder } from '../base/paths/is-folder.ts';
 import { spawnProgram } from '../base/processes/spawn-program.ts';
-import { requireKnownOptions } from '../base/require-known-options.ts';
+import { requireKnownOptions } from '../base/text/require-known-options.ts';
 import { Client } from './client.ts';
 import type { ClientOptions } from './client-options.ts';
 import { CLIENT_OPTIONS } from './require-client-options.ts';

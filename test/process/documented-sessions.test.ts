@@ -8,7 +8,6 @@ import { EXECUTABLE, environment, place } from './support.ts';
 type Place = ReturnType<typeof place>;
 
 const QUICKSTART = 'docs/quickstart.md';
-const hasSdk = spawnSync('python3', ['-c', 'import openai_codex']).status === 0;
 const hasPython = spawnSync('python3', ['-c', 'import sys; assert sys.version_info >= (3, 8)']).status === 0;
 
 /** The lines of a text that begin with a sign, without it. */
@@ -79,21 +78,4 @@ test.skipIf(!hasPython)('the session in Python prints what the quickstart says',
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   const [printed] = blocksOf(QUICKSTART).filter(({ text }) => text.startsWith('userMessage'));
   expect(stdout).toBe(printed?.text);
-});
-
-test("the session with Codex's Python SDK prints what the model says, and resumes the thread in another process", ({ skip }) => {
-  skip(!hasSdk, 'the Python package openai-codex is not installed');
-  const where = place();
-  const program = join(ROOT, 'examples', 'python', 'sdk_session.py');
-  const { status, stdout, stderr } = spawnSync('python3', [program], { cwd: where.work, env: environment(where), encoding: 'utf8' });
-  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-  expect(stdout.split('\n')).toEqual([
-    'heddle',
-    "completed ['userMessage', 'reasoning', 'agentMessage'] Good morning.",
-    'This |streams, |word |by |word.|',
-    expect.stringContaining('from a command'),
-    'A first session 3',
-    'I am back.',
-    '',
-  ]);
 });

@@ -90,8 +90,8 @@ describe('a deterministic server', () => {
       { id: 1, method: 'initialize', params: { clientInfo: { name: 'test', version: '1.0.0' } } },
       { id: 2, method: 'thread/start', params: settings },
       turn(3, 'wait 5000', command('echo one; sleep 0.1; echo two'), command('touch made'), 'say done'),
-      { id: 1, result: { decision: 'accept' } },
-      { id: 2, result: { decision: 'decline' } },
+      { id: 0, result: { decision: 'accept' } },
+      { id: 1, result: { decision: 'decline' } },
       { id: 4, method: 'turn/interrupt', params: { threadId, turnId: 'none' } },
       turn(5, command('ls; sleep 0.05; echo listed'), 'fail rate_limit_exceeded'),
       { id: 6, method: 'thread/read', params: { threadId, includeTurns: true } },
@@ -111,7 +111,7 @@ describe('a deterministic server', () => {
     const options = { cwd: where.work, env: { ...environment(where), WORK: where.work }, encoding: 'utf8', input } as const;
     const { status, stdout, stderr } = spawnSync(process.execPath, [EXECUTABLE, '--deterministic'], options);
     expect(found).toEqual({ status, stdout, stderr });
-    expect({ status, stderr, lines: stdout.split('\n').length }).toEqual({ status: 0, stderr: '', lines: expect.any(Number) });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     expect(stdout.split('\n').length).toBeGreaterThan(30);
     expect(readdirSync(where.temp)).toEqual([]);
   });
@@ -122,7 +122,7 @@ describe('a deterministic server', () => {
       import { createServer } from 'node:http';
       import { Worker } from 'node:worker_threads';
       const http = createServer().listen(0, '127.0.0.1');
-      const worker = new Worker('require("node:worker_threads").parentPort.on("message", () => {})', { eval: true });
+      const worker = new Worker(new URL('data:text/javascript,setInterval(() => {}, 1e9)'));
       const model = createScriptedModel(\`
         - match: { user: slow }
           reply: [{ message: [A, B, C], delay: 600000 }]
@@ -158,7 +158,7 @@ describe('a deterministic server', () => {
     const where = place();
     const first = program(where, code);
     expect(first).toMatchObject({ status: 0, stderr: '' });
-    expect(first.stdout).toMatch(/\ninterrupted\n[^]*\n\[\]\n$/);
+    expect(first.stdout).toMatch(/\ninterrupted\n[\s\S]*\n\[\]\n$/);
     expect(first.stdout.split('\n').length).toBeGreaterThan(50);
     for (let run = 0; run < 3; run++) expect(program(where, code)).toEqual(first);
     expect(readdirSync(where.temp)).toEqual([]);

@@ -6,7 +6,7 @@ import { section } from '../docs/pages.ts';
 import { type Message, text } from '../support/test-client.ts';
 import { type HeddleProcess, place, startHeddle } from './support.ts';
 
-const THREAD = { approvalPolicy: 'untrusted', sandbox: 'danger-full-access' } as const;
+const THREAD = { sandbox: 'danger-full-access' } as const;
 const OUTPUT_CHARS_SHOWN = 40;
 
 /** The recipes of the page, by their headings: the script, and the lines of the session. */
@@ -56,11 +56,10 @@ function lineOf({ method = '', params }: Message): string {
   return `${method} ${show?.(params)}`;
 }
 
-/** Whether the page shows the message. Items of the user, which the client has sent, never. */
-function isShown(message: Message, methods: ReadonlySet<string>, items: ReadonlySet<string>): boolean {
-  if (!methods.has(message.method ?? '')) return false;
-  const { item } = message.params as { item?: ThreadItem };
-  return item === undefined || items.has(item.type);
+/** The kind of a message: its method, and the type of its item if it has one. */
+function kindOf({ method = '', params }: Message): string {
+  const { item } = (params ?? {}) as { item?: ThreadItem };
+  return item === undefined ? method : `${method} ${item.type}`;
 }
 
 async function send(heddle: HeddleProcess, threadId: string, line: string): Promise<void> {
@@ -75,6 +74,9 @@ async function send(heddle: HeddleProcess, threadId: string, line: string): Prom
       await heddle.request('turn/interrupt', { threadId, turnId });
       return;
     }
+    case 'thread/settings/update':
+      await heddle.request('thread/settings/update', { threadId, ...(JSON.parse(words) as object) });
+      return;
     case 'thread/compact/start':
       await heddle.request('thread/compact/start', { threadId });
       return;
@@ -90,7 +92,7 @@ async function send(heddle: HeddleProcess, threadId: string, line: string): Prom
 
 test('the page has ten recipes, each with a script and a session', () => {
   expect(recipes.map(([name]) => name)).toHaveLength(10);
-  expect(recipes.filter(([, script, session]) => script === '' || !session[0]?.startsWith('→ turn/start '))).toEqual([]);
+  expect(recipes.filter(([, script, session]) => script === '' || !session.some((line) => line.startsWith('→ turn/start ')))).toEqual([]);
 });
 
 test.each(recipes)('the recipe "%s" does what the page shows', async (_name, script, session) => {
@@ -99,9 +101,8 @@ test.each(recipes)('the recipe "%s" does what the page shows', async (_name, scr
   const heddle = await startHeddle(where, { args: ['--deterministic', '--model-script', join(where.work, 'recipe.yaml')] });
   const { thread } = await heddle.request('thread/start', THREAD);
   const received = session.filter((line) => line.startsWith('← ')).map((line) => line.slice(2));
-  const methods = new Set(received.map((line) => line.split(' ')[0] ?? ''));
-  const items = new Set(received.flatMap((line) => /^item\/(?:started|completed) (\w+)/.exec(line)?.[1] ?? []));
-  const shown = () => heddle.messages.filter((message) => isShown(message, methods, items)).map((message) => `← ${lineOf(message)}`);
+  const kinds = new Set(received.map((line) => /^item\/(?:started|completed) \w+|^\S+/.exec(line)?.[0]));
+  const shown = () => heddle.messages.filter((message) => kinds.has(kindOf(message))).map((message) => `← ${lineOf(message)}`);
   let count = 0;
   for (const line of session) {
     if (line.startsWith('→ ')) {

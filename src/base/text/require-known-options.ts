@@ -1,5 +1,5 @@
-import { isObject } from './json-value.ts';
-import { suggestKey } from './text/suggest-key.ts';
+import { isObject } from '../json-value.ts';
+import { suggestKey } from './suggest-key.ts';
 
 /**
  * Throws a TypeError of one line that names the first option that `options` has and `known` does not, and the nearest one or all that
