@@ -17,7 +17,6 @@ import type { Pace } from './base/pace.ts';
 import type { RecentLog } from './base/recent-log.ts';
 import type { Config } from './config/config.ts';
 import { configuredSecrets } from './config/configured-secrets.ts';
-import type { Overrides } from './config/layers/request-layer.ts';
 import { type ConfigSources, loadConfig } from './config/load-config.ts';
 import { readStoredLogin } from './config/login/stored-login.ts';
 import { chooseProvider } from './config/providers/choose-provider.ts';
@@ -70,7 +69,7 @@ export interface AppParts {
   cwd: string;
   env: Env;
   /** Settings that override config.toml. */
-  overrides?: Overrides;
+  overrides?: ConfigSources['overrides'];
   log: Log;
   /** The server's own version. */
   version: string;
@@ -247,7 +246,8 @@ type Base = Front & ReturnType<typeof createBase>;
 function createConfiguration(options: AppParts, { clients, clock, log, credentials }: Base) {
   const { home, cwd, env, overrides = [], recordsTrust = true, systemDir = null } = options;
   const trustedFiles = new TrustedFiles({ home, writes: recordsTrust });
-  const sources = { home, cwd, env, overrides, trustedFiles, modelGiven: options.model !== undefined, features: {}, systemDir };
+  const modelGiven: Config['modelGiven'] = options.model?.isEmbedded ? 'embedded' : options.model !== undefined;
+  const sources = { home, cwd, env, overrides, trustedFiles, modelGiven, features: {}, systemDir };
   const config = async (folder: string | null = null, request: JsonObject | null = null): Promise<Config> => {
     const loaded = await loadConfig({ ...sources, cwd: folder ?? cwd, request });
     options.tap?.hide?.([...configuredSecrets(loaded), ...credentials.secrets()]);

@@ -52,7 +52,7 @@ const FS_FOR_SOME: Record<string, { uses: string; because: string }> = {
   'src/base/files/read-proc.ts': { uses: 'readFileSync readdirSync readlinkSync', because: 'reads what the kernel makes' },
   'src/base/files/with-lock-file.ts': { uses: 'linkSync renameSync rmSync', because: 'removes lock files, whose names are ours' },
   'src/base/files/read-regular-file.ts': { uses: 'readlinkSync', because: 'asks where an open file lies' },
-  'src/deterministic/start-deterministic.ts': { uses: 'rmSync', because: 'removes a folder that it has created' },
+  'src/deterministic/create-deterministic.ts': { uses: 'rmSync', because: 'removes a folder that it has created' },
   'src/cli/doctor/run-doctor.ts': { uses: 'rmSync', because: 'removes a folder that it has made, with a random name' },
   'src/cli/exec/asking/keyboard.ts': { uses: 'openSync', because: 'opens the terminal of the process' },
   'src/cli/generate/write-files.ts': { uses: 'writeFileSync', because: 'writes where the user says' },

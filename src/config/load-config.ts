@@ -36,8 +36,8 @@ export interface ConfigSources {
   features?: Readonly<Record<string, boolean>>;
   /** The text that counts as the home's config.toml. Default: what the file has. */
   userText?: string;
-  /** Whether the server was given a model, which replaces all providers. Default: false. */
-  modelGiven?: boolean;
+  /** Whether the server was given a model, which replaces all providers. `embedded`: it is the embedded one. Default: false. */
+  modelGiven?: boolean | 'embedded';
 }
 
 /**

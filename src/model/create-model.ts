@@ -17,8 +17,11 @@ export async function createModel(provider: ProviderConfig, deps: ProviderModelD
       return createProviderModel(responsesApi, provider, deps);
     case 'chat':
       return createProviderModel(chatApi, provider, deps);
+    case 'embedded':
+      return createEmbeddedModel(deps);
     case 'scripted':
-      return provider.script === null ? createEmbeddedModel(deps) : byScript(provider.script, deps);
+      if (provider.script === null) throw new Error('a server that was given a model creates no other');
+      return byScript(provider.script, deps);
     default:
       return provider.wireApi satisfies never;
   }

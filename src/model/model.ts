@@ -111,6 +111,8 @@ export type ModelEvent =
   | { type: 'failed'; error: TurnError; refusesPictures?: true };
 
 export interface Model {
+  /** The embedded model. Threads that name no other model or provider have its name. */
+  readonly isEmbedded?: true;
   /**
    * Sends one request to the model and streams its events. Never rejects and never hangs: a failure is the last event, silence
    * becomes a failure, and retries are limited in number and time. A slow reader slows the provider down; buffers are limited.

@@ -15,7 +15,7 @@ const MISTAKES: readonly [kind: string, text: string, line: number, key: string,
   ['a string without quotes', 'model = gpt-5.5\n', 1, 'not valid TOML', /./],
   ['a number for a name', 'model = 5\n', 1, 'model', /expected a non-empty string, found 5/],
   ['an empty name', 'model_reasoning_effort = " "\n', 1, 'model_reasoning_effort', /expected a non-empty string, found " "/],
-  ['an unknown provider', 'model_provider = "nope"\n', 1, 'nope', /Built in: openai, ollama, lmstudio, scripted/],
+  ['an unknown provider', 'model_provider = "nope"\n', 1, 'nope', /Built in: openai, ollama, lmstudio, embedded/],
   ['an unknown word', 'model_verbosity = "loud"\n', 1, 'model_verbosity', /expected one of "low", "medium", "high", found "loud"/],
   [
     'an unknown summary',

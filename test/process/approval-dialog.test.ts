@@ -65,7 +65,12 @@ const FIELDS = [
   { name: 'name', schema: { type: 'string', title: 'Your name' }, typed: ['', 'Ada'], value: 'Ada' },
   { name: 'age', schema: { type: 'integer' }, typed: ['old', '36'], value: 36 },
   { name: 'colour', schema: { type: 'string', enum: ['red', 'blue'] }, typed: ['green', 'blue'], value: 'blue' },
-  { name: 'days', schema: { type: 'array', items: { anyOf: [option('mo'), option('tu')] } }, typed: ['mo, we', 'mo, tu'], value: ['mo', 'tu'] },
+  {
+    name: 'days',
+    schema: { type: 'array', items: { anyOf: [option('mo'), option('tu')] } },
+    typed: ['mo, we', 'mo, tu'],
+    value: ['mo', 'tu'],
+  },
   { name: 'wants', schema: { type: 'boolean', default: true }, typed: [''], value: true },
   { name: 'note', schema: { type: 'string' }, typed: [''], value: undefined },
 ];

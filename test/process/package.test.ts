@@ -136,7 +136,7 @@ describe('the examples, pasted into an empty project:', { timeout: MS_MAX }, () 
   test('the client shows an answer, and has at most 50 lines', () => {
     const { status, stdout, stderr } = run(['--import', 'tsx', 'client.ts', 'think A greeting.\nsay Good evening.']);
     expect({ status, stdout }).toEqual({ status: 0, stdout: 'Good evening.\n' });
-    expect(stderr).toMatch(/^heddle \d+\.\d+\.\d+\nthread [\da-f-]{36}, model scripted\nturn completed\n$/);
+    expect(stderr).toMatch(/^heddle \d+\.\d+\.\d+\nthread [\da-f-]{36}, model embedded\nturn completed\n$/);
     expect(readFileSync(join(project, 'client.ts'), 'utf8').split('\n').length).toBeLessThanOrEqual(51);
   });
 

@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
-import { requireKnownOptions } from '../../base/require-known-options.ts';
+import { requireKnownOptions } from '../../base/text/require-known-options.ts';
 import type { ModelScript } from '../../protocol/generated/model-script.ts';
 import { paced } from '../embedded/answer-writer.ts';
 import type { Model } from '../model.ts';
