@@ -22,8 +22,10 @@ export function modelProviderMethods({ config, configWriter }: ModelProviderDeps
       queue: null,
       async handle() {
         const settings = await config();
-        const chosen = settings.get('model_provider');
-        const defaultProviderId = chosen === null || isEmbeddedName(chosen) ? chooseProvider(settings, null).provider.id : chosen;
+        const chosen = settings.get('model_provider') ?? chooseProvider(settings, null).provider.id;
+        // The list has the embedded model under one of its names.
+        const listed = isEmbeddedName(chosen) ? await validOrNull(() => readProvider(settings, chosen).id) : null;
+        const defaultProviderId = listed ?? chosen;
         const summaries = await Promise.all(knownProviders(settings).map((id) => validOrNull(() => summary(settings, id))));
         const canChangeDefault = settings.layerOf(['model_provider'])?.name.type !== 'sessionFlags';
         return { data: summaries.filter((provider) => provider !== null), defaultProviderId, canChangeDefault };

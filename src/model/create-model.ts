@@ -27,10 +27,10 @@ export async function createModel(provider: ProviderConfig, deps: ProviderModelD
   }
 }
 
-async function byScript(path: string, deps: ProviderModelDeps): Promise<Model> {
+async function byScript(path: string, { clock, log }: ProviderModelDeps): Promise<Model> {
   const { loadScriptedModel } = await import('./script/load-scripted-model.ts');
   try {
-    return loadScriptedModel(path, deps);
+    return loadScriptedModel(path, { clock, log });
   } catch (error) {
     if (error instanceof ScriptError) throw new ConfigError(error.message, undefined, { cause: error });
     throw error;

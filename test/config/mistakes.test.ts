@@ -107,7 +107,7 @@ const MISTAKES: readonly [kind: string, text: string, line: number, key: string,
     'model_providers.p',
     /base_url is missing: expected the http or https URL/,
   ],
-  ['an unknown API', `${PROVIDER}wire_api = "grpc"\n`, 4, 'wire_api', /expected "responses", "chat" or "scripted", found "grpc"/],
+  ['an unknown API', `${PROVIDER}wire_api = "grpc"\n`, 4, 'wire_api', /expected "responses", "chat", "scripted" or "embedded", found "grpc"/],
   [
     'a key in place of its variable',
     `${PROVIDER}env_key = "sk-1 2"\n`,

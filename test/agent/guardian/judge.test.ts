@@ -105,7 +105,7 @@ test('settings of the thread go to its own provider only', async () => {
   };
   expect(await requestOf({})).toMatchObject({ model: 'm', effort: 'high', serviceTier: 'flex' });
   expect(await requestOf({ 'auto_review.model': 'other' })).toMatchObject({ model: 'other', effort: null, serviceTier: 'flex' });
-  expect(await requestOf(ELSEWHERE)).toMatchObject({ model: 'embedded', effort: null, serviceTier: null });
+  expect(await requestOf(ELSEWHERE)).toMatchObject({ model: 'scripted', effort: null, serviceTier: null });
 });
 
 test('a small window: the request fits into it, with what the user said last', async () => {
