@@ -34,7 +34,7 @@ const APART = {
   'edit-toml': 'src/config/writing/edit-toml.ts',
   'scale-picture': 'src/model/pictures/scale-picture.ts',
   'create-mcp-host': 'src/mcp/host/create-mcp-host.ts',
-  'overrides-problem': 'src/cli/overrides-problem.ts',
+  'overrides-problem': 'src/config/overrides-problem.ts',
 };
 
 /** The scripts of threads. */

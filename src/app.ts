@@ -106,7 +106,7 @@ export function createApp(options: AppParts): App {
 class LateBackend {
   readonly #options: AppParts;
   readonly #front: Front;
-  readonly #loading = new Once(() => this.#front.keepAlive.during(this.#load()));
+  readonly #loading = new Once(() => this.#front.keepAlive.during(this.#front.pace.during(this.#load())));
   #loaded: Backend | null = null;
 
   constructor(options: AppParts, front: Front) {

@@ -68,8 +68,8 @@ export interface AppParts {
   /** The absolute working directory of threads that name none. */
   cwd: string;
   env: Env;
-  /** Settings that override config.toml, as `key=value` strings. */
-  overrides?: readonly string[];
+  /** Settings that override config.toml. */
+  overrides?: ConfigSources['overrides'];
   log: Log;
   /** The server's own version. */
   version: string;
@@ -246,7 +246,8 @@ type Base = Front & ReturnType<typeof createBase>;
 function createConfiguration(options: AppParts, { clients, clock, log, credentials }: Base) {
   const { home, cwd, env, overrides = [], recordsTrust = true, systemDir = null } = options;
   const trustedFiles = new TrustedFiles({ home, writes: recordsTrust });
-  const sources = { home, cwd, env, overrides, trustedFiles, modelGiven: options.model !== undefined, features: {}, systemDir };
+  const modelGiven: Config['modelGiven'] = options.model?.isEmbedded ? 'embedded' : options.model !== undefined;
+  const sources = { home, cwd, env, overrides, trustedFiles, modelGiven, features: {}, systemDir };
   const config = async (folder: string | null = null, request: JsonObject | null = null): Promise<Config> => {
     const loaded = await loadConfig({ ...sources, cwd: folder ?? cwd, request });
     options.tap?.hide?.([...configuredSecrets(loaded), ...credentials.secrets()]);

@@ -5,18 +5,26 @@ import { dirname, join, resolve } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { type App, createApp } from './app.ts';
 import type { AppParts } from './backend.ts';
-import { type Clock, systemClock } from './base/clock.ts';
+import { systemClock } from './base/clock.ts';
 import { storeFileIn } from './base/files/own-file.ts';
-import type { Ids } from './base/ids.ts';
-import { type Log, SILENT_LOG } from './base/log.ts';
+import type { JsonObject } from './base/json-value.ts';
+import type { Log } from './base/log.ts';
+import { requireKnownOptions } from './base/text/require-known-options.ts';
 import type { Client } from './client/client.ts';
 import type { ClientOptions } from './client/client-options.ts';
 import { connect } from './client/connect.ts';
+import { requireClientOptions } from './client/require-client-options.ts';
+import { flagsLayer, type Overrides, optionLayer } from './config/layers/request-layer.ts';
+import { tomlOf } from './config/layers/toml.ts';
+import { layerProblem } from './config/overrides-problem.ts';
 import { systemDir } from './config/requirements/system-dir.ts';
 import { editInThread } from './config/writing/edit-in-thread.ts';
+import { createDeterministic } from './deterministic/create-deterministic.ts';
 import type { Model } from './model/model.ts';
 import { scaleInThread } from './model/pictures/scale-in-thread.ts';
+import { namesScriptFile } from './model/script/names-script-file.ts';
 import { createSqliteStore } from './store/sqlite/create-sqlite-store.ts';
+import type { DatabasePlaces } from './store/sqlite/database/open-database.ts';
 import { createWorkerStore } from './store/sqlite/worker/create-worker-store.ts';
 import type { StoreThreadOptions } from './store/sqlite/worker/store-thread.ts';
 import type { ThreadStore } from './store/thread-store.ts';
@@ -24,12 +32,12 @@ import { type StreamPair, streamTransport } from './transport/stream-transport.t
 import type { Transport } from './transport/transport.ts';
 
 export type { Clock, Timer } from './base/clock.ts';
-export type { Ids } from './base/ids.ts';
 export type { JsonObject, JsonValue } from './base/json-value.ts';
 export type { Log, LogMethod } from './base/log.ts';
 export type { Model, ModelEvent, ModelRequest, ToolSpec } from './model/model.ts';
 export { createScriptedModel, type ScriptedModel, type ScriptedModelOptions } from './model/script/create-scripted-model.ts';
 export { ScriptError, type ScriptProblem } from './model/script/script-error.ts';
+export type { ErrorCode } from './protocol/generated/error-code.ts';
 export type { ModelScript } from './protocol/generated/model-script.ts';
 export type * from './protocol/generated/types.ts';
 export type { StreamPair } from './transport/stream-transport.ts';
@@ -42,16 +50,20 @@ export interface AppServerOptions {
   cwd?: string;
   /** The environment variables of the server, such as the providers' keys. By default those of this process. */
   env?: Readonly<Record<string, string | undefined>>;
-  /** Settings that override config.toml, as `key=value` strings. */
-  overrides?: readonly string[];
+  /**
+   * Settings that override config.toml: an object such as `{ model: 'x', sandbox_workspace_write: { network_access: true } }`, whose keys
+   * at the top may be dotted, or `key=value` strings as those of `-c`.
+   */
+  overrides?: readonly string[] | JsonObject;
   /** A first client, which is connected at once. `connect` adds more. */
   transport?: StreamPair | Transport;
   /** Replaces the models that config.toml names. */
   model?: Model;
-  /** The server's clock. By default the system's. */
-  clock?: Clock;
-  /** The generator of ids for threads, turns and items. By default they are random UUIDs (v7). */
-  ids?: Ids;
+  /**
+   * True: as with `--deterministic`, the clock is simulated, ids count up, the model is `model` or the embedded one, and nothing is stored
+   * after `close()`. So the same messages get the same responses and notifications. Default: false.
+   */
+  deterministic?: boolean;
   /** The server's log. By default nothing is logged. A pino logger fits. */
   log?: Log;
 }
@@ -74,41 +86,12 @@ export interface AppServer {
 
 /**
  * Creates a server in this process. It opens nothing before a client needs it, and `close()` releases everything. It keeps the
- * process alive only while a request is open or a turn runs.
+ * process alive only while a request is open or a turn runs. Throws a TypeError of one line if an option does not exist or is wrong.
  */
 export function createAppServer(options: AppServerOptions): AppServer {
-  const { home, cwd, env, log = SILENT_LOG, transport, ...given } = options;
-  const { root, ...parts } = installed();
-  const { pid } = process;
-  const files = { file: storeFileIn(resolve(home)), migrationsDir: join(root, 'migrations'), tempDir: tmpdir() };
-  const server: App = createApp({
-    ...given,
-    ...parts,
-    home: resolve(home),
-    cwd: resolve(cwd ?? '.'),
-    env: env ?? process.env,
-    log,
-    platform: process.platform,
-    pid,
-    nodeVersions: process.versions,
-    systemDir: systemDir(),
-    sendSignal: (to, signal) => process.kill(to, signal),
-    ...(typeof IS_BUILT === 'undefined' ? {} : { editToml: editInThread(join(root, 'bin', 'load-toml-editor.js')) }),
-    ...(typeof IS_BUILT === 'undefined' ? {} : { scalePicture: scaleInThread(join(root, 'bin', 'load-picture-scaler.js')) }),
-    ...(typeof IS_BUILT === 'undefined' ? {} : { mcpScript: join(root, 'bin', 'load-mcp.js') }),
-    ...(typeof IS_BUILT === 'undefined' ? {} : { proxyScript: join(root, 'bin', 'load-proxies.js') }),
-    store: createStore({
-      ...files,
-      script: join(root, 'bin', 'load-store.js'),
-      clock: given.clock ?? systemClock,
-      log,
-      pid,
-      nodeVersions: process.versions,
-      onRepaired: (message) => server.warn(message),
-      onSilent: (message) => server.warn(message),
-    }),
-    ...(typeof IS_BUILT === 'undefined' ? {} : { searchScript: join(root, 'bin', 'load-search.js') }),
-  });
+  requireOptions(options);
+  const { transport } = options;
+  const server = createServer(options);
   let closing: Promise<string[]> | null = null;
   const serve = async (client: StreamPair | Transport) => {
     const carrier = 'listen' in client ? client : streamTransport(client);
@@ -121,12 +104,13 @@ export function createAppServer(options: AppServerOptions): AppServer {
       if (closing !== null) throw new Error(CLOSED);
       await serve(client);
     },
-    connectClient(options = {}) {
+    connectClient(clientOptions = {}) {
       if (closing !== null) throw new Error(CLOSED);
+      requireClientOptions('connectClient', clientOptions);
       const input = new PassThrough();
       const output = new PassThrough();
       void serve({ input, output });
-      return connect({ input: output, output: input, ...options });
+      return connect({ input: output, output: input, ...clientOptions });
     },
     close() {
       closing ??= server.close();
@@ -136,6 +120,102 @@ export function createAppServer(options: AppServerOptions): AppServer {
 }
 
 const CLOSED = 'the server is closed';
+
+function requireOptions(options: AppServerOptions): void {
+  const known = {
+    home: true,
+    cwd: true,
+    env: true,
+    overrides: true,
+    transport: true,
+    model: true,
+    deterministic: true,
+    log: true,
+  } as const;
+  requireKnownOptions<AppServerOptions>('createAppServer', options, known);
+  // Code without types passes anything.
+  const { home, model }: { home?: unknown; model?: unknown } = options;
+  if (typeof home !== 'string' || home === '') throw new TypeError('createAppServer: home must be the path of a folder');
+  if (model === undefined || (typeof model === 'object' && model !== null && 'stream' in model)) return;
+  throw new TypeError(
+    `createAppServer: model must be an object with the method stream${typeof model === 'string' ? modelAdvice(model) : ''}`,
+  );
+}
+
+function modelAdvice(model: string): string {
+  if (namesScriptFile(model))
+    return `: ${model} looks like the path of a script, so pass createScriptedModel(readFileSync('${model}', 'utf8'))`;
+  return `: to name the model of a provider, pass overrides: { model: '${model}' }`;
+}
+
+/** The settings as one object. Throws a TypeError about the first one that is wrong, whatever config.toml says. */
+function settingsOf(overrides: Overrides): JsonObject {
+  const isList = Array.isArray(overrides);
+  if (typeof overrides !== 'object' || overrides === null) {
+    throw new TypeError('createAppServer: overrides must be an object with settings, or an array of key=value strings');
+  }
+  const read = () => (isList ? flagsLayer(overrides, tomlParser(), 'overrides') : optionLayer(overrides as JsonObject));
+  const problem = layerProblem(read, 'overrides ');
+  if (problem !== null) throw new TypeError(`createAppServer: ${problem}`);
+  return read().config;
+}
+
+function tomlParser() {
+  return tomlOf(createRequire(import.meta.url)('smol-toml') as typeof import('smol-toml'));
+}
+
+function createServer(options: AppServerOptions): Pick<App, 'connect' | 'close'> {
+  const { home, cwd, env, log = silent, overrides = {}, model, deterministic = false } = options;
+  const { root, ...installation } = installed();
+  const parts: CommonParts = {
+    ...installation,
+    ...(model === undefined ? {} : { model }),
+    overrides: settingsOf(overrides),
+    home: resolve(home),
+    cwd: resolve(cwd ?? '.'),
+    env: env ?? process.env,
+    log,
+    platform: process.platform,
+    pid: process.pid,
+    nodeVersions: process.versions,
+    systemDir: systemDir(),
+    sendSignal: (to, signal) => process.kill(to, signal),
+  };
+  const storeFiles = (folder: string) => ({ file: storeFileIn(folder), migrationsDir: join(root, 'migrations'), tempDir: tmpdir() });
+  if (!deterministic) return createPlain(parts, { root, ...storeFiles(parts.home) });
+  const { versions } = process;
+  return createDeterministic(parts, { storeFiles, nodeVersions: versions, activeResources: () => process.getActiveResourcesInfo() });
+}
+
+/** The parts of every server, except its store. */
+type CommonParts = Omit<AppParts, 'store'>;
+
+function createPlain(parts: CommonParts, { root, ...files }: DatabasePlaces & { root: string }): App {
+  const { log, pid } = parts;
+  const built = (name: string) => join(root, 'bin', name);
+  const threads = {
+    editToml: editInThread(built('load-toml-editor.js')),
+    scalePicture: scaleInThread(built('load-picture-scaler.js')),
+    mcpScript: built('load-mcp.js'),
+    proxyScript: built('load-proxies.js'),
+    searchScript: built('load-search.js'),
+  };
+  const server: App = createApp({
+    ...parts,
+    ...(typeof IS_BUILT === 'undefined' ? {} : threads),
+    store: createStore({
+      ...files,
+      script: built('load-store.js'),
+      clock: systemClock,
+      log,
+      pid,
+      nodeVersions: process.versions,
+      onRepaired: (message) => server.warn(message),
+      onSilent: (message) => server.warn(message),
+    }),
+  });
+  return server;
+}
 
 /** The version and the files of the installed package, wherever this file was built or bundled to. */
 function installed(): Pick<AppParts, 'version' | 'installation'> & { root: string } {

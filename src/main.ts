@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { CLOSE_MS_MAX } from './agent/last-programs.ts';
 import { type App, createApp } from './app.ts';
 import type { AppParts } from './backend.ts';
-import { type Clock, systemClock } from './base/clock.ts';
+import { systemClock } from './base/clock.ts';
 import { protectStore, storeFileIn } from './base/files/own-file.ts';
 import type { Log } from './base/log.ts';
 import { showText } from './base/text/show-text.ts';
@@ -11,7 +11,6 @@ import { type Command, parseCommandLine, type ServeOptions } from './cli/command
 import { UsageError } from './cli/command-line/usage-error.ts';
 import { versionText } from './cli/command-line/version-text.ts';
 import { createLog } from './cli/create-log.ts';
-import type { Service } from './cli/deterministic/start-deterministic.ts';
 import { OptionError, openFor } from './cli/option-error.ts';
 import { requireValidOverrides } from './cli/require-valid-overrides.ts';
 import { tellOfUnused } from './cli/tell-of-unused.ts';
@@ -55,6 +54,14 @@ function homeSource(): string {
 
 type Streams = Pick<StreamPair, 'input' | 'output'>;
 
+/** A server, and its client's transport. */
+interface Service {
+  server: Pick<App, 'connect' | 'close'>;
+  transport: ReturnType<typeof streamTransport>;
+  /** Closes the wire log. */
+  end(): void;
+}
+
 /** The parts of every server of this process, except its store. */
 type CommonParts = Omit<AppParts, 'store'>;
 
@@ -77,14 +84,9 @@ async function start(options: ServeOptions, log: Log, streams: Streams): Promise
     systemDir: systemDir(),
     ...(wireLog === null ? {} : { tap: wireLog }),
   };
-  const service = await (options.deterministic ? startPaced : startPlain)(parts, options, streams);
-  return {
-    ...service,
-    end: () => {
-      service.end();
-      wireLog?.close();
-    },
-  };
+  const server = await (options.deterministic ? startPaced : startPlain)(parts, options);
+  const transport = streamTransport({ ...streams, framing: options.framing });
+  return { server, transport, end: () => wireLog?.close() };
 }
 
 /** Rejects if the settings of the command line are wrong or, where it asks for that, those of the configuration. */
@@ -107,9 +109,9 @@ function storeFiles(folder: string): DatabasePlaces {
   return { file: storeFileIn(folder), migrationsDir: MIGRATIONS, tempDir: tmpdir() };
 }
 
-async function startPlain(parts: CommonParts, options: ServeOptions, streams: Streams): Promise<Service> {
+async function startPlain(parts: CommonParts, options: ServeOptions): Promise<App> {
   const { home, log, pid } = parts;
-  const model = await scriptModel(options, { log, clock: systemClock });
+  const model = await scriptModel(options, log);
   const store = createWorkerStore({
     ...storeFiles(home),
     script: join(__dirname, '..', 'bin', 'load-store.js'),
@@ -132,26 +134,24 @@ async function startPlain(parts: CommonParts, options: ServeOptions, streams: St
     onHandshake: () => store.warmUp(),
     ...(model === null ? {} : { model }),
   });
-  return { server, transport: streamTransport({ ...streams, framing: options.framing }), end: () => {} };
+  return server;
 }
 
 /** The model of `--model-script`. Null without that option. */
-async function scriptModel({ modelScript }: ServeOptions, deps: { log: Log; clock: Clock }): Promise<Model | null> {
+async function scriptModel({ modelScript }: ServeOptions, log: Log): Promise<Model | null> {
   if (modelScript === null) return null;
   const { loadScriptedModel } = await import('./model/script/load-scripted-model.ts');
-  return loadScriptedModel(resolve(modelScript), deps);
+  return loadScriptedModel(resolve(modelScript), { log });
 }
 
-async function startPaced(parts: CommonParts, options: ServeOptions, streams: Streams): Promise<Service> {
-  const { startDeterministic } = await import('./cli/deterministic/start-deterministic.ts');
-  return startDeterministic(parts, {
-    ...streams,
-    framing: options.framing,
-    scriptModel: (clock) => scriptModel(options, { log: parts.log, clock }),
-    storeFiles,
-    nodeVersions: process.versions,
-    activeResources: () => process.getActiveResourcesInfo(),
-  });
+async function startPaced(parts: CommonParts, options: ServeOptions): Promise<Service['server']> {
+  const { createDeterministic } = await import('./deterministic/create-deterministic.ts');
+  const model = await scriptModel(options, parts.log);
+  const { versions, getActiveResourcesInfo } = process;
+  return createDeterministic(
+    { ...parts, ...(model === null ? {} : { model }) },
+    { storeFiles, nodeVersions: versions, activeResources: () => getActiveResourcesInfo() },
+  );
 }
 
 /** Logs errors that nothing has handled. `end` is called for those after which the process cannot go on. */

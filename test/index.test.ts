@@ -4,10 +4,18 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { connect } from '../src/client/connect.ts';
-import { type AppServer, type AppServerOptions, createAppServer, createScriptedModel, ScriptError, type StreamPair } from '../src/index.ts';
+import { RequestError } from '../src/client/request-error.ts';
+import { spawnServer } from '../src/client/spawn-server.ts';
+import {
+  type AppServer,
+  type AppServerOptions,
+  createAppServer,
+  createScriptedModel,
+  type ErrorCode,
+  ScriptError,
+  type StreamPair,
+} from '../src/index.ts';
 import { tempFolder, writeFiles } from './config/temp-folder.ts';
-import { CountingIds, idOf } from './support/counting-ids.ts';
-import { FakeClock } from './support/fake-clock.ts';
 import { Gate } from './support/gate.ts';
 import { RecordingLog } from './support/recording-log.ts';
 import { CLIENT_INFO } from './support/test-client.ts';
@@ -45,19 +53,142 @@ test('a file of a trusted project is in force only with the content that the use
   expect([config.model, changed.model]).toEqual(['ours', null]);
 });
 
-test('the model, the clock, the ids, the folder and the environment are options', async () => {
+test('the model, the folder, the environment and the log are options', async () => {
   const model = new TestModel(response(message('Good day.')));
   const cwd = tempFolder();
   const log = new RecordingLog();
-  const clock = new FakeClock();
-  const { server } = start({ model, clock, ids: new CountingIds(), cwd, env: {}, log, overrides: ['model="mine"'] });
+  const { server } = start({ model, cwd, env: {}, log, overrides: ['model="mine"'] });
   const client = server.connectClient();
   await client.initialize({ clientInfo: CLIENT_INFO });
-  const started = await client.request('thread/start');
-  expect(started).toMatchObject({ model: 'mine', cwd, thread: { id: idOf(1), createdAt: Math.floor(clock.now() / 1000) } });
-  const { text } = await client.turn({ threadId: idOf(1), input: 'Hello' }).result;
+  const { thread, ...started } = await client.request('thread/start');
+  expect(started).toMatchObject({ model: 'mine', cwd });
+  const { text } = await client.turn({ threadId: thread.id, input: 'Hello' }).result;
   expect(text).toBe('Good day.');
   expect(log.errors()).toEqual([]);
+});
+
+describe('overrides', () => {
+  test.each<[string, AppServerOptions['overrides'] & {}]>([
+    ['an object', { model: 'x', sandbox_mode: 'workspace-write', sandbox_workspace_write: { network_access: true } }],
+    ['an object with dotted keys', { model: 'x', sandbox_mode: 'workspace-write', 'sandbox_workspace_write.network_access': true }],
+    ['strings', ['model=x', 'sandbox_mode="workspace-write"', 'sandbox_workspace_write.network_access=true']],
+  ])('can be %s', async (_form, overrides) => {
+    const { server } = start({ env: {}, overrides });
+    const client = server.connectClient();
+    await client.initialize({ clientInfo: CLIENT_INFO });
+    const { config, origins } = await client.request('config/read', {});
+    expect(config).toMatchObject({ model: 'x', sandbox_mode: 'workspace-write', sandbox_workspace_write: { network_access: true } });
+    expect(origins.model?.name).toEqual({ type: 'sessionFlags' });
+    expect((await client.request('thread/start')).sandbox).toMatchObject({ type: 'workspaceWrite', networkAccess: true });
+  });
+
+  test.each<[unknown, string]>([
+    [{ sandbox_mode: 'writable' }, 'overrides sandbox_mode: '],
+    [['sandbox_mode=writable'], 'overrides sandbox_mode: '],
+    [{ sandbox_workspace_write: { network_access: 'yes' } }, 'overrides sandbox_workspace_write.network_access: '],
+    [{ '.model': 'x' }, 'overrides: ".model" is not a key'],
+    [['config.toml'], 'overrides config.toml: expected key=value'],
+    ['model=x', 'overrides must be an object with settings, or an array of key=value strings'],
+  ])('%j is refused in one line that names the setting', (overrides, problem) => {
+    const options = { home: tempFolder(), overrides } as unknown as AppServerOptions;
+    expect(() => createAppServer(options)).toThrow(expect.objectContaining({ message: expect.not.stringContaining('\n') }));
+    expect(() => createAppServer(options)).toThrow(
+      expect.objectContaining({ name: 'TypeError', message: expect.stringContaining(`createAppServer: ${problem}`) }),
+    );
+  });
+});
+
+describe('options that do not exist or are wrong are refused in one line', () => {
+  const home = '/nowhere';
+  const streams = { input: new PassThrough(), output: new PassThrough() };
+
+  test.each<[string, (options: never) => unknown, object, string]>([
+    ['createAppServer', createAppServer, { home, overides: [] }, 'createAppServer: unknown option "overides": did you mean overrides?'],
+    [
+      'createAppServer',
+      createAppServer,
+      { home, clock: {} },
+      'createAppServer: unknown option "clock": the options are home, cwd, env, overrides, transport, model, deterministic, log',
+    ],
+    ['createAppServer', createAppServer, {}, 'createAppServer: home must be the path of a folder'],
+    [
+      'createAppServer',
+      createAppServer,
+      { home, model: 'gpt-5' },
+      "createAppServer: model must be an object with the method stream: to name the model of a provider, pass overrides: { model: 'gpt-5' }",
+    ],
+    [
+      'createAppServer',
+      createAppServer,
+      { home, model: './refund.yaml' },
+      'createAppServer: model must be an object with the method stream: ./refund.yaml looks like the path of a script, so pass ' +
+        "createScriptedModel(readFileSync('./refund.yaml', 'utf8'))",
+    ],
+    [
+      'connectClient',
+      (options) => start().server.connectClient(options),
+      { onmessage() {} },
+      'connectClient: unknown option "onmessage": did you mean onMessage?',
+    ],
+    ['connect', connect, { ...streams, onSkiped() {} }, 'connect: unknown option "onSkiped": did you mean onSkipped?'],
+    ['spawnServer', spawnServer, { commands: 'x' }, 'spawnServer: unknown option "commands": did you mean command?'],
+    [
+      'createScriptedModel',
+      (options) => createScriptedModel('- Hi.', options),
+      { clocks: 1 },
+      'createScriptedModel: unknown option "clocks": did you mean clock?',
+    ],
+  ])('%s', (_name, create, options, problem) => {
+    expect(() => create(options as never)).toThrow(new TypeError(problem));
+  });
+
+  test('a request and a turn', async () => {
+    const client = start().server.connectClient();
+    await client.initialize({ clientInfo: CLIENT_INFO });
+    const options = { timeout: 5 } as object;
+    await expect(client.request('thread/list', {}, options)).rejects.toThrow(
+      new TypeError('thread/list: unknown option "timeout": did you mean timeoutMs?'),
+    );
+    expect(() => client.turn({ threadId: 'x', input: 'y' }, options)).toThrow(TypeError);
+    expect(() => client.events({ thread: 'x' } as object)).toThrow(TypeError);
+    expect(() => client.notifications('turn/started', { thread: 'x' } as object)).toThrow(TypeError);
+  });
+});
+
+test('the path of a script is no script', () => {
+  for (const path of ['refund.yaml', './scripts/refund.yml', '/home/me/refund.json'])
+    expect(() => createScriptedModel(path)).toThrow(
+      `the model script: ${path} looks like the path of a script, not a script: pass the text of the file, readFileSync(path, 'utf8')`,
+    );
+});
+
+test('a command with its arguments in one string is told from a program that is missing', async () => {
+  const client = spawnServer({ command: 'heddle app-server' });
+  await expect(client.request('thread/list')).rejects.toThrow(/ENOENT: `command` is one program, and its arguments belong in `args`/);
+});
+
+test('the codes of errors are a union, so a wrong one does not compile', async () => {
+  const client = start().server.connectClient();
+  await client.initialize({ clientInfo: CLIENT_INFO });
+  const error = await client.request('thread/resume', { threadId: '/a/rollout.jsonl' }).catch((reason: unknown) => reason);
+  if (!(error instanceof RequestError)) throw error;
+  const meaning = (code: ErrorCode | undefined) => {
+    switch (code) {
+      case 'thread_not_found':
+        return 'gone';
+      case 'invalid_thread_id':
+        return 'no id';
+      // @ts-expect-error: no error has this code.
+      case 'invalid_thraed_id':
+        return 'never';
+      default:
+        return 'other';
+    }
+  };
+  expect(meaning(error.data.code)).toBe('no id');
+  expect(error.message).toBe(
+    'invalid thread id: "/a/rollout.jsonl" is not a UUID: it looks like a path, which thread/resume and thread/fork take as `path`',
+  );
 });
 
 test('a given transport is connected at once, and others later', async () => {

@@ -9,7 +9,7 @@ class Server:
 
     def __init__(self):
         self.ids, self.early = 0, []
-        command = ["node", str(HEDDLE), "-c", "model_provider=scripted"]
+        command = ["node", str(HEDDLE), "-c", "model_provider=embedded"]
         options = {"env": {**os.environ, "HEDDLE_HOME": os.path.abspath("home")}, "encoding": "utf-8"}
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, **options)
         self.request("initialize", {"clientInfo": {"name": "session.py", "version": "1.0.0"}})

@@ -58,7 +58,7 @@ export interface AgentDeps extends SharedLimits {
   /** Further folders with skills, which a client has named. Absolute paths. */
   extraSkillRoots(): readonly string[];
   /** True: one model serves every provider, so none needs to be defined. */
-  modelGiven: boolean;
+  modelGiven: boolean | 'embedded';
   modelFor(provider: ProviderConfig): Promise<Model>;
   /** Asks a provider which models it has. Never rejects, and takes a second at most. */
   installedModels(provider: ProviderConfig): Promise<InstalledModels>;

@@ -10,7 +10,7 @@ import { isRequestLayer } from '../config/layers/request-layer.ts';
 import { mcpSettings } from '../config/mcp/mcp-settings.ts';
 import { NoModelError } from '../config/providers/choose-provider.ts';
 import { contextWindow } from '../config/providers/context-window.ts';
-import type { ProviderConfig } from '../config/providers/provider-config.ts';
+import { isOffline, type ProviderConfig } from '../config/providers/provider-config.ts';
 import { reasoningEfforts } from '../config/providers/reasoning-efforts.ts';
 import { searchesTools } from '../config/providers/searches-tools.ts';
 import { standInWarning } from '../config/providers/stand-in-warning.ts';
@@ -174,7 +174,7 @@ export async function resolveThread(
       searchesTools: (model) => !modelGiven && searchesTools(provider, model),
       contextWindow: (model) => contextWindow(model, { configured, isLocal, listed }),
       learnContextWindows: async () => {
-        if (!modelGiven && provider.wireApi !== 'scripted') listed = await deps.listedWindows(provider);
+        if (!modelGiven && !isOffline(provider)) listed = await deps.listedWindows(provider);
       },
       compactionLimit: config.get('model_auto_compact_token_limit'),
       limitsBody: config.get('model_auto_compact_token_limit_scope') === 'body_after_prefix',

@@ -1,6 +1,5 @@
-import type { ConfigSources } from '../config/load-config.ts';
 import { requireKnownKeys } from './require-known-keys.ts';
-import { requireProfile } from './require-profile.ts';
+import { type CommandSources, requireProfile } from './require-profile.ts';
 
 interface CheckedOptions {
   /** The profile of the command line. Null: it names none. */
@@ -9,10 +8,7 @@ interface CheckedOptions {
 }
 
 /** Rejects with a UsageError if there is no such profile, and with an OptionError if `--strict-config` refuses the configuration. */
-export async function checkSettings(
-  { profile, strictConfig }: CheckedOptions,
-  sources: Omit<ConfigSources, 'trustedFiles'>,
-): Promise<void> {
+export async function checkSettings({ profile, strictConfig }: CheckedOptions, sources: CommandSources): Promise<void> {
   if (profile !== null) await requireProfile(profile, sources);
   if (strictConfig) await requireKnownKeys(sources);
 }

@@ -10,11 +10,14 @@ import { UsageError } from './command-line/usage-error.ts';
 /** The profiles that the message names. */
 const NAMED_MAX = 20;
 
+/** The sources of a command, which gives its settings as `key=value` strings. */
+export type CommandSources = Omit<ConfigSources, 'trustedFiles'> & { overrides: readonly string[] };
+
 /**
  * Rejects with a UsageError if no file has the profile of the command line. If the configuration cannot be read, the server tells about
  * that, as without a profile.
  */
-export async function requireProfile(profile: string, sources: Omit<ConfigSources, 'trustedFiles'>): Promise<void> {
+export async function requireProfile(profile: string, sources: CommandSources): Promise<void> {
   const { home } = sources;
   const file = profileFile(profile);
   if (file !== null && existsSync(join(home, file))) return;

@@ -1,3 +1,4 @@
+import { requireKnownOptions } from '../base/text/require-known-options.ts';
 import { methods } from '../protocol/generated/methods.ts';
 import type {
   ClientRequests,
@@ -27,6 +28,8 @@ import { TurnRun } from './turn-run.ts';
 
 /** How long a server may take to end the connection once the client has closed its side. */
 const CLOSE_MS_MAX = 5000;
+
+const SUBSCRIPTION_OPTIONS = { threadId: true, signal: true } as const;
 
 /** The params of `turn/start`, but the input can be a string. */
 export type TurnInput = Omit<TurnStartParams, 'input'> & { input: string | UserInput[] };
@@ -103,6 +106,7 @@ export class Client {
     method: Method,
     options: SubscriptionOptions = {},
   ): AsyncIterableIterator<ServerNotifications[Method]> {
+    requireKnownOptions<SubscriptionOptions>('notifications', options, SUBSCRIPTION_OPTIONS);
     return this.#subscriptions.iterate(options, (notification) =>
       notification.method === method ? (notification.params as ServerNotifications[Method]) : undefined,
     );
@@ -110,6 +114,7 @@ export class Client {
 
   /** The same as `notifications`, for all methods: iterates over whole notifications. */
   events(options: SubscriptionOptions = {}): AsyncIterableIterator<Notification> {
+    requireKnownOptions<SubscriptionOptions>('events', options, SUBSCRIPTION_OPTIONS);
     return this.#subscriptions.iterate(options, (notification) => notification);
   }
 
@@ -126,6 +131,7 @@ export class Client {
    * interrupted and ends with that status. The client must follow the thread: it does if it started, resumed or forked it.
    */
   turn({ input, ...settings }: TurnInput, options: { signal?: AbortSignal } = {}): TurnRun {
+    requireKnownOptions<{ signal?: AbortSignal }>('turn', options, { signal: true });
     const { threadId } = settings;
     const content: UserInput[] = typeof input === 'string' ? [{ type: 'text', text: input }] : input;
     return new TurnRun(

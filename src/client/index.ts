@@ -1,5 +1,6 @@
 /** The package's `heddle/client`: a typed client of an app-server. */
 export { showText } from '../base/text/show-text.ts';
+export type { ErrorCode } from '../protocol/generated/error-code.ts';
 export type * from '../protocol/generated/types.ts';
 export { Client, type TurnInput } from './client.ts';
 export type {

@@ -1,3 +1,5 @@
+import type { ErrorCode } from '../protocol/generated/error-code.ts';
+
 /** The server responded to a request with an error. */
 export class RequestError extends Error {
   override readonly name = 'RequestError';
@@ -15,7 +17,8 @@ export class RequestError extends Error {
 }
 
 export interface RequestErrorData {
-  code?: string;
+  /** A server of another make may send other strings, or none. */
+  code?: ErrorCode;
   [key: string]: unknown;
 }
 

@@ -1,5 +1,6 @@
 import { isObject, parsedJson } from '../base/json-value.ts';
 import { LineSplitter } from '../base/text/line-splitter.ts';
+import { requireKnownOptions } from '../base/text/require-known-options.ts';
 import { idText } from '../protocol/id-text.ts';
 import type { ClientOptions, ClientTransport, RequestOptions } from './client-options.ts';
 import { ConnectionError, RequestError, RequestTimeoutError } from './request-error.ts';
@@ -56,10 +57,12 @@ export class ServerConnection {
   }
 
   /** Resolves with the result, which is not validated. */
-  request(method: string, params: unknown, { signal, timeoutMs }: RequestOptions = {}): Promise<unknown> {
+  request(method: string, params: unknown, options: RequestOptions = {}): Promise<unknown> {
+    const { signal, timeoutMs } = options;
     const id = this.#nextId++;
     let release = () => {};
     const answer = new Promise<unknown>((resolve, reject) => {
+      requireKnownOptions<RequestOptions>(method, options, { signal: true, timeoutMs: true });
       if (signal?.aborted) return reject(signal.reason);
       this.#pending.set(id, { method, resolve, reject });
       const onAbort = () => reject(signal?.reason);

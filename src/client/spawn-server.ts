@@ -4,8 +4,10 @@ import { dirname, join } from 'node:path';
 import { PassThrough, type Readable, type Writable } from 'node:stream';
 import { isFolder } from '../base/paths/is-folder.ts';
 import { spawnProgram } from '../base/processes/spawn-program.ts';
+import { requireKnownOptions } from '../base/text/require-known-options.ts';
 import { Client } from './client.ts';
 import type { ClientOptions } from './client-options.ts';
+import { CLIENT_OPTIONS } from './require-client-options.ts';
 
 export interface SpawnOptions extends ClientOptions {
   /** The executable of an app-server. By default heddle, from this package. */
@@ -40,10 +42,14 @@ const PIPES_MS_MAX = 1000;
 const LOG_TAIL_CHARS = 2000;
 
 /**
- * Starts a server and connects to it. The server ends with `close()`, and at the latest with this process. Never throws: if the
- * server cannot be started, every request rejects with the reason.
+ * Starts a server and connects to it. The server ends with `close()`, and at the latest with this process. If the server cannot be
+ * started, every request rejects with the reason. Throws a TypeError of one line if an option does not exist.
  */
 export function spawnServer(options: SpawnOptions = {}): SpawnedClient {
+  requireKnownOptions<SpawnOptions>('spawnServer', options, {
+    ...CLIENT_OPTIONS,
+    ...{ command: true, args: true, cwd: true, env: true, home: true, onStderr: true },
+  });
   return new SpawnedClient(options);
 }
 
@@ -105,11 +111,11 @@ function start(options: SpawnOptions): { server: Server | null; ended: Promise<E
     const server = run(options);
     living.add(server);
     if (living.size === 1) process.on('exit', killAll);
-    return { server, ended: endOf(server, options.cwd) };
+    return { server, ended: endOf(server, options) };
   } catch (error) {
     // The options are impossible: an empty command, or an environment that is too large.
     if (!(error instanceof Error)) throw error;
-    return { server: null, ended: Promise.resolve(notStarted(error, options.cwd)) };
+    return { server: null, ended: Promise.resolve(notStarted(error, options)) };
   }
 }
 
@@ -136,13 +142,15 @@ function forget(server: Server): void {
   if (living.size === 0) process.off('exit', killAll);
 }
 
-/** If the working directory is missing, the system's error names the command instead. */
-function notStarted(error: Error, cwd: string | undefined): End {
-  const named = cwd === undefined || isFolder(cwd) ? error : new Error(`its working directory is not a directory: ${cwd}`);
-  return { code: null, signal: null, error: named };
+/** The system's error names the command, even if the folder is missing or the command has arguments in it. */
+function notStarted(error: Error, { command, cwd }: SpawnOptions): End {
+  const end = { code: null, signal: null };
+  if (cwd !== undefined && !isFolder(cwd)) return { ...end, error: new Error(`its working directory is not a directory: ${cwd}`) };
+  const advice = command !== undefined && /\s/.test(command.trim()) ? ': `command` is one program, and its arguments belong in `args`' : '';
+  return { ...end, error: new Error(`${error.message}${advice}`, { cause: error }) };
 }
 
-function endOf(server: Server, cwd: string | undefined): Promise<End> {
+function endOf(server: Server, options: SpawnOptions): Promise<End> {
   return new Promise((resolve) => {
     let pipes: NodeJS.Timeout | undefined;
     server.once('exit', () => {
@@ -159,7 +167,7 @@ function endOf(server: Server, cwd: string | undefined): Promise<End> {
     server.once('error', (error) => {
       if (server.pid !== undefined) return;
       forget(server);
-      resolve(notStarted(error, cwd));
+      resolve(notStarted(error, options));
     });
   });
 }

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { suggestKey } from '../base/text/suggest-key.ts';
 import type { ConfigWarningNotification } from '../protocol/generated/types.ts';
 import type { Config } from './config.ts';
 import { ConfigError, type LocatedWarning, NO_LOCATION } from './config-error.ts';
@@ -12,7 +13,6 @@ import { type ConfigSources, loadConfig } from './load-config.ts';
 import { AUTH_FILE } from './login/stored-login.ts';
 import { chooseProvider } from './providers/choose-provider.ts';
 import { modelAdvice } from './providers/stand-in-warning.ts';
-import { suggestKey } from './suggest-key.ts';
 
 /**
  * Returns the warnings that a client gets after `initialize`: a source that cannot be read, invalid values, ignored keys,

@@ -14,7 +14,7 @@ import { NO_TRUST, type ProjectTrust } from './trust/project-trust.ts';
 interface ConfigParts {
   home: string;
   env: Env;
-  modelGiven: boolean;
+  modelGiven: boolean | 'embedded';
   layers: Layer[];
   values: JsonObject;
   login?: StoredLogin;
@@ -31,8 +31,8 @@ interface ConfigParts {
 export class Config {
   readonly home: string;
   readonly env: Env;
-  /** Whether the server was given a model. It then answers for every provider. */
-  readonly modelGiven: boolean;
+  /** Whether the server was given a model. It then answers for every provider. `embedded`: it is the embedded one. */
+  readonly modelGiven: boolean | 'embedded';
   /** From the lowest to the highest. Includes disabled layers, which set nothing. */
   readonly layers: readonly Layer[];
   /** All layers, merged into one table, over what the trust in the project gives, with the features that the administrator requires. */

@@ -11,7 +11,7 @@ import { emptyTable, isTable, mergeTables, tableWith, valueAt } from './layers/c
 import { type Layer, parseLayer, readLayer, type TomlReading } from './layers/layer.ts';
 import { profileFile } from './layers/profile-files.ts';
 import { projectLayers } from './layers/project-layers.ts';
-import { flagsLayer, requestLayer } from './layers/request-layer.ts';
+import { type Overrides, overridesLayer, requestLayer } from './layers/request-layer.ts';
 import { loadToml } from './layers/toml.ts';
 import { readStoredLogin } from './login/stored-login.ts';
 import { NO_REQUIREMENTS, type Requirements, readRequirements } from './requirements/requirements.ts';
@@ -24,8 +24,8 @@ export interface ConfigSources {
   /** The absolute path of the thread's working directory. */
   cwd: string;
   env: Env;
-  /** `key=value` strings from the command line. */
-  overrides: readonly string[];
+  /** Settings of the command line, or of the program that has the server in its process. */
+  overrides: Overrides;
   /** The `config` object of a request. */
   request?: JsonObject | null;
   /** The contents of project files that the user trusts. */
@@ -36,8 +36,8 @@ export interface ConfigSources {
   features?: Readonly<Record<string, boolean>>;
   /** The text that counts as the home's config.toml. Default: what the file has. */
   userText?: string;
-  /** Whether the server was given a model, which replaces all providers. Default: false. */
-  modelGiven?: boolean;
+  /** Whether the server was given a model, which replaces all providers. `embedded`: it is the embedded one. Default: false. */
+  modelGiven?: boolean | 'embedded';
 }
 
 /**
@@ -56,7 +56,7 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
   const project = await projectLayers({ cwd, home, user: below }, { toml, trustedFiles, breaks });
   const { layers: projects, roleFiles, trust } = project;
   const session: Layer[] = [];
-  if (overrides.length > 0) session.push(flagsLayer(overrides, toml));
+  if (Object.keys(overrides).length > 0) session.push(overridesLayer(overrides, toml));
   if (request) session.push(await requestLayer(request, breaks));
   await breaks.worked(1);
 

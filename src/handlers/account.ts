@@ -1,7 +1,7 @@
 import type { Threads } from '../agent/threads.ts';
 import type { Config } from '../config/config.ts';
 import { chooseProvider } from '../config/providers/choose-provider.ts';
-import type { ProviderConfig } from '../config/providers/provider-config.ts';
+import { isOffline, type ProviderConfig } from '../config/providers/provider-config.ts';
 import { validOrNull } from '../config/valid-or-null.ts';
 import { invalidApiKey, invalidLoginId, loginNotSupported, noRateLimits } from '../protocol/account-errors.ts';
 import type { AuthMode, RateLimitSnapshot, ServerNotifications } from '../protocol/generated/types.ts';
@@ -107,6 +107,6 @@ export async function credentials(config: () => Promise<Config>): Promise<Creden
   return { authMode: key === null ? null : 'apikey', key, requiresOpenaiAuth: true };
 }
 
-function takesLogin({ usesLogin, wireApi }: ProviderConfig): boolean {
-  return usesLogin && wireApi !== 'scripted';
+function takesLogin(provider: ProviderConfig): boolean {
+  return provider.usesLogin && !isOffline(provider);
 }

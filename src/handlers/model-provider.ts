@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.ts';
 import { chooseProvider } from '../config/providers/choose-provider.ts';
+import { isEmbeddedName } from '../config/providers/embedded-names.ts';
 import type { ProviderConfig } from '../config/providers/provider-config.ts';
 import { BUILT_IN_PROVIDERS, knownProviders, readProvider } from '../config/providers/read-provider.ts';
 import { validOrNull } from '../config/valid-or-null.ts';
@@ -21,7 +22,10 @@ export function modelProviderMethods({ config, configWriter }: ModelProviderDeps
       queue: null,
       async handle() {
         const settings = await config();
-        const defaultProviderId = settings.get('model_provider') ?? chooseProvider(settings, null).provider.id;
+        const chosen = settings.get('model_provider') ?? chooseProvider(settings, null).provider.id;
+        // The list has the embedded model under one of its names.
+        const listed = isEmbeddedName(chosen) ? await validOrNull(() => readProvider(settings, chosen).id) : null;
+        const defaultProviderId = listed ?? chosen;
         const summaries = await Promise.all(knownProviders(settings).map((id) => validOrNull(() => summary(settings, id))));
         const canChangeDefault = settings.layerOf(['model_provider'])?.name.type !== 'sessionFlags';
         return { data: summaries.filter((provider) => provider !== null), defaultProviderId, canChangeDefault };

@@ -17,17 +17,20 @@ export async function createModel(provider: ProviderConfig, deps: ProviderModelD
       return createProviderModel(responsesApi, provider, deps);
     case 'chat':
       return createProviderModel(chatApi, provider, deps);
+    case 'embedded':
+      return createEmbeddedModel(deps);
     case 'scripted':
-      return provider.script === null ? createEmbeddedModel(deps) : byScript(provider.script, deps);
+      if (provider.script === null) throw new Error('a server that was given a model creates no other');
+      return byScript(provider.script, deps);
     default:
       return provider.wireApi satisfies never;
   }
 }
 
-async function byScript(path: string, deps: ProviderModelDeps): Promise<Model> {
+async function byScript(path: string, { clock, log }: ProviderModelDeps): Promise<Model> {
   const { loadScriptedModel } = await import('./script/load-scripted-model.ts');
   try {
-    return loadScriptedModel(path, deps);
+    return loadScriptedModel(path, { clock, log });
   } catch (error) {
     if (error instanceof ScriptError) throw new ConfigError(error.message, undefined, { cause: error });
     throw error;

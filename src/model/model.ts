@@ -1,3 +1,4 @@
+import type { Clock } from '../base/clock.ts';
 import type { JsonObject, JsonValue } from '../base/json-value.ts';
 import type { WebSearch } from '../config/web-search.ts';
 import type { ReasoningSummary, ResponseItem, TokenUsageBreakdown, TurnError } from '../protocol/generated/types.ts';
@@ -110,6 +111,8 @@ export type ModelEvent =
   | { type: 'failed'; error: TurnError; refusesPictures?: true };
 
 export interface Model {
+  /** The embedded model. Threads that name no other model or provider have its name. */
+  readonly isEmbedded?: true;
   /**
    * Sends one request to the model and streams its events. Never rejects and never hangs: a failure is the last event, silence
    * becomes a failure, and retries are limited in number and time. A slow reader slows the provider down; buffers are limited.
@@ -120,4 +123,9 @@ export interface Model {
    * there are none.
    */
   report?(): string | null;
+  /**
+   * For a model that waits, such as a scripted one: the same model, which waits by this clock. A deterministic server, whose time does
+   * not pass while it waits for the model, calls it once.
+   */
+  withClock?(clock: Clock): Model;
 }

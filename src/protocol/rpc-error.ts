@@ -160,7 +160,8 @@ export function noGoalsInEphemeral(threadId: string): RpcError {
 }
 
 export function invalidThreadId(text: string): RpcError {
-  return refused('invalid_thread_id', `invalid thread id: ${JSON.stringify(cutText(text, SHOWN_CHARS_MAX))} is not a UUID`);
+  const advice = /[\\/]/.test(text) ? ': it looks like a path, which thread/resume and thread/fork take as `path`' : '';
+  return refused('invalid_thread_id', `invalid thread id: ${JSON.stringify(cutText(text, SHOWN_CHARS_MAX))} is not a UUID${advice}`);
 }
 
 export function threadArchived(threadId: string): RpcError {

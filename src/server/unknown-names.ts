@@ -1,7 +1,7 @@
 import { isObject } from '../base/json-value.ts';
 import type { Log } from '../base/log.ts';
 import { cutText } from '../base/text/cut-text.ts';
-import { suggestKey } from '../config/suggest-key.ts';
+import { suggestKey } from '../base/text/suggest-key.ts';
 import { readParamNames, type Shape } from '../protocol/generated/param-names.js';
 
 /** The most names that are reported for a connection. */

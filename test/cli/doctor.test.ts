@@ -125,7 +125,7 @@ describe('heddle doctor', () => {
     const { home, isWell, check } = await doctor({});
     expect(isWell).toBe(true);
     expect(check('provider')).toMatchObject({
-      facts: { provider: 'scripted', model: 'scripted', url: null, reachable: null },
+      facts: { provider: 'embedded', model: 'embedded', url: null, reachable: null },
       problems: [{ severity: 'warning', message: 'No model provider is configured: the embedded model answers, offline.' }],
     });
     expect(readdirSync(home)).toEqual([]);
@@ -161,7 +161,7 @@ describe('heddle doctor', () => {
       {
         severity: 'warning',
         message:
-          'x does not answer in this thread: the provider scripted has no other model. The embedded model answers in its place, offline.',
+          'x does not answer in this thread: the provider embedded has no other model. The embedded model answers in its place, offline.',
         fix: 'Choose another model_provider in config.toml, or remove model.',
       },
     ]);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { PacedProcesses } from '../../src/cli/deterministic/paced-processes.ts';
-import { VirtualClock } from '../../src/cli/deterministic/virtual-clock.ts';
+import { PacedProcesses } from '../../src/deterministic/paced-processes.ts';
+import { VirtualClock } from '../../src/deterministic/virtual-clock.ts';
 import type { OutputStream, ProcessEnd, Processes, ProcessSpec, RunningProcess } from '../../src/sandbox/processes/processes.ts';
 
 /** A process whose output and end the test decides. It always sleeps. */

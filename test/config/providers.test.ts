@@ -20,13 +20,13 @@ const OPENAI = {
   connectTimeoutMs: 10_000,
   streamIdleTimeoutMs: 300_000,
 };
-const SCRIPTED = {
-  id: 'scripted',
+const EMBEDDED = {
+  id: 'embedded',
   name: 'Embedded model',
   baseUrl: null,
   envKey: null,
   usesLogin: false,
-  wireApi: 'scripted',
+  wireApi: 'embedded',
   localServer: null,
   script: null,
   httpHeaders: {},
@@ -39,10 +39,13 @@ const SCRIPTED = {
 const BASE = 'base_url = "http://127.0.0.1:1/v1"\n';
 
 describe('a provider with a script needs nothing else', () => {
-  const provider = { ...SCRIPTED, id: 'p', name: 'p' };
+  const provider = { ...EMBEDDED, id: 'p', name: 'p' };
+  const scripted = { ...provider, wireApi: 'scripted', script: '/a/b.yaml' };
   test.each([
-    ['script = "/a/b.yaml"', { ...provider, script: '/a/b.yaml' }],
-    ['wire_api = "scripted"\nscript = "/a/b.yaml"', { ...provider, script: '/a/b.yaml' }],
+    ['script = "/a/b.yaml"', scripted],
+    ['wire_api = "scripted"\nscript = "/a/b.yaml"', scripted],
+    ['wire_api = "embedded"', provider],
+    // The older name.
     ['wire_api = "scripted"', provider],
   ])('%j', async (definition, expected) => {
     expect(readProvider(await load(`[model_providers.p]\n${definition}\n`), 'p')).toEqual(expected);
@@ -65,9 +68,13 @@ describe('an invalid provider is refused', () => {
     ['base_url = "http://"', /base_url: expected an http or https URL/],
     [`${BASE}name = 5`, /config\.toml:3:1: model_providers\.p\.name: expected a non-empty string/],
     [`${BASE}env_key = ""`, /env_key: expected the name of an environment variable, not the key itself, found an empty string/],
-    [`${BASE}wire_api = "grpc"`, /wire_api: expected "responses", "chat" or "scripted", found "grpc"/],
+    [`${BASE}wire_api = "grpc"`, /wire_api: expected "responses", "chat", "scripted" or "embedded", found "grpc"/],
     [
       `${BASE}script = "a.yaml"`,
+      /config\.toml:3:1: model_providers\.p\.script: only a provider with wire_api = "scripted" can have a script/,
+    ],
+    [
+      'wire_api = "embedded"\nscript = "/a.yaml"',
       /config\.toml:3:1: model_providers\.p\.script: only a provider with wire_api = "scripted" can have a script/,
     ],
     ['script = ""', /script: expected a non-empty string, found ""/],
@@ -130,18 +137,18 @@ describe('an invalid provider is refused', () => {
 
 describe('the error for an unknown provider names it', () => {
   test.each([
-    ['', 'nope', 'unknown model provider: nope. config.toml defines no providers. Built in: openai, ollama, lmstudio, scripted'],
+    ['', 'nope', 'unknown model provider: nope. config.toml defines no providers. Built in: openai, ollama, lmstudio, embedded'],
     [
       `[model_providers.a]\n${BASE}[model_providers.b]\n${BASE}`,
       'nope',
-      'unknown model provider: nope. config.toml defines a, b. Built in: openai, ollama, lmstudio, scripted',
+      'unknown model provider: nope. config.toml defines a, b. Built in: openai, ollama, lmstudio, embedded',
     ],
     [
       '',
       'constructor',
-      'unknown model provider: constructor. config.toml defines no providers. Built in: openai, ollama, lmstudio, scripted',
+      'unknown model provider: constructor. config.toml defines no providers. Built in: openai, ollama, lmstudio, embedded',
     ],
-    ['', '', 'unknown model provider: . config.toml defines no providers. Built in: openai, ollama, lmstudio, scripted'],
+    ['', '', 'unknown model provider: . config.toml defines no providers. Built in: openai, ollama, lmstudio, embedded'],
   ])('%#', async (text, requested, message) => {
     const config = await load(text);
     expect((await configErrorOf(() => chooseProvider(config, requested))).message).toBe(`invalid config: ${message}`);
@@ -258,19 +265,28 @@ describe('the built-in providers', () => {
     expect(URL.canParse(baseUrl)).toBe(true);
   });
 
-  test('scripted, replaced', async () => {
-    expect(readProvider(await load(''), 'scripted')).toEqual(SCRIPTED);
-    const changed = await load('[model_providers.scripted]\nname = "Mine"\nscript = "scripts/a.yaml"\n');
-    expect(readProvider(changed, 'scripted')).toEqual({ ...SCRIPTED, name: 'Mine', script: join(changed.home, 'scripts/a.yaml') });
-    const config = await load(`[model_providers.scripted]\n${BASE}`);
-    expect(readProvider(config, 'scripted')).toEqual({
-      ...OPENAI,
-      id: 'scripted',
-      name: 'scripted',
-      baseUrl: 'http://127.0.0.1:1/v1',
-      envKey: null,
-      usesLogin: false,
-    });
+  // `scripted` is the older name. Whichever of the two is defined, both mean it.
+  test.each(['embedded', 'scripted'])('the embedded model, replaced under the name %s', async (id) => {
+    const changed = await load(`[model_providers.${id}]\nname = "Mine"\nscript = "scripts/a.yaml"\n`);
+    const config = await load(`[model_providers.${id}]\n${BASE}`);
+    for (const asked of ['embedded', 'scripted']) {
+      expect(readProvider(await load(''), asked)).toEqual(EMBEDDED);
+      const script = join(changed.home, 'scripts/a.yaml');
+      expect(readProvider(changed, asked)).toEqual({ ...EMBEDDED, id, name: 'Mine', wireApi: 'scripted', script });
+      expect(readProvider(config, asked)).toEqual({
+        ...OPENAI,
+        id,
+        name: id,
+        baseUrl: 'http://127.0.0.1:1/v1',
+        envKey: null,
+        usesLogin: false,
+      });
+    }
+  });
+
+  test('the embedded model, defined under both names', async () => {
+    const config = await load('[model_providers.embedded]\nname = "New"\n[model_providers.scripted]\nname = "Old"\n');
+    expect(['embedded', 'scripted'].map((id) => readProvider(config, id).name)).toEqual(['New', 'Old']);
   });
 });
 
@@ -282,9 +298,18 @@ describe('the provider of a thread', () => {
     { rule: 'the request comes first', toml: chosen, requested: 'b', env: key, id: 'b', embeddedDefault: false },
     { rule: 'then model_provider', toml: chosen, requested: null, env: key, id: 'a', embeddedDefault: false },
     { rule: 'then openai, if its key is there', toml: text, requested: null, env: key, id: 'openai', embeddedDefault: false },
-    { rule: 'an empty key is none', toml: text, requested: null, env: { OPENAI_API_KEY: '' }, id: 'scripted', embeddedDefault: true },
-    { rule: 'then the embedded model, which nobody chose', toml: '', requested: null, env: {}, id: 'scripted', embeddedDefault: true },
-    { rule: 'scripted can be chosen', toml: '', requested: 'scripted', env: key, id: 'scripted', embeddedDefault: false },
+    { rule: 'an empty key is none', toml: text, requested: null, env: { OPENAI_API_KEY: '' }, id: 'embedded', embeddedDefault: true },
+    { rule: 'then the embedded model, which nobody chose', toml: '', requested: null, env: {}, id: 'embedded', embeddedDefault: true },
+    { rule: 'the embedded model can be chosen', toml: '', requested: 'embedded', env: key, id: 'embedded', embeddedDefault: false },
+    { rule: 'and by its older name', toml: '', requested: 'scripted', env: key, id: 'embedded', embeddedDefault: false },
+    {
+      rule: 'and so in the file',
+      toml: 'model_provider = "scripted"\n',
+      requested: null,
+      env: key,
+      id: 'embedded',
+      embeddedDefault: false,
+    },
   ])('$rule', async ({ toml, requested, env, id, embeddedDefault }) => {
     const chosenProvider = chooseProvider(await load(toml, { env }), requested);
     expect(chosenProvider).toEqual({ provider: expect.objectContaining({ id }), embeddedDefault });
@@ -297,7 +322,7 @@ describe('the model of a thread', () => {
     { rule: 'the request comes first', toml: 'model = "file"\n', id: 'openai', requested: 'asked', model: 'asked' },
     { rule: 'then model', toml: 'model = "file"\n', id: 'openai', requested: null, model: 'file' },
     { rule: 'then the default of openai', toml: '', id: 'openai', requested: null, model: 'gpt-5.5' },
-    { rule: 'then the default of scripted', toml: '', id: 'scripted', requested: null, model: 'scripted' },
+    { rule: 'then the default of the embedded model', toml: '', id: 'embedded', requested: null, model: 'embedded' },
   ])('$rule', async ({ toml, id, requested, model }) => {
     const config = await load(toml + own);
     expect(chooseModel(config, readProvider(config, id), requested)).toBe(model);

@@ -10,8 +10,8 @@ const OPENAI = {
   baseUrl: 'https://api.openai.com/v1',
   settings: { type: 'openai' },
 };
-const SCRIPTED = {
-  id: 'scripted',
+const EMBEDDED = {
+  id: 'embedded',
   name: 'Embedded model',
   canEdit: false,
   baseUrl: null,
@@ -19,10 +19,10 @@ const SCRIPTED = {
 };
 
 function local(id: string, name: string, port: number) {
-  return { ...SCRIPTED, id, name, baseUrl: `http://localhost:${port}/v1` };
+  return { ...EMBEDDED, id, name, baseUrl: `http://localhost:${port}/v1` };
 }
 
-const KEYLESS = [local('ollama', 'Ollama', 11434), local('lmstudio', 'LM Studio', 1234), SCRIPTED];
+const KEYLESS = [local('ollama', 'Ollama', 11434), local('lmstudio', 'LM Studio', 1234), EMBEDDED];
 
 function gateway(id: string, auth: object) {
   return { id, name: id, canEdit: true, baseUrl: `https://${id}.example`, settings: { type: 'customGateway', auth } };
@@ -85,7 +85,7 @@ base_url = "https://user:secret-5@b.example/v1?key=secret-6"
 
   test('names the embedded model as the default without a configuration', async () => {
     const { client } = await startServer({ config: '' });
-    expect(await client.request('modelProvider/list', {})).toMatchObject({ defaultProviderId: 'scripted', data: [OPENAI, ...KEYLESS] });
+    expect(await client.request('modelProvider/list', {})).toMatchObject({ defaultProviderId: 'embedded', data: [OPENAI, ...KEYLESS] });
   });
 
   test('leaves out a provider with an invalid configuration, even the default one', async () => {
@@ -175,8 +175,9 @@ describe('modelProvider/capabilities/read', () => {
     ['responses', true],
     ['chat', false],
     ['scripted', false],
+    ['embedded', false],
   ])('of a provider with the API %s', async (api, has) => {
-    const base = api === 'scripted' ? '' : 'base_url = "https://own.example"\n';
+    const base = ['scripted', 'embedded'].includes(api) ? '' : 'base_url = "https://own.example"\n';
     const { client } = await startServer({
       config: `model_provider = "own"\n[model_providers.own]\n${base}wire_api = "${api}"\n`,
       model: null,

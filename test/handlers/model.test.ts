@@ -26,7 +26,7 @@ test.each([
 ])('model/list describes a model without a provider: %j', async (config, description) => {
   const { client } = await startServer({ config, model: null });
   const { data } = await client.request('model/list', {});
-  expect(data.map((model) => [model.id, model.description])).toEqual([['scripted', description]]);
+  expect(data.map((model) => [model.id, model.description])).toEqual([[config === '' ? 'embedded' : 'scripted', description]]);
 });
 
 test('model/list has the models that a provider on another machine lists; asks it once in some minutes, and soon again after a failure', async () => {

@@ -12,6 +12,6 @@ test('wire_api decides on the model', async () => {
   await using chat = await ProviderServer.start(chatAnswered);
   const chatModel = await createModel(providerAt(chat.port, { wireApi: 'chat' }), deps());
   expect((await collect(chatModel.stream(request, never))).at(-1)).toEqual({ type: 'completed', usage: null });
-  const scripted = await createModel(providerAt(0, { wireApi: 'scripted', baseUrl: null }), deps());
-  expect((await collect(scripted.stream(request, never))).map(({ type }) => type)).toContain('reasoningSummaryDelta');
+  const embedded = await createModel(providerAt(0, { wireApi: 'embedded', baseUrl: null }), deps());
+  expect((await collect(embedded.stream(request, never))).map(({ type }) => type)).toContain('reasoningSummaryDelta');
 });

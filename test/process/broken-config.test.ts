@@ -70,7 +70,7 @@ describe('a bad value refuses only what needs it', () => {
     const { summary } = await warning(heddle);
     expect(summary).toContain(`${join(where.home, 'config.toml')}:3:`);
     expect((await heddle.refusal('thread/start', { modelProvider: 'work', model: 'm' })).message).toBe(summary);
-    expect((await heddle.request('thread/start', {})).modelProvider).toBe('scripted');
+    expect((await heddle.request('thread/start', {})).modelProvider).toBe('embedded');
   });
 
   test('a provider that nothing defines: told by its name, with those there are', async () => {
@@ -78,6 +78,6 @@ describe('a bad value refuses only what needs it', () => {
     const { message } = await heddle.refusal('thread/start', {});
     expect(message).toContain('wrok');
     expect(message).toContain('work');
-    expect((await heddle.request('thread/start', { modelProvider: 'scripted' })).modelProvider).toBe('scripted');
+    expect((await heddle.request('thread/start', { modelProvider: 'embedded' })).modelProvider).toBe('embedded');
   });
 });

@@ -295,8 +295,8 @@ describe('the forms that clients start it in', () => {
     async (args) => {
       const { model, modelProvider, approvalPolicy, sandbox } = await threadStarted({ args });
       expect({ model, modelProvider, approvalPolicy, sandbox }).toEqual({
-        model: 'scripted',
-        modelProvider: 'scripted',
+        model: 'embedded',
+        modelProvider: 'embedded',
         approvalPolicy: 'on-request',
         sandbox: { type: 'readOnly', networkAccess: false },
       });

@@ -1,8 +1,9 @@
 // @module-tag slow
 import { spawnSync } from 'node:child_process';
-import { dirname } from 'node:path';
+import { readdirSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { environment, place } from './support.ts';
+import { EXECUTABLE, environment, type Place, place } from './support.ts';
 
 const root = dirname(dirname(import.meta.dirname));
 /** The program of a process that waits for a promise which nothing settles. */
@@ -63,5 +64,103 @@ describe('a server in another program does not keep it alive', () => {
 
   test('for what may never come', () => {
     expect(run("await client.notifications('turn/completed').next();")).toEqual({ status: UNSETTLED, stdout: '' });
+  });
+});
+
+describe('a deterministic server', () => {
+  /** Runs a program with the library, in the folders of a test. */
+  function program(where: Place, code: string, input = '') {
+    const args = ['--no-warnings', '--input-type=module', '-e', code];
+    const env = { ...environment(where), WORK: where.work };
+    const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: root, env, encoding: 'utf8', input, timeout: 60_000 });
+    return { status, stdout, stderr };
+  }
+
+  const command = (cmd: string, more = {}) => `call exec_command ${JSON.stringify({ cmd, login: false, ...more })}`;
+
+  test('writes the same bytes as heddle --deterministic', () => {
+    const threadId = '019b76da-a800-7000-8000-000000000001';
+    const turn = (id: number, ...lines: string[]) => ({
+      id,
+      method: 'turn/start',
+      params: { threadId, input: [{ type: 'text', text: lines.join('\n') }] },
+    });
+    const settings = { approvalPolicy: 'untrusted', sandbox: 'danger-full-access' };
+    const messages = [
+      { id: 1, method: 'initialize', params: { clientInfo: { name: 'test', version: '1.0.0' } } },
+      { id: 2, method: 'thread/start', params: settings },
+      turn(3, 'wait 5000', command('echo one; sleep 0.1; echo two'), command('touch made'), 'say done'),
+      { id: 0, result: { decision: 'accept' } },
+      { id: 1, result: { decision: 'decline' } },
+      { id: 4, method: 'turn/interrupt', params: { threadId, turnId: 'none' } },
+      turn(5, command('ls; sleep 0.05; echo listed'), 'fail rate_limit_exceeded'),
+      { id: 6, method: 'thread/read', params: { threadId, includeTurns: true } },
+    ];
+    const input = messages.map((message) => `${JSON.stringify(message)}\n`).join('');
+    const where = place();
+    const code = `
+      import { createAppServer } from 'heddle';
+      import { PassThrough } from 'node:stream';
+      const server = createAppServer({ home: process.env.HEDDLE_HOME, cwd: process.env.WORK, deterministic: true });
+      const output = new PassThrough();
+      output.pipe(process.stdout);
+      await server.connect({ input: process.stdin, output });
+      await server.close();`;
+    const found = program(where, code, input);
+    rmSync(join(where.work, 'made'), { force: true });
+    const options = { cwd: where.work, env: { ...environment(where), WORK: where.work }, encoding: 'utf8', input } as const;
+    const { status, stdout, stderr } = spawnSync(process.execPath, [EXECUTABLE, '--deterministic'], options);
+    expect(found).toEqual({ status, stdout, stderr });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(stdout.split('\n').length).toBeGreaterThan(30);
+    expect(readdirSync(where.temp)).toEqual([]);
+  });
+
+  test('gives all its clients the same messages in each run, whatever else the program does', () => {
+    const code = `
+      import { createAppServer, createScriptedModel } from 'heddle';
+      import { createServer } from 'node:http';
+      import { Worker } from 'node:worker_threads';
+      const http = createServer().listen(0, '127.0.0.1');
+      const worker = new Worker(new URL('data:text/javascript,setInterval(() => {}, 1e9)'));
+      const model = createScriptedModel(\`
+        - match: { user: slow }
+          reply: [{ message: [A, B, C], delay: 600000 }]
+        - match: { user: run, calls: 0 }
+          reply: { call: exec_command, arguments: { cmd: "sleep 0.1; echo ran", login: false } }
+        - match: { user: run }
+          reply: It ran.
+        - match: { user: hang }
+          reply: [Begun., { hang: true }]\`);
+      const server = createAppServer({ home: process.env.HEDDLE_HOME, cwd: process.env.WORK, env: {}, model, deterministic: true });
+      const lines = [];
+      const connect = async (name) => {
+        const client = server.connectClient({ onMessage: ({ direction, line }) => lines.push(name + ' ' + direction + ' ' + line) });
+        await client.initialize({ clientInfo: { name, version: '1.0.0' } });
+        return client;
+      };
+      const [a, b] = [await connect('a'), await connect('b')];
+      const { thread } = await a.request('thread/start', { sandbox: 'danger-full-access', approvalPolicy: 'never' });
+      await b.request('thread/resume', { threadId: thread.id });
+      const turns = [a.turn({ threadId: thread.id, input: 'slow' }), b.turn({ threadId: thread.id, input: 'run' })];
+      for (const { result } of turns) await result;
+      const hanging = a.turn({ threadId: thread.id, input: 'hang' });
+      const { id: turnId } = await hanging.started;
+      await b.request('turn/interrupt', { threadId: thread.id, turnId });
+      lines.push((await hanging.result).turn.status);
+      await a.close();
+      await b.request('thread/read', { threadId: thread.id, includeTurns: true });
+      await b.close();
+      lines.push(JSON.stringify(await server.close()));
+      http.close();
+      await worker.terminate();
+      console.log(lines.join('\\n'));`;
+    const where = place();
+    const first = program(where, code);
+    expect(first).toMatchObject({ status: 0, stderr: '' });
+    expect(first.stdout).toMatch(/\ninterrupted\n[\s\S]*\n\[\]\n$/);
+    expect(first.stdout.split('\n').length).toBeGreaterThan(50);
+    for (let run = 0; run < 3; run++) expect(program(where, code)).toEqual(first);
+    expect(readdirSync(where.temp)).toEqual([]);
   });
 });

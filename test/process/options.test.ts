@@ -168,7 +168,7 @@ describe('--deterministic', () => {
   test('whatever provider a request names, and however it is defined', () => {
     const params = { modelProvider: 'real', config: { 'model_providers.real.base_url': 5 } };
     const messages = messagesOf(run(['--deterministic'], lines(handshake, { ...threadStart, params }, turnStart(3, 'say yes'))).stdout);
-    expect(messages.find(({ id }) => id === 2)?.result).toMatchObject({ modelProvider: 'real', model: 'scripted' });
+    expect(messages.find(({ id }) => id === 2)?.result).toMatchObject({ modelProvider: 'real', model: 'embedded' });
     expect(messages.find(({ method, params: told }) => method === 'item/completed' && told?.item?.text === 'yes')).toBeDefined();
   });
 

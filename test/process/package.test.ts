@@ -7,7 +7,8 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '..', '..');
-const EXAMPLES = ['client.ts', 'approval-dialog.ts', 'scripted-test.ts'];
+const EXAMPLES = ['client.ts', 'approval-dialog.ts', 'one-off.ts'];
+const TEST_EXAMPLE = 'scripted.test.ts';
 const MS_MAX = 60_000;
 /** As strict as a project can be, and it reads the package's own declarations with the same eyes. It asks for no types itself. */
 const TSCONFIG = {
@@ -38,10 +39,11 @@ beforeAll(() => {
   mkdirSync(installed, { recursive: true });
   execFileSync('tar', ['-xzf', join(project, name.trim()), '-C', installed, '--strip-components=1']);
   link('node_modules', join(installed, 'node_modules'));
-  for (const tool of ['tsx', '@types/node']) link(join('node_modules', tool), join(project, 'node_modules', tool));
+  for (const tool of ['tsx', 'vitest', '@types/node']) link(join('node_modules', tool), join(project, 'node_modules', tool));
   writeFileSync(join(project, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
-  writeFileSync(join(project, 'tsconfig.json'), JSON.stringify(TSCONFIG));
-  for (const example of EXAMPLES) copyFileSync(join(installed, 'examples', example), join(project, example));
+  // The declarations of vitest are not made for settings as strict as these.
+  writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ ...TSCONFIG, files: EXAMPLES }));
+  for (const example of [...EXAMPLES, TEST_EXAMPLE]) copyFileSync(join(installed, 'examples', example), join(project, example));
 }, MS_MAX);
 
 afterAll(() => rmSync(project, { recursive: true }));
@@ -141,7 +143,7 @@ describe('the examples, pasted into an empty project:', { timeout: MS_MAX }, () 
   test('the client shows an answer, and has at most 50 lines', () => {
     const { status, stdout, stderr } = run(['--import', 'tsx', 'client.ts', 'think A greeting.\nsay Good evening.']);
     expect({ status, stdout }).toEqual({ status: 0, stdout: 'Good evening.\n' });
-    expect(stderr).toMatch(/^heddle \d+\.\d+\.\d+\nthread [\da-f-]{36}, model scripted\nturn completed\n$/);
+    expect(stderr).toMatch(/^heddle \d+\.\d+\.\d+\nthread [\da-f-]{36}, model embedded\nturn completed\n$/);
     expect(readFileSync(join(project, 'client.ts'), 'utf8').split('\n').length).toBeLessThanOrEqual(51);
   });
 
@@ -165,19 +167,33 @@ describe('the examples, pasted into an empty project:', { timeout: MS_MAX }, () 
     expect({ code, shown: shown.replace(/\r?\n+/g, '\n') }).toEqual({ code: 0, shown: SHOWN });
   });
 
-  test('the scripted test passes', () => {
-    const { status, stdout } = run(['--import', 'tsx', '--test', 'scripted-test.ts']);
-    expect({ status, stdout }).toEqual({ status: 0, stdout: expect.stringMatching(/(#|ℹ) pass 2\n(#|ℹ) fail 0\n/) });
+  test('the one-off prints one answer, and what failed', () => {
+    const asked = (question: string) => run(['--import', 'tsx', 'one-off.ts', question]);
+    expect(asked('think It is late.\nsay Good night.')).toEqual({ status: 0, stdout: 'Good night.\n', stderr: '' });
+    expect(asked('fail server_error')).toMatchObject({ status: 1, stdout: '', stderr: expect.stringMatching(/\S\n$/) });
   });
 
-  test('the scripted test fails where its script is not followed', () => {
-    const text = readFileSync(join(project, 'scripted-test.ts'), 'utf8');
-    writeFileSync(join(project, 'left-over.mts'), text.replace('- error: usageLimitExceeded', '$&\\n- Never asked for.'));
-    const { status, stdout } = run(['--import', 'tsx', '--test', 'left-over.mts']);
-    expect({ status, stdout }).toEqual({ status: 1, stdout: expect.stringContaining('1 response not used') });
-    expect(stdout).toMatch(/(#|ℹ) fail 1\n/);
+  test('the scripted tests pass', () => {
+    const { status, stdout } = vitest(TEST_EXAMPLE);
+    expect({ status, stdout }).toEqual({ status: 0, stdout: expect.stringMatching(/Tests +4 passed \(4\)/) });
+  });
+
+  test('the scripted tests fail where their script is not followed', () => {
+    const text = readFileSync(join(project, TEST_EXAMPLE), 'utf8');
+    writeFileSync(join(project, 'left-over.test.ts'), text.replace('- error: usageLimitExceeded', '$&\\n- Never asked for.'));
+    const { status, stdout } = vitest('left-over.test.ts');
+    expect({ status, stdout }).toEqual({ status: 1, stdout: expect.stringMatching(/Tests +1 failed \| 3 passed \(4\)/) });
+    expect(stdout).toContain('1 response not used');
   });
 });
+
+/** Runs a test file with vitest, without colours. */
+function vitest(file: string) {
+  const args = [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', file, '--reporter=default'];
+  const env = { ...environment(), NO_COLOR: '1', VITEST: undefined, NODE_ENV: undefined };
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: project, env, encoding: 'utf8' });
+  return { status, stdout: `${stdout}${stderr}` };
+}
 
 const SHOWN = `Runs outside the sandbox.
   /project$ npm test

@@ -11,7 +11,7 @@ const ASK = `call request_user_input ${JSON.stringify({
 function turnParams(threadId: string, text: string) {
   const collaborationMode = {
     mode: 'plan' as const,
-    settings: { model: 'scripted', reasoning_effort: null, developer_instructions: null },
+    settings: { model: 'embedded', reasoning_effort: null, developer_instructions: null },
   };
   return { threadId, input: [{ type: 'text' as const, text }], collaborationMode };
 }

@@ -88,8 +88,8 @@ describe('heddle threads', () => {
 test('heddle models lists the models of the provider, which -c can choose', () => {
   const where = place();
   const { status, stdout } = heddle(where, ['models']);
-  expect({ status, stdout }).toEqual({ status: 0, stdout: expect.stringMatching(/^MODEL .*\nscripted {2}default {2}.*\n$/) });
-  expect(JSON.parse(heddle(where, ['models', '--json']).stdout).data).toMatchObject([{ id: 'scripted', isDefault: true }]);
+  expect({ status, stdout }).toEqual({ status: 0, stdout: expect.stringMatching(/^MODEL .*\nembedded {2}default {2}.*\n$/) });
+  expect(JSON.parse(heddle(where, ['models', '--json']).stdout).data).toMatchObject([{ id: 'embedded', isDefault: true }]);
   const none = { status: 1, stdout: 'No model is known. "heddle doctor" says what is wrong with the provider.\n', stderr: '' };
   expect(heddle(where, ['models', '-c', 'model_provider=nope'])).toEqual(none);
   expect(heddle(where, ['models', '-c', 'model=5']).stderr).toContain('-c model: expected a non-empty string, found 5');

@@ -25,11 +25,11 @@ async function changedProject(): Promise<Place> {
   const where = place();
   mkdirSync(join(where.work, '.git', 'refs'), { recursive: true });
   writeFiles(where.home, {
-    'config.toml': `model_provider = "own"\n[model_providers.own]\nwire_api = "scripted"\n[projects.${JSON.stringify(where.work)}]\ntrust_level = "trusted"\n`,
+    'config.toml': `model_provider = "own"\n[model_providers.own]\nwire_api = "embedded"\n[projects.${JSON.stringify(where.work)}]\ntrust_level = "trusted"\n`,
   });
-  expect(await modelIn(where)).toBe('scripted');
+  expect(await modelIn(where)).toBe('embedded');
   writeFiles(where.work, { [FILE]: 'model = "theirs"\n' });
-  expect(await modelIn(where)).toBe('scripted');
+  expect(await modelIn(where)).toBe('embedded');
   return where;
 }
 
@@ -47,7 +47,7 @@ test('heddle trust --yes: the file of the project is in force in the next thread
     stdout: expect.stringContaining(`${join(where.work, FILE)} is new:\n  | model = "theirs"\n`),
     stderr: 'heddle: trust: nobody can answer, because the input is not a terminal: use --yes\n',
   });
-  expect(await modelIn(where)).toBe('scripted');
+  expect(await modelIn(where)).toBe('embedded');
   mkdirSync(join(where.work, 'sub'));
   expect(trust(where, ['sub', '--yes'])).toMatchObject({ status: 0, stderr: '' });
   expect(await modelIn(where)).toBe('theirs');

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { Config } from '../../config/config.ts';
 import { answeringModel, chooseModel, chooseProvider } from '../../config/providers/choose-provider.ts';
+import { isEmbeddedName } from '../../config/providers/embedded-names.ts';
 import type { ProviderConfig } from '../../config/providers/provider-config.ts';
 import { allowedPolicy, allowedReviewer } from '../../config/requirements/requirements.ts';
 import { completeApprovalPolicy } from '../../policy/permissions/complete-approval-policy.ts';
@@ -147,7 +148,7 @@ export function embedded({ embeddedByDefault, embeddedInPlaceOf }: Partial<Threa
 
 /** `asked`: the model that a client asked for; null: none. */
 function inPlaceOf(isEmbedded: true | undefined, asked: string | null, model: string): Pick<ThreadSettings, 'embeddedInPlaceOf'> {
-  return !isEmbedded || asked === null || asked === model ? {} : { embeddedInPlaceOf: asked };
+  return !isEmbedded || asked === null || asked === model || isEmbeddedName(asked) ? {} : { embeddedInPlaceOf: asked };
 }
 
 type Limited = Pick<ThreadSettings, 'approvalPolicy' | 'approvalsReviewer'> & ThreadSandbox;

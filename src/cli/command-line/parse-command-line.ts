@@ -1,4 +1,4 @@
-import { suggestKey } from '../../config/suggest-key.ts';
+import { suggestKey } from '../../base/text/suggest-key.ts';
 import { type Framing, isFraming } from '../../transport/framing.ts';
 import { type ExecOptions, execOptions, requireOnePrompt } from '../exec/exec-options.ts';
 import { isLogLevel, type LogLevel } from '../lazy-log.ts';

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { suggestKey } from '../../config/suggest-key.ts';
+import { suggestKey } from '../../base/text/suggest-key.ts';
 import { UsageError } from './usage-error.ts';
 
 const text = { type: 'string' } as const;

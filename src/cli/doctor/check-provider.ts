@@ -4,7 +4,7 @@ import type { Log } from '../../base/log.ts';
 import type { Config } from '../../config/config.ts';
 import { ConfigError } from '../../config/config-error.ts';
 import { chooseModel, chooseProvider, isEmbedded } from '../../config/providers/choose-provider.ts';
-import type { ProviderConfig } from '../../config/providers/provider-config.ts';
+import { isOffline, type ProviderConfig } from '../../config/providers/provider-config.ts';
 import { modelAdvice, standInWarning } from '../../config/providers/stand-in-warning.ts';
 import { resolveEndpoint } from '../../model/http/endpoint.ts';
 import { askProvider } from '../../model/http/installed-models.ts';
@@ -30,7 +30,7 @@ export async function checkProvider(config: Config | null, deps: ProviderDeps): 
   const url = provider.baseUrl === null ? null : shownUrl(new URL(provider.baseUrl));
   const facts = { provider: provider.id, name: provider.name, api: provider.wireApi, url, model, key };
   const summary = `${provider.id}, model ${model}${url === null ? '' : `, at ${url}`}${key === null ? '' : `, with the key of ${key}`}`;
-  if (provider.wireApi === 'scripted') {
+  if (isOffline(provider)) {
     return { name: 'provider', summary, facts: { ...facts, reachable: null }, problems: embeddedProblems(config, chosen) };
   }
   const { problem, listed } = await askProvider(provider, withKey(config, deps));

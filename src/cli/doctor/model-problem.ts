@@ -1,6 +1,6 @@
+import { suggestKey } from '../../base/text/suggest-key.ts';
 import type { Config } from '../../config/config.ts';
 import type { ProviderConfig } from '../../config/providers/provider-config.ts';
-import { suggestKey } from '../../config/suggest-key.ts';
 import type { DoctorProblem } from './doctor-check.ts';
 import { settingPlace } from './setting-place.ts';
 

@@ -6,6 +6,7 @@ import type { Client } from '../../client/client.ts';
 import type { WireMessage } from '../../client/client-options.ts';
 import { connect } from '../../client/connect.ts';
 import { RequestError } from '../../client/request-error.ts';
+import type { ErrorCode } from '../../protocol/generated/error-code.ts';
 import type { UserInput } from '../../protocol/generated/types.ts';
 import type { Transport } from '../../transport/transport.ts';
 import { answerRequests } from './asking/answer-requests.ts';
@@ -145,7 +146,7 @@ function showBeginning({ thread, model, cwd }: OpenedThread, { resume, json }: E
   );
 }
 
-const HINTS: Record<string, string> = {
+const HINTS: Partial<Record<ErrorCode, string>> = {
   thread_not_found: 'heddle exec --last continues the last thread of this folder. At a terminal, exec prints the id of each thread first.',
   invalid_thread_id: 'At a terminal, exec prints the id of each thread first. heddle exec --last continues the last one of this folder.',
   active_writer: 'Another process runs this thread. Wait until it has ended, or start another thread without --resume and --last.',
@@ -153,5 +154,5 @@ const HINTS: Record<string, string> = {
 };
 
 function refusal({ message, data }: RequestError, screen: Screen): string[] {
-  return problemLines({ message, additionalDetails: HINTS[data.code ?? ''] ?? null }, screen);
+  return problemLines({ message, additionalDetails: (data.code && HINTS[data.code]) ?? null }, screen);
 }

@@ -1,8 +1,8 @@
+import { suggestKey } from '../../base/text/suggest-key.ts';
 import { ConfigError, type LocatedWarning } from '../config-error.ts';
 import { isTable, valueAt } from '../layers/config-table.ts';
 import type { Layer } from '../layers/layer.ts';
 import { isAgentSetting, SETTING_NAMES } from '../settings.ts';
-import { suggestKey } from '../suggest-key.ts';
 
 const AGENT_KEYS = SETTING_NAMES.filter((name) => name.startsWith('agents.')).map((name) => name.slice('agents.'.length));
 const SECOND_VERSION = ['features', 'multi_agent_v2'];

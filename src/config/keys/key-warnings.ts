@@ -1,9 +1,9 @@
 import type { JsonValue } from '../../base/json-value.ts';
+import { suggestKey } from '../../base/text/suggest-key.ts';
 import { ConfigError, type LocatedWarning } from '../config-error.ts';
 import { findFeature } from '../features/feature-list.ts';
 import { isTable, valueAt } from '../layers/config-table.ts';
 import type { Layer } from '../layers/layer.ts';
-import { suggestKey } from '../suggest-key.ts';
 import { FEATURE_KEYS, KNOWN_TABLES, type KnownTable, TOP_KEYS, UNSERVED_PROVIDER_KEYS } from './known-tables.ts';
 import { tellSome } from './tell-some.ts';
 import { asksForSomething, isUnservedFeature, UNSERVED_KEYS } from './unserved-keys.ts';

@@ -18,10 +18,31 @@ export function isRequestLayer({ label }: Layer): boolean {
   return label === OF_REQUEST;
 }
 
-/** Returns the layer of the `-c key=value` arguments. Later arguments override earlier ones. */
-export function flagsLayer(overrides: readonly string[], toml: Toml): Layer {
-  const config = overrides.map((text) => parseOverride(text, toml)).reduce(mergeTables, emptyTable());
+/**
+ * Settings that override config.toml: the `key=value` arguments of the command line, or the option `overrides` of a program that has the
+ * server in its process.
+ */
+export type Overrides = readonly string[] | JsonObject;
+
+export function overridesLayer(overrides: Overrides, toml: Toml): Layer {
+  return isList(overrides) ? flagsLayer(overrides, toml) : optionLayer(overrides);
+}
+
+/** Returns the layer of the `-c key=value` arguments. Later arguments override earlier ones. `flag` stands for `-c` in errors. */
+export function flagsLayer(overrides: readonly string[], toml: Toml, flag = '-c'): Layer {
+  const config = overrides.map((text) => parseOverride(text, { toml, flag })).reduce(mergeTables, emptyTable());
   return sessionLayer(config, 'given on the command line');
+}
+
+/** Returns the layer of an object with settings. As in a request's `config`, its top-level keys may be dotted. */
+export function optionLayer(overrides: JsonObject): Layer {
+  const config = emptyTable();
+  for (const [key, value] of Object.entries(toTable(overrides, NO_LOCATION))) putAt(config, keyParts(key, 'overrides'), value);
+  return sessionLayer(config, 'given in the option `overrides`');
+}
+
+function isList(overrides: Overrides): overrides is readonly string[] {
+  return Array.isArray(overrides);
 }
 
 /**
@@ -59,11 +80,11 @@ function sessionLayer(config: JsonObject, label: string): Layer {
   };
 }
 
-function parseOverride(text: string, toml: Toml): JsonObject {
+function parseOverride(text: string, { toml, flag }: { toml: Toml; flag: string }): JsonObject {
   const equals = text.indexOf('=');
-  if (equals === -1) throw new ConfigError(`-c ${shorten(text)}: expected key=value`);
+  if (equals === -1) throw new ConfigError(`${flag} ${shorten(text)}: expected key=value`);
   const key = text.slice(0, equals).trim();
-  return tableWith(keyParts(key, `-c ${shorten(key)}=…`), parseValue(text.slice(equals + 1).trim(), toml));
+  return tableWith(keyParts(key, `${flag} ${shorten(key)}=…`), parseValue(text.slice(equals + 1).trim(), toml));
 }
 
 /** Parses the value as TOML. If it is not TOML, it is a string: `-c model=name` needs no quotes. */

@@ -27,7 +27,11 @@ export function loadToml(): Promise<Toml> {
 }
 
 async function importToml(): Promise<Toml> {
-  const { parse, TomlError } = await import('smol-toml');
+  return tomlOf(await import('smol-toml'));
+}
+
+/** The TOML reader of a loaded parser. */
+export function tomlOf({ parse, TomlError }: Pick<typeof import('smol-toml'), 'parse' | 'TomlError'>): Toml {
   const tree = (text: string) => parse(text, { integersAsBigInt: 'asNeeded', maxDepth: 64 });
   const tryParse = (text: string) => {
     try {

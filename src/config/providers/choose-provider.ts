@@ -1,12 +1,12 @@
 import type { Config } from '../config.ts';
 import { ConfigError } from '../config-error.ts';
+import { EMBEDDED, isEmbeddedName } from './embedded-names.ts';
 import type { ProviderConfig } from './provider-config.ts';
-import { readProvider, scriptedProvider } from './read-provider.ts';
+import { offlineProvider, readProvider } from './read-provider.ts';
 
 const OPENAI_MODEL_DEFAULT = 'gpt-5.5';
-/** The names of the built-in provider of the embedded model, and of the model. */
-const EMBEDDED_PROVIDER = 'scripted';
-const EMBEDDED_MODEL = 'scripted';
+/** The model of a provider with a script, and of a server that was given a model. */
+const SCRIPTED_MODEL = 'scripted';
 
 export interface ChosenProvider {
   provider: ProviderConfig;
@@ -21,11 +21,14 @@ export interface ChosenProvider {
  */
 export function chooseProvider(config: Config, requested: string | null): ChosenProvider {
   const chosen = requested ?? config.get('model_provider');
-  if (config.modelGiven) return { provider: scriptedProvider(chosen ?? 'scripted'), embeddedDefault: false };
+  if (config.modelGiven) {
+    const api = config.modelGiven === 'embedded' ? 'embedded' : 'scripted';
+    return { provider: offlineProvider(chosen ?? api, api), embeddedDefault: false };
+  }
   if (chosen !== null) return { provider: readProvider(config, chosen), embeddedDefault: false };
   if (config.env.OPENAI_API_KEY || config.login.apiKey !== null)
     return { provider: readProvider(config, 'openai'), embeddedDefault: false };
-  return { provider: readProvider(config, 'scripted'), embeddedDefault: true };
+  return { provider: readProvider(config, EMBEDDED), embeddedDefault: true };
 }
 
 /**
@@ -33,7 +36,7 @@ export function chooseProvider(config: Config, requested: string | null): Chosen
  * so that no thread names a model that does not answer. Throws a NoModelError.
  */
 export function chooseModel(config: Config, provider: ProviderConfig, requested: string | null): string {
-  const model = isEmbedded(config, provider) ? EMBEDDED_MODEL : (requested ?? config.get('model') ?? defaultModel(provider));
+  const model = isEmbedded(config, provider) ? EMBEDDED : (requested ?? config.get('model') ?? defaultModel(provider));
   if (model === null) throw new NoModelError(provider);
   return model;
 }
@@ -42,18 +45,19 @@ export function chooseModel(config: Config, provider: ProviderConfig, requested:
  * Whether the embedded model answers for a provider, without a script. A provider that the user has defined may give it other names, and
  * so may a server that was given a model.
  */
-export function isEmbedded({ modelGiven }: Config, { id, wireApi, script }: ProviderConfig): boolean {
-  return !modelGiven && id === EMBEDDED_PROVIDER && wireApi === 'scripted' && script === null;
+export function isEmbedded({ modelGiven }: Config, { id, wireApi }: ProviderConfig): boolean {
+  return !modelGiven && isEmbeddedName(id) && wireApi === 'embedded';
 }
 
 /** The model that answers if this one is requested in a thread of a provider. */
 export function answeringModel(config: Config, providerId: string, requested: string): string {
-  return providerId === EMBEDDED_PROVIDER && isEmbedded(config, readProvider(config, providerId)) ? EMBEDDED_MODEL : requested;
+  return isEmbeddedName(providerId) && isEmbedded(config, readProvider(config, providerId)) ? EMBEDDED : requested;
 }
 
 /** The model of a provider for which none is configured. Null: it has no default. */
 export function defaultModel(provider: ProviderConfig): string | null {
-  if (provider.wireApi === 'scripted') return EMBEDDED_MODEL;
+  if (provider.wireApi === 'embedded') return EMBEDDED;
+  if (provider.wireApi === 'scripted') return SCRIPTED_MODEL;
   return provider.id === 'openai' ? OPENAI_MODEL_DEFAULT : null;
 }
 

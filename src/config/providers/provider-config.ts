@@ -6,16 +6,17 @@ export interface ProviderConfig {
   id: string;
   /** The display name. */
   name: string;
-  /** Null for `scripted`, which uses no network. */
+  /** Null for `scripted` and `embedded`, which use no network. */
   baseUrl: string | null;
   /** The environment variable with the key. Null: no key is sent. */
   envKey: string | null;
   /** Whether the key of the login that is stored in the home is sent, if there is one. It wins over `envKey`. */
   usesLogin: boolean;
-  wireApi: 'responses' | 'chat' | 'scripted';
+  /** `scripted`: the responses are those of `script`. `embedded`: the embedded model answers, which does what the user asks. */
+  wireApi: 'responses' | 'chat' | 'scripted' | 'embedded';
   /** The program behind a built-in local provider, so that errors can say how to start it. Null for other providers. */
   localServer: LocalServer | null;
-  /** For `scripted`, the absolute path of the script. Null: the embedded model, which does what the user asks. */
+  /** For `scripted`, the absolute path of the script; null if the server was given a model. Null for all others. */
   script: string | null;
   httpHeaders: Record<string, string>;
   /** The variables of `env_http_headers` that are not set. Absent: none. */
@@ -29,4 +30,9 @@ export interface ProviderConfig {
   connectTimeoutMs: number;
   /** How long the provider may send nothing, from the start of the request to the end of the stream. */
   streamIdleTimeoutMs: number;
+}
+
+/** Whether a provider answers without a network. */
+export function isOffline({ wireApi }: Pick<ProviderConfig, 'wireApi'>): boolean {
+  return wireApi === 'scripted' || wireApi === 'embedded';
 }

@@ -4,6 +4,7 @@ import { IncompleteConfigError } from '../config-error.ts';
 import { flag, HTTP_URL, name, nullable, type Setting, wholeNumber } from '../settings.ts';
 import { HEADERS, headersFromEnv, unsetHeaderVariables } from '../values/headers.ts';
 import { isVariableName, readTexts } from '../values/variables.ts';
+import { EMBEDDED, EMBEDDED_NAMES, isEmbeddedName } from './embedded-names.ts';
 import type { ProviderConfig } from './provider-config.ts';
 import { providerDefaults } from './provider-defaults.ts';
 
@@ -12,16 +13,18 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const CONNECT_TIMEOUT_MS_MAX = 10 * 60_000;
 const STREAM_IDLE_TIMEOUT_MS_MAX = 60 * 60 * 1000;
 /** The names of the providers that need no definition. */
-export const BUILT_IN_PROVIDERS: readonly string[] = ['openai', 'ollama', 'lmstudio', 'scripted'];
+export const BUILT_IN_PROVIDERS: readonly string[] = ['openai', 'ollama', 'lmstudio', EMBEDDED];
 
 /** Returns a provider by its name, with defaults. A definition overrides the built-in provider of that name. Throws a ConfigError. */
 export function readProvider(config: Config, id: string): ProviderConfig {
-  if (config.isSet(['model_providers', id])) return readDefinition(config, id);
-  if (id === 'scripted') return scriptedProvider(id);
+  const names = isEmbeddedName(id) ? [id, ...EMBEDDED_NAMES] : [id];
+  const own = names.find((one) => config.isSet(['model_providers', one]));
+  if (own !== undefined) return readDefinition(config, own);
+  if (isEmbeddedName(id)) return offlineProvider(EMBEDDED, 'embedded');
   if (BUILT_IN_PROVIDERS.includes(id)) return readDefinition(config, id);
   const defined = definedProviders(config);
-  const own = defined.length === 0 ? 'no providers' : defined.join(', ');
-  const problem = `unknown model provider: ${id}. config.toml defines ${own}. Built in: ${BUILT_IN_PROVIDERS.join(', ')}`;
+  const listed = defined.length === 0 ? 'no providers' : defined.join(', ');
+  const problem = `unknown model provider: ${id}. config.toml defines ${listed}. Built in: ${BUILT_IN_PROVIDERS.join(', ')}`;
   throw config.values.model_provider === id ? config.incomplete(['model_provider'], problem) : new IncompleteConfigError(problem);
 }
 
@@ -41,11 +44,12 @@ function readDefinition(config: Config, id: string): ProviderConfig {
   const read = <T>(key: string, setting: Setting<T>) => config.read([...path, key], setting);
   const defaults = providerDefaults(id, config.env);
   const script = scriptPath(config, path);
-  const isScripted = (id === 'scripted' || script !== null) && read('base_url', nullable(HTTP_URL)) === null;
-  const wireApi = read<ProviderConfig['wireApi']>('wire_api', { ...WIRE_API, absent: isScripted ? 'scripted' : defaults.wireApi });
-  if (wireApi === 'scripted') {
-    const embedded = scriptedProvider(id);
-    return { ...embedded, name: read('name', nullable(name())) ?? embedded.name, script };
+  const offline = script === null ? 'embedded' : 'scripted';
+  const isOffline = (isEmbeddedName(id) || script !== null) && read('base_url', nullable(HTTP_URL)) === null;
+  const wireApi = read<ProviderConfig['wireApi']>('wire_api', { ...WIRE_API, absent: isOffline ? offline : defaults.wireApi });
+  if (wireApi === 'scripted' || wireApi === offline) {
+    const provider = offlineProvider(id, offline);
+    return { ...provider, name: read('name', nullable(name())) ?? provider.name, script };
   }
   if (script !== null) throw config.error([...path, 'script'], 'only a provider with wire_api = "scripted" can have a script');
   const envKey = read('env_key', nullable(ENV_KEY));
@@ -75,15 +79,15 @@ function readDefinition(config: Config, id: string): ProviderConfig {
   };
 }
 
-/** Returns the embedded model as a provider, under any name. */
-export function scriptedProvider(id: string): ProviderConfig {
+/** Returns a provider that uses no network, under any name. */
+export function offlineProvider(id: string, wireApi: 'scripted' | 'embedded'): ProviderConfig {
   return {
     id,
-    name: id === 'scripted' ? 'Embedded model' : id,
+    name: isEmbeddedName(id) ? 'Embedded model' : id,
     baseUrl: null,
     envKey: null,
     usesLogin: false,
-    wireApi: 'scripted',
+    wireApi,
     localServer: null,
     script: null,
     httpHeaders: {},
@@ -109,10 +113,13 @@ function bearerHeader(token: string | null): Record<string, string> {
   return token === null ? {} : { authorization: `Bearer ${token}` };
 }
 
+/** `scripted` without a script is an older name of `embedded`. */
+const WIRE_APIS = ['responses', 'chat', 'scripted', 'embedded'] as const;
+
 const WIRE_API: Setting<ProviderConfig['wireApi']> = {
-  expected: '"responses", "chat" or "scripted"',
+  expected: '"responses", "chat", "scripted" or "embedded"',
   absent: 'responses',
-  read: (value) => (value === 'responses' || value === 'chat' || value === 'scripted' ? value : undefined),
+  read: (value) => WIRE_APIS.find((api) => api === value),
 };
 
 const ENV_KEY: Setting<string> = {

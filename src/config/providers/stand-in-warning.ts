@@ -1,6 +1,7 @@
 import type { Config } from '../config.ts';
 import { loginAdvice } from '../login/stored-login.ts';
 import { isEmbedded } from './choose-provider.ts';
+import { isEmbeddedName } from './embedded-names.ts';
 import type { ProviderConfig } from './provider-config.ts';
 
 /** The advice how to get answers of a real model. Sentences. */
@@ -24,8 +25,10 @@ export function standInWarning(
   config: Config,
   { provider, embeddedDefault, wanted }: WantedModel,
 ): { problem: string; advice: string } | null {
-  if (!isEmbedded(config, provider) || wanted === null || wanted === 'scripted') return null;
-  const why = embeddedDefault ? 'there is no provider for it, because no API key was found' : 'the provider scripted has no other model';
+  if (!isEmbedded(config, provider) || wanted === null || isEmbeddedName(wanted)) return null;
+  const why = embeddedDefault
+    ? 'there is no provider for it, because no API key was found'
+    : `the provider ${provider.id} has no other model`;
   const advice = embeddedDefault ? modelAdvice(config) : OTHER_PROVIDER;
   const problem = `${wanted} does not answer in this thread: ${why}. The embedded model answers in its place, offline.`;
   return { problem, advice };

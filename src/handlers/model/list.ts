@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config.ts';
 import { chooseModel, chooseProvider } from '../../config/providers/choose-provider.ts';
 import { knownDefaultEffort } from '../../config/providers/known-default-effort.ts';
-import type { ProviderConfig } from '../../config/providers/provider-config.ts';
+import { isOffline, type ProviderConfig } from '../../config/providers/provider-config.ts';
 import { knownProviders } from '../../config/providers/read-provider.ts';
 import { reasoningEfforts } from '../../config/providers/reasoning-efforts.ts';
 import { validOrNull } from '../../config/valid-or-null.ts';
@@ -54,7 +54,7 @@ async function modelsOf(
   const provider = await validOrNull(() => chooseProvider(config, modelProvider).provider);
   if (provider === null) return [];
   const configured = await validOrNull(() => chooseModel(config, provider, null));
-  const installed = config.modelGiven || provider.wireApi === 'scripted' ? [] : await installedModels(provider);
+  const installed = config.modelGiven || isOffline(provider) ? [] : await installedModels(provider);
   const others = 'problem' in installed ? [] : installed.filter((id) => id !== configured && id !== `${configured}${OLLAMA_TAG_DEFAULT}`);
   const models = configured === null ? others : [configured, ...others];
   const effort = await validOrNull(() => config.get('model_reasoning_effort'));
@@ -95,9 +95,9 @@ function listed({ model, provider, effort, isDefault }: Listed): Model {
   };
 }
 
-function described({ name, wireApi, script }: ProviderConfig): string {
-  if (wireApi !== 'scripted') return `Answers through ${name}`;
-  return script === null
+function described(provider: ProviderConfig): string {
+  if (!isOffline(provider)) return `Answers through ${provider.name}`;
+  return provider.script === null
     ? 'Works offline and follows requests in the message: see docs/scripted-model.md'
     : 'Answers from a script: see docs/scripted-model.md';
 }

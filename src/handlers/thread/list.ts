@@ -1,5 +1,6 @@
 import { isAbsolute, resolve } from 'node:path';
 import { isUuid } from '../../base/ids.ts';
+import { EMBEDDED_NAMES, isEmbeddedName } from '../../config/providers/embedded-names.ts';
 import type { ThreadListParams, ThreadSortKey } from '../../protocol/generated/types.ts';
 import { invalidParams, invalidThreadId } from '../../protocol/rpc-error.ts';
 import type { ThreadQuery } from '../../store/page-query.ts';
@@ -86,8 +87,13 @@ function listsAgents({ parentThreadId, ancestorThreadId }: ThreadListParams): bo
 /** The providers whose threads are listed; null for all providers. */
 async function providers({ defaultProvider }: ThreadDeps, params: ThreadListParams): Promise<string[] | null> {
   const { modelProviders } = params;
-  if (modelProviders) return modelProviders.length === 0 ? null : modelProviders;
+  if (modelProviders) return modelProviders.length === 0 ? null : modelProviders.flatMap(storedNames);
   if (listsAgents(params)) return null;
   const configured = await defaultProvider();
-  return configured === null ? null : [configured];
+  return configured === null ? null : storedNames(configured);
+}
+
+/** The names that the threads of a provider can have: older ones of the embedded model have another one. */
+function storedNames(provider: string): string[] {
+  return isEmbeddedName(provider) ? [...EMBEDDED_NAMES] : [provider];
 }

@@ -15,7 +15,7 @@ const QUOTED_CHARS_MAX = 400;
  * the last user message; docs/scripted-model.md is its manual.
  */
 export function createEmbeddedModel({ clock }: { clock: Clock }): Model {
-  return { stream: (request, signal) => paced(responseEvents(request), clock, signal) };
+  return { isEmbedded: true, stream: (request, signal) => paced(responseEvents(request), clock, signal) };
 }
 
 /** All events of the response to a request, with the waits between them. */

@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
+import { requireKnownOptions } from '../../base/text/require-known-options.ts';
 import type { ModelScript } from '../../protocol/generated/model-script.ts';
 import { paced } from '../embedded/answer-writer.ts';
 import type { Model } from '../model.ts';
@@ -30,8 +31,12 @@ export interface ScriptedModel extends Model {
  * Throws a ScriptError with all problems of the script.
  */
 export function createScriptedModel(script: string | ModelScript, options: ScriptedModelOptions = {}): ScriptedModel {
+  requireKnownOptions<ScriptedModelOptions>('createScriptedModel', options, { clock: true, log: true, file: true });
   const { clock = systemClock, log, file = 'the model script' } = options;
-  const run = new ScriptRun(readScript(script, file));
+  return modelOf(new ScriptRun(readScript(script, file)), log, clock);
+}
+
+function modelOf(run: ScriptRun, log: Log | undefined, clock: Clock): ScriptedModel {
   return {
     stream(request, signal) {
       const take = () => {
@@ -46,5 +51,6 @@ export function createScriptedModel(script: string | ModelScript, options: Scrip
       const report = run.report();
       if (report !== null) throw new Error(report);
     },
+    withClock: (other) => modelOf(run, log, other),
   };
 }

@@ -12,6 +12,7 @@ import type { ResponseItem, TokenUsageBreakdown } from '../../protocol/generated
 import { readResponseItem } from '../responses/read-response-item.ts';
 import { checkShape, type ShapePath, type ShapeProblem } from './check-shape.ts';
 import { type Condition, readConditions } from './condition.ts';
+import { namesScriptFile } from './names-script-file.ts';
 import { parseScript } from './parse-script.ts';
 import { ScriptError, type ScriptLocation } from './script-error.ts';
 
@@ -43,6 +44,10 @@ export interface RunnableScript {
  * problems in the order of the text, with lines and columns if the script was given as text.
  */
 export function readScript(source: string | ModelScript, file: string): RunnableScript {
+  if (typeof source === 'string' && namesScriptFile(source)) {
+    const text = `${source.trim()} looks like the path of a script, not a script: pass the text of the file, readFileSync(path, 'utf8')`;
+    throw new ScriptError([{ text, place: null }], file);
+  }
   const parsed = typeof source === 'string' ? parseScript(source, file) : { value: source, placeOf: () => null };
   const problems = checkShape(parsed.value, modelScriptSchema);
   const reader = new ScriptReader((path) => parsed.placeOf(path), file);

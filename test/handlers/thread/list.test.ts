@@ -292,7 +292,8 @@ test('modelProviders: the configured one by default, the named ones, or all with
   await threadWith(server, [['other', 'ok']], { modelProvider: 'scripted' });
   expect(await previews(server, {})).toEqual(['mine']);
   expect(await previews(server, { modelProviders: null })).toEqual(['mine']);
-  expect(await previews(server, { modelProviders: ['scripted'] })).toEqual(['other']);
+  // Both are names of the embedded model.
+  for (const name of ['scripted', 'embedded']) expect(await previews(server, { modelProviders: [name] })).toEqual(['other']);
   expect(await previews(server, { modelProviders: ['none'] })).toEqual([]);
   expect(await previews(server, { modelProviders: [] })).toEqual(['other', 'mine']);
 });

@@ -77,7 +77,7 @@ describe('a thread that is not loaded', () => {
       data: { code: 'config_invalid' },
     });
     const answer = await client.request('thread/resume', { threadId: idOf(1), modelProvider: 'scripted' });
-    expect(answer).toMatchObject({ modelProvider: 'scripted', model: 'scripted' });
+    expect(answer).toMatchObject({ modelProvider: 'embedded', model: 'embedded' });
   });
 
   test('takes overrides, explicit ones over those in its config, and the model gets them', async () => {

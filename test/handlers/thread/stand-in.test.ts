@@ -13,7 +13,7 @@ describe('where the embedded model stands in for another one', () => {
   test('thread/start, resume and fork say so, in their fields and in a warning', async () => {
     const { client } = await startServer({ model: null, config: 'model = "gpt-5.5"\n' });
     const started = await client.request('thread/start', {});
-    expect([started.model, started.modelProvider, started.thread.modelProvider]).toEqual(['scripted', 'scripted', 'scripted']);
+    expect([started.model, started.modelProvider, started.thread.modelProvider]).toEqual(['embedded', 'embedded', 'embedded']);
     const { message, threadId } = await client.waitFor('warning');
     expect(threadId).toBe(started.thread.id);
     expect(message).toBe(
@@ -22,29 +22,29 @@ describe('where the embedded model stands in for another one', () => {
     );
     await client.turn(started.thread.id, 'hello');
     const forked = await client.request('thread/fork', { threadId: started.thread.id });
-    expect(forked.model).toBe('scripted');
+    expect(forked.model).toBe('embedded');
     await client.waitFor('warning', (warning) => warning.threadId === forked.thread.id);
   });
 
   test('a model that a request names is not claimed either, by a thread or by a turn', async () => {
     const { client } = await startServer({ model: null, config: '' });
     const { model, thread } = await client.request('thread/start', { model: 'gpt-5.5' });
-    expect(model).toBe('scripted');
+    expect(model).toBe('embedded');
     expect((await client.waitFor('warning')).message).toMatch(/^gpt-5\.5 does not answer in this thread/);
     await client.turn(thread.id, 'hello', { model: 'gpt-6', effort: 'low' });
     const { threadSettings } = await client.waitFor('thread/settings/updated');
-    expect(threadSettings).toMatchObject({ model: 'scripted', effort: 'low', collaborationMode: { settings: { model: 'scripted' } } });
+    expect(threadSettings).toMatchObject({ model: 'embedded', effort: 'low', collaborationMode: { settings: { model: 'embedded' } } });
   });
 
   test('the provider may be chosen, and then the model is not', async () => {
-    const { client } = await startServer({ model: null, config: 'model = "gpt-5.5"\nmodel_provider = "scripted"\n' });
-    expect(await client.request('thread/start', {})).toMatchObject({ model: 'scripted' });
-    expect((await client.waitFor('warning')).message).toMatch(/: the provider scripted has no other model\..* Choose another provider/);
+    const { client } = await startServer({ model: null, config: 'model = "gpt-5.5"\nmodel_provider = "embedded"\n' });
+    expect(await client.request('thread/start', {})).toMatchObject({ model: 'embedded' });
+    expect((await client.waitFor('warning')).message).toMatch(/: the provider embedded has no other model\..* Choose another provider/);
   });
 
   test('without a model there is no warning', async () => {
     const { client } = await startServer({ model: null, config: '' });
-    expect(await client.request('thread/start', {})).toMatchObject({ model: 'scripted' });
+    expect(await client.request('thread/start', {})).toMatchObject({ model: 'embedded' });
     await client.request('thread/loaded/list', {});
     expect(client.notifications('warning')).toEqual([]);
   });
@@ -52,7 +52,7 @@ describe('where the embedded model stands in for another one', () => {
   test('a ChatGPT login is named as the reason, without its tokens', async () => {
     const { client } = await startServer({ model: null, config: 'model = "gpt-5.5"\n', files: { 'home/auth.json': CHATGPT } });
     const { model } = await client.request('thread/start', {});
-    expect(model).toBe('scripted');
+    expect(model).toBe('embedded');
     const reason = 'auth.json in the home has a ChatGPT login, which heddle does not support.';
     expect((await client.waitFor('warning')).message).toContain(reason);
     await client.waitFor('configWarning', ({ details }) => details?.startsWith(reason) === true);
@@ -85,7 +85,7 @@ test.each([
 
 describe('a thread in which the embedded model answers because there is no key', () => {
   const openai = { model: 'gpt-5.5', modelProvider: 'openai' };
-  const embedded = { model: 'scripted', modelProvider: 'scripted' };
+  const embedded = { model: 'embedded', modelProvider: 'embedded' };
 
   test('has the provider of the key from the login on, as long as no turn runs in it', async () => {
     await using provider = await ProviderServer.start(answered);
@@ -129,10 +129,10 @@ describe('a thread in which the embedded model answers because there is no key',
     const { thread } = await client.request('thread/start', start);
     await client.turn(thread.id, 'hello', turn);
     const { client: later } = await restart({ model: null, config: 'model = "gpt-5.5"\n' });
-    expect(await later.request('thread/resume', { threadId: thread.id })).toMatchObject({ model: 'scripted' });
+    expect(await later.request('thread/resume', { threadId: thread.id })).toMatchObject({ model: 'embedded' });
     await later.waitFor('warning', ({ message }) => message.startsWith('gpt-5-mini does not answer in this thread'));
     await later.request('account/login/start', { type: 'apiKey', apiKey: 'sk-stored-key-0123456789' });
-    const { threadSettings } = await later.waitFor('thread/settings/updated', (changed) => changed.threadSettings.model !== 'scripted');
+    const { threadSettings } = await later.waitFor('thread/settings/updated', (changed) => changed.threadSettings.model !== 'embedded');
     expect(threadSettings).toMatchObject({
       modelProvider: 'openai',
       model: 'gpt-5-mini',
@@ -153,14 +153,30 @@ describe('a thread in which the embedded model answers because there is no key',
 
   test('keeps the embedded model if a request has chosen it, and the warning says how to choose another', async () => {
     const { client, restart } = await startServer({ model: null, config: '' });
-    const { thread } = await client.request('thread/start', { modelProvider: 'scripted' });
+    const { thread } = await client.request('thread/start', { modelProvider: 'embedded' });
     await client.turn(thread.id, 'hello');
     const { client: later } = await restart({ model: null, env: { OPENAI_API_KEY: 'sk-test-0123456789' } });
     expect(await later.request('thread/resume', { threadId: thread.id, model: 'gpt-5.5' })).toMatchObject(embedded);
     expect((await later.waitFor('warning')).message).toBe(
-      'gpt-5.5 does not answer in this thread: the provider scripted has no other model. The embedded model answers in its place, ' +
+      'gpt-5.5 does not answer in this thread: the provider embedded has no other model. The embedded model answers in its place, ' +
         'offline. Choose another provider with modelProvider of the request or, for new threads, with model_provider in config.toml.',
     );
     expect(await later.request('thread/fork', { threadId: thread.id, modelProvider: 'openai' })).toMatchObject({ modelProvider: 'openai' });
+  });
+
+  test('may have its older name, as threads, requests and configurations have it', async () => {
+    const config = 'model_provider = "scripted"\nmodel = "scripted"\n';
+    const { client, restart } = await startServer({ model: null, config });
+    const { thread, ...started } = await client.request('thread/start', {});
+    expect(started).toMatchObject(embedded);
+    expect(await client.request('thread/start', { modelProvider: 'scripted', model: 'scripted' })).toMatchObject(embedded);
+    await client.turn(thread.id, 'hello', { model: 'scripted' });
+    const { client: later } = await restart({ model: null, config: '' });
+    expect(await later.request('thread/resume', { threadId: thread.id, modelProvider: 'scripted', model: 'scripted' })).toMatchObject(
+      embedded,
+    );
+    const { data } = await later.request('thread/list', { modelProviders: ['scripted'] });
+    expect(data.map(({ id }) => id)).toEqual([thread.id]);
+    for (const one of [client, later]) expect(one.notifications('warning')).toEqual([]);
   });
 });

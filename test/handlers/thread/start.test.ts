@@ -55,7 +55,7 @@ describe('thread/start refuses', () => {
     const { client } = await startServer({ model: null });
     expect(await client.refusal('thread/start', { modelProvider: 'nobody' })).toEqual({
       code: -32600,
-      message: 'invalid config: unknown model provider: nobody. config.toml defines test. Built in: openai, ollama, lmstudio, scripted',
+      message: 'invalid config: unknown model provider: nobody. config.toml defines test. Built in: openai, ollama, lmstudio, embedded',
       data: { code: 'config_invalid' },
     });
     expect(await client.request('thread/loaded/list', {})).toEqual({ data: [], nextCursor: null });

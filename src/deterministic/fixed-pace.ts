@@ -1,25 +1,31 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
-import type { App } from '../../app.ts';
-import type { Pacing } from '../../backend.ts';
-import type { Processes } from '../../sandbox/processes/processes.ts';
-import type { ThreadStore } from '../../store/thread-store.ts';
+import type { App } from '../app.ts';
+import type { Pacing } from '../backend.ts';
+import type { Processes } from '../sandbox/processes/processes.ts';
+import type { ThreadStore } from '../store/thread-store.ts';
 import { countedCalls } from './counted-calls.ts';
 import { PacedProcesses } from './paced-processes.ts';
 import type { VirtualClock } from './virtual-clock.ts';
 
 /**
  * Resources that keep an event loop alive although nothing happens: open streams and watches, signal handlers, the timer of
- * `KeepAlive`, and processes with the input that they have not read. `PacedProcesses` decides when processes are heard.
+ * `KeepAlive`, and processes with the input that they have not read. `PacedProcesses` decides when processes are heard. A program that
+ * has the server in its process may listen for connections and for messages of other threads.
  */
 const AT_REST = new Set([
   'FSEventWrap',
+  'MessagePort',
+  'PipeServerWrap',
   'PipeWrap',
   'ProcessWrap',
   'ShutdownWrap',
   'SignalWrap',
+  'StatWatcher',
+  'TCPServerWrap',
   'TCPSocketWrap',
   'Timeout',
   'TTYWrap',
+  'UDPWrap',
   'WriteWrap',
 ]);
 /** While work takes longer than this number of rounds of the event loop, the rounds are made slowly. */

@@ -1,4 +1,4 @@
-import type { Ids } from '../../base/ids.ts';
+import type { Ids } from '../base/ids.ts';
 import { EPOCH_MS } from './virtual-clock.ts';
 
 /** Ids that count up: UUIDs of version 7, all with the same millisecond. */

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
-import { monotonicMs } from '../../base/clock.ts';
-import type { OutputStream, ProcessEnd, RunningProcess, TerminalSize } from '../../sandbox/processes/processes.ts';
-import { EXIT_CODE } from '../../tools/command/sessions/exit-code.ts';
+import { monotonicMs } from '../base/clock.ts';
+import type { OutputStream, ProcessEnd, RunningProcess, TerminalSize } from '../sandbox/processes/processes.ts';
+import { EXIT_CODE } from '../tools/command/sessions/exit-code.ts';
 import type { VirtualClock } from './virtual-clock.ts';
 
 /** Output is passed on in pieces of this size, and the rest when the process sleeps or has ended. */

@@ -1,5 +1,5 @@
-import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
-import type { OutputStream, Processes, ProcessSpec, RunningProcess } from '../../sandbox/processes/processes.ts';
+import type { SandboxBounds } from '../policy/permissions/sandbox-bounds.ts';
+import type { OutputStream, Processes, ProcessSpec, RunningProcess } from '../sandbox/processes/processes.ts';
 import { PacedProcess } from './paced-process.ts';
 import type { VirtualClock } from './virtual-clock.ts';
 

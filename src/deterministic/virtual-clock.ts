@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../../base/clock.ts';
+import type { Clock, Timer } from '../base/clock.ts';
 
 /** 2026-01-01T00:00:00Z: the time at which every run begins. */
 export const EPOCH_MS = Date.UTC(2026, 0, 1);

@@ -1,8 +1,9 @@
-import { Config } from '../config/config.ts';
-import { readOr } from '../config/config-error.ts';
-import { flagsLayer } from '../config/layers/request-layer.ts';
-import { loadToml } from '../config/layers/toml.ts';
-import { SETTING_NAMES } from '../config/settings.ts';
+import { Config } from './config.ts';
+import { readOr } from './config-error.ts';
+import type { Layer } from './layers/layer.ts';
+import { flagsLayer } from './layers/request-layer.ts';
+import { loadToml } from './layers/toml.ts';
+import { SETTING_NAMES } from './settings.ts';
 
 /**
  * Resolves with a sentence about the first of the `key=value` strings of the command line that is none, or whose value is wrong whatever
@@ -10,19 +11,24 @@ import { SETTING_NAMES } from '../config/settings.ts';
  */
 export async function overridesProblem(overrides: readonly string[]): Promise<string | null> {
   const toml = await loadToml();
-  const message = (read: () => unknown) =>
+  return layerProblem(() => flagsLayer(overrides, toml), '-c ');
+}
+
+/** The same for settings that `read` returns. It may throw a ConfigError. `place` stands before the name of a setting. */
+export function layerProblem(read: () => Layer, place: string): string | null {
+  const message = (work: () => unknown) =>
     readOr(
       () => {
-        read();
+        work();
         return null;
       },
       ({ problem }) => problem,
     );
-  const malformed = message(() => flagsLayer(overrides, toml));
+  const malformed = message(read);
   if (malformed !== null) return malformed;
-  const layer = { ...flagsLayer(overrides, toml), label: '' };
+  const layer = { ...read(), label: '' };
   const config = new Config({ home: '', env: {}, modelGiven: true, layers: [layer], values: layer.config });
   const problems = SETTING_NAMES.map((name) => message(() => config.get(name)));
   const first = problems.find((problem) => problem !== null);
-  return first === undefined ? null : `-c ${first}`;
+  return first === undefined ? null : `${place}${first}`;
 }

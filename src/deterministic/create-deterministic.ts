@@ -1,0 +1,87 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type App, createApp } from '../app.ts';
+import type { AppParts } from '../backend.ts';
+import { processTag } from '../base/process-tag.ts';
+import { createEmbeddedModel } from '../model/embedded/create-embedded-model.ts';
+import { createSqliteStore } from '../store/sqlite/create-sqlite-store.ts';
+import type { DatabasePlaces } from '../store/sqlite/database/open-database.ts';
+import type { Transport } from '../transport/transport.ts';
+import { CountingIds } from './counting-ids.ts';
+import { FixedPace } from './fixed-pace.ts';
+import { pacedTransport } from './paced-transport.ts';
+import { VirtualClock } from './virtual-clock.ts';
+
+/** The process, as a deterministic server uses it. */
+export interface DeterministicHost {
+  /** The database in a folder. */
+  storeFiles(folder: string): DatabasePlaces;
+  nodeVersions: NonNullable<AppParts['nodeVersions']>;
+  /** The kinds of the resources that keep the event loop active. */
+  activeResources(): string[];
+}
+
+/**
+ * A server with a virtual clock, counting ids, and the given model or the embedded one. It has done everything that it can do without the
+ * next message before it gets that, from whichever client. `close` removes its data.
+ */
+export function createDeterministic(
+  parts: Omit<AppParts, 'store' | 'pid' | 'clock' | 'ids'>,
+  host: DeterministicHost,
+): Pick<App, 'connect' | 'close'> {
+  const clock = new VirtualClock();
+  const model = parts.model === undefined ? createEmbeddedModel({ clock }) : (parts.model.withClock?.(clock) ?? parts.model);
+  const storeDir = mkdtempSync(join(tmpdir(), `heddle-deterministic-${processTag()}-`));
+  // server/diagnostics must not show values of this process.
+  const { residentMemoryBytes: _, ...same } = parts;
+  // In this thread, since nothing else may depend on when another thread answers.
+  const store = createSqliteStore({ ...host.storeFiles(storeDir), clock, log: parts.log, pid: 0, nodeVersions: host.nodeVersions });
+  const clients = new Set<Transport>();
+  /** Those of which more messages may come. */
+  const writing = new Set<Transport>();
+  const outputWaits = () => [...clients].some(({ backlog }) => backlog > 0);
+  const pacing = new FixedPace({ clock, activeResources: host.activeResources, outputWaits });
+  const server = createApp({ ...same, pid: 0, model, clock, ids: new CountingIds(), store, storeDir, recordsTrust: false, pacing });
+  let last = Promise.resolve();
+  const next = (work: () => Promise<void>) => {
+    last = last.then(work);
+  };
+
+  const connect: App['connect'] = async (transport, options) => {
+    clients.add(transport);
+    writing.add(transport);
+    const paced = pacedTransport(transport, {
+      pass: (deliver, onSettled) =>
+        next(async () => {
+          deliver();
+          await pacing.settle(server, { isLast: false });
+          onSettled();
+        }),
+      end: (deliver) =>
+        next(async () => {
+          writing.delete(transport);
+          const isLast = writing.size === 0;
+          await pacing.settle(server, { isLast });
+          deliver();
+          if (isLast) void pacing.settleRequests(server);
+        }),
+    });
+    await server.connect(paced, options).finally(() => {
+      clients.delete(transport);
+      writing.delete(transport);
+    });
+  };
+
+  return {
+    connect,
+    async close(reason) {
+      pacing.release();
+      try {
+        return await server.close(reason);
+      } finally {
+        rmSync(storeDir, { recursive: true, force: true });
+      }
+    },
+  };
+}
