@@ -122,7 +122,7 @@ describe('a deterministic server', () => {
       import { createServer } from 'node:http';
       import { Worker } from 'node:worker_threads';
       const http = createServer().listen(0, '127.0.0.1');
-      const worker = new Worker(new URL('data:text/javascript,setInterval(() => {}, 1e9)'));
+      const worker = new Worker(new URL('data:text/javascript,import { parentPort } from "node:worker_threads"; parentPort.on("message", () => {});'));
       const model = createScriptedModel(\`
         - match: { user: slow }
           reply: [{ message: [A, B, C], delay: 600000 }]
