@@ -8,7 +8,7 @@ import { protectStore, storeFileIn } from './base/files/own-file.ts';
 import type { Log } from './base/log.ts';
 import { isFolder } from './base/paths/is-folder.ts';
 import { showText } from './base/text/show-text.ts';
-import { type Command, type Generator, parseCommandLine, type ServeOptions } from './cli/command-line/parse-command-line.ts';
+import { type Command, parseCommandLine, type ServeOptions } from './cli/command-line/parse-command-line.ts';
 import { UsageError } from './cli/command-line/usage-error.ts';
 import { versionText } from './cli/command-line/version-text.ts';
 import { createLog } from './cli/create-log.ts';
@@ -37,17 +37,11 @@ const EXIT_INTERNAL = 70;
 
 const TOML_EDITOR = join(__dirname, '..', 'bin', 'load-toml-editor.js');
 const PICTURE_SCALER = join(__dirname, '..', 'bin', 'load-picture-scaler.js');
-
 const MIGRATIONS = join(__dirname, '..', 'migrations');
-
+const SCHEMA = join(__dirname, '..', 'schema');
 const INSTALLATION = { manifest: join(__dirname, '..', 'package.json'), executable: process.execPath };
 
 const SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
-
-const GENERATORS: Record<Generator, () => Promise<(options: { schemaDir: string; outDir: string; experimental: boolean }) => void>> = {
-  'generate-json-schema': async () => (await import('./cli/generate/generate-json-schema.ts')).generateJsonSchema,
-  'generate-ts': async () => (await import('./cli/generate/generate-ts.ts')).generateTs,
-};
 
 function homeFolder(): string {
   return resolve(process.env.HEDDLE_HOME || process.env.CODEX_HOME || join(homedir(), '.heddle'));
@@ -212,34 +206,39 @@ async function serve(options: ServeOptions): Promise<void> {
   await end(0, 'clientGone');
 }
 
-/** One turn of a server in this process. */
-async function exec({ asked, options }: Extract<Command, { run: 'exec' }>): Promise<void> {
+/** One turn, or a session, of a server in this process. */
+async function converse(command: Extract<Command, { run: 'exec' | 'wire' }>): Promise<void> {
+  const { options } = command;
   protectStore(storeFileIn(homeFolder()));
   // A person reads stderr: what concerns them comes as warnings.
   const log = createLog({ ...options, byDefault: options.logFile === null ? 'off' : 'warn' }, process.env, process.stderr);
   onFault(log, (error) => process.exit(fail(error, EXIT_INTERNAL)));
   await check(options);
-  const { runExec } = await import('./cli/exec/run-exec.ts');
   const { env, stdin, stdout, stderr } = process;
-  const exitCode = await runExec(asked, {
-    ...{ version: HEDDLE_VERSION, env, stdin, stdout, stderr },
+  const host = {
+    ...{ version: HEDDLE_VERSION, env, stdin, stdout, stderr, schemaDir: SCHEMA },
     folder: { path: workingDirectory(options), isGiven: options.cwd !== null },
     ignored: options.unused.allowing,
-    start: (streams) => start(options, log, streams),
-    onSignal(handler) {
+    start: (streams: Streams) => start(options, log, streams),
+    onSignal(handler: (signal: number) => void) {
       for (const [signal, number] of Object.entries(SIGNALS)) process.on(signal, () => handler(number));
     },
     // The parent may end first, as with nohup.
-    onReaderGone: (handler) => watchClient({ parent: () => 0, output: STDOUT, onGone: handler }),
-    exit: (code) => process.exit(code),
-    limitClose: (code) => void setTimeout(() => process.exit(code), CLOSE_MS_MAX).unref(),
-  });
+    onReaderGone: (handler: () => void) => void watchClient({ parent: () => 0, output: STDOUT, onGone: handler }),
+    exit: (code: number) => process.exit(code),
+    limitClose: (code: number) => void setTimeout(() => process.exit(code), CLOSE_MS_MAX).unref(),
+  };
+  const exitCode =
+    command.run === 'wire'
+      ? await (await import('./cli/wire/run-wire.ts')).runWire(command.asked, host)
+      : await (await import('./cli/exec/run-exec.ts')).runExec(command.asked, host);
   stdout.write('', () => process.exit(exitCode));
 }
 
 async function generate({ generator, out, experimental }: Extract<Command, { run: 'generate' }>): Promise<void> {
-  const write = await GENERATORS[generator]();
-  write({ schemaDir: join(__dirname, '..', 'schema'), outDir: resolve(out), experimental });
+  const options = { schemaDir: SCHEMA, outDir: resolve(out), experimental };
+  if (generator === 'generate-ts') (await import('./cli/generate/generate-ts.ts')).generateTs(options);
+  else (await import('./cli/generate/generate-json-schema.ts')).generateJsonSchema(options);
 }
 
 async function trust({ folder, yes }: Extract<Command, { run: 'trust' }>): Promise<void> {
@@ -326,7 +325,8 @@ async function run(argv: string[]): Promise<void> {
     case 'request':
       return request(command);
     case 'exec':
-      return exec(command).catch((error: unknown) => process.exit(fail(error)));
+    case 'wire':
+      return converse(command).catch((error: unknown) => process.exit(fail(error)));
     case 'serve':
       return serve(command.options);
     default:

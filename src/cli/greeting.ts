@@ -4,6 +4,7 @@ export function greeting(docsFolder: string): string {
 It waits on stdin for JSON-RPC messages, one per line. Ctrl-D ends it. Try:
 
   heddle exec "Say hello"    one question from the shell
+  heddle wire                type the messages and see the answers
   heddle doctor              what heddle finds: home, configuration, provider
   heddle --help              all commands and options
   ${docsFolder}
