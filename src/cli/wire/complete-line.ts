@@ -37,6 +37,7 @@ export function completeLine(line: string, context: LineContext): Completions {
       return completeLine(rest, context);
     case 'help':
       return fitting(rest, firstWords(rest, context));
+    case 'show':
     case 'wait':
       return fitting(rest, fields.serverNotifications);
     default:

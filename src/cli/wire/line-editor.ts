@@ -33,6 +33,7 @@ export class LineEditor {
       completer: complete,
     });
     input.on('error', () => this.#terminal.close());
+    input.on('keypress', () => this.#countRows());
     this.#terminal.on('SIGINT', () => (this.#terminal.line === '' ? onInterrupt() : this.#clear()));
   }
 
@@ -76,16 +77,19 @@ export class LineEditor {
     } else this.#printAbove(text);
   }
 
+  /** Node does not count the rows of what is pasted. It goes up by so many rows before it draws the line again. */
+  #countRows(): void {
+    const terminal: Interface & { prevRows?: number } = this.#terminal;
+    terminal.prevRows = terminal.getCursorPos().rows;
+  }
+
   #printAbove(text: string): void {
-    const { rows, cols } = this.#terminal.getCursorPos();
-    // After the last column, a terminal goes to the next row with the next character only.
-    if (cols === 0) this.#output.write(' ');
+    const { rows } = this.#terminal.getCursorPos();
     moveCursor(this.#output, 0, -rows);
     cursorTo(this.#output, 0);
     clearScreenDown(this.#output);
-    // To draw the line, Node first goes up by the rows that the line had when it was last drawn, which was before a paste.
-    const { prevRows = rows }: Interface & { prevRows?: number } = this.#terminal;
-    this.#output.write(`${text}${'\n'.repeat(prevRows)}`);
+    // To draw the line, Node first goes up by the rows that it takes.
+    this.#output.write(`${text}${'\n'.repeat(rows)}`);
     this.#terminal.prompt(true);
   }
 

@@ -6,7 +6,7 @@ METHOD {JSON}            send a request with exactly these params
 answer CHOICE            answer the oldest request of the server; answer ID ... answers that one
 answer NAME=VALUE...     the same with fields, or with {JSON}
 refuse [TEXT]            answer it with an error
-show                     print the last response in full
+show, show METHOD        print the last response, or the last message of this method, in full
 help METHOD              print the fields of a method
 exit                     end the session, like Ctrl-D
 

@@ -15,7 +15,8 @@ export type WireLine =
   | { kind: 'refuse'; id: number | null; message: string }
   | { kind: 'wait'; method: string }
   | { kind: 'help'; method: string | null }
-  | { kind: 'show' }
+  /** Null: the last response. */
+  | { kind: 'show'; method: string | null }
   | { kind: 'exit' };
 
 /** The words that begin a line and are no methods. */
@@ -53,7 +54,7 @@ export function parseLine(line: string, fields: ProtocolFields): WireLine {
     case 'help':
       return { kind: 'help', method: rest === '' ? null : rest };
     case 'show':
-      return { kind: 'show' };
+      return { kind: 'show', method: rest === '' ? null : rest };
     case 'exit':
     case 'quit':
       return { kind: 'exit' };

@@ -171,8 +171,8 @@ async function take({ fields, session, screen }: Wire, text: string, source: Sou
     if (line.kind === 'exit') return EXIT;
     if (line.kind === 'help') screen.note(...methodHelp(line.method, fields));
     else if (line.kind !== 'show') await session.take(line, source);
-    else if (session.lastResponse === null) return 'show: there was no response yet';
-    else screen.full(session.lastResponse);
+    else if (session.last(line.method) === undefined) return `show: there was no ${line.method ?? 'response'} yet`;
+    else screen.full(session.last(line.method));
     return null;
   } catch (error) {
     if (error instanceof LineError) return error.message;

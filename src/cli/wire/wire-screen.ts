@@ -84,7 +84,9 @@ export class WireScreen {
   }
 
   #shown({ direction, line, message }: WireMessage): string {
-    const charsMax = this.#options.whole ? Number.POSITIVE_INFINITY : this.#width * MESSAGE_LINES_MAX - MARK_CHARS;
+    // A person decides by a request of the server: nothing of it may be hidden.
+    const isWhole = this.#options.whole || (direction === 'received' && 'method' in message && 'id' in message);
+    const charsMax = isWhole ? Number.POSITIVE_INFINITY : this.#width * MESSAGE_LINES_MAX - MARK_CHARS;
     const harmless = showJsonLine(cutText(line, charsMax));
     const text = cutText(harmless, charsMax);
     const isCut = line.length > charsMax || harmless.length > charsMax;

@@ -46,8 +46,8 @@ type Line<Kind extends WireLine['kind']> = Extract<WireLine, { kind: Kind }>;
 export class WireSession {
   /** Whether a line was wrong, a request was refused, or a turn has failed. */
   hasFailed = false;
-  /** The last response. Null: there was none. */
-  lastResponse: unknown = null;
+  /** The last message of each method, and the last response under an empty name. */
+  readonly #last = new Map<string, unknown>();
   readonly #parts: SessionParts;
   readonly #references = new References();
   readonly #open: OpenRequest[] = [];
@@ -82,14 +82,19 @@ export class WireSession {
       if (typeof method === 'string' && isObject(params) && typeof params.threadId === 'string') this.#asked.set(id, params.threadId);
       return;
     }
+    this.#last.set(typeof method === 'string' ? method : '', message);
     if (typeof method === 'string') {
       if (isObject(params)) this.#observeNotification(method, params);
     } else {
-      this.lastResponse = message;
       this.#observeResult(result, this.#asked.get(id) ?? '');
       this.#asked.delete(id);
     }
     this.#wake();
+  }
+
+  /** The last message of the server with this method, or the last response. Undefined: there was none. */
+  last(method: string | null): unknown {
+    return this.#last.get(method ?? '');
   }
 
   /** Does what the line says. Rejects with a LineError if that is not possible. */

@@ -24,6 +24,7 @@ test.each<[string, string[]]>([
   ['now turn/int', ['now turn/interrupt ']],
   ['help thread/goal/', ['help thread/goal/clear ', 'help thread/goal/get ', 'help thread/goal/set ']],
   ['wait turn/comp', ['wait turn/completed']],
+  ['show thread/sta', ['show thread/started', 'show thread/status/changed']],
   ['no', ['now']],
   ['zzz', []],
   ['turn/start approvalP', ['turn/start approvalPolicy=']],

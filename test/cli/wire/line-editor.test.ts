@@ -59,7 +59,7 @@ class Screen extends Writable {
 /** The rows that a text takes. */
 const wrapped = (text: string) => text.match(new RegExp(`.{1,${COLUMNS}}`, 'g')) ?? [];
 
-type Step = { typed: string } | { pasted: string; printed: string } | { printed: string } | { key: '\x1b[D' | '\x7f' };
+type Step = { typed: string } | { pasted: string } | { printed: string } | { key: '\x1b[D' | '\x7f' };
 
 /** Does the steps, and then gives the screen and the line. */
 async function edit(steps: readonly Step[]): Promise<{ text: string; expected: string }> {
@@ -96,19 +96,20 @@ async function edit(steps: readonly Step[]): Promise<{ text: string; expected: s
 }
 
 test('what is printed stands above the line, which is whole, however long it is and however it was typed', async () => {
-  const text = fc.string({ unit: fc.constantFrom('a', 'b', '{', '"', '='), maxLength: 50 });
+  // Most of them end at the last column of a row, or beside it.
+  const text = fc.constantFrom(1, 2, 5, 17, 18, 19, 20, 21, 38, 39, 58).map((length) => 'abcdefghij'.repeat(6).slice(0, length));
   const row = fc.string({ unit: fc.constantFrom('m', 'n'), minLength: 1, maxLength: COLUMNS - 1 });
   const typed = text.map((typed): Step => ({ typed }));
   const printed = row.map((printed): Step => ({ printed }));
   const key = fc.constantFrom<'\x1b[D' | '\x7f'>('\x1b[D', '\x7f').map((key): Step => ({ key }));
-  // Node itself draws a line wrongly that changes after a paste, or in whose middle something is pasted.
-  const pasted = fc.record({ pasted: text, printed: row });
+  // In the middle of a line, Node itself draws it wrongly.
+  const pasted = text.map((pasted): Step => ({ pasted }));
   const steps = (...kinds: fc.Arbitrary<Step>[]) => fc.array(fc.oneof(...kinds), { maxLength: 6 });
   await fc.assert(
     fc.asyncProperty(fc.oneof(steps(typed, printed, key), steps(typed, printed, pasted)), async (all) => {
-      const { text: shown, expected } = await edit([...all, { printed: 'end' }]);
+      const { text: shown, expected } = await edit(all);
       expect(shown).toBe(expected);
     }),
-    { numRuns: 200 },
+    { numRuns: 300 },
   );
 });

@@ -87,7 +87,8 @@ test.each<[string, object]>([
   ['{"wait": "fs/changed"}', { kind: 'wait', method: 'fs/changed' }],
   ['help', { kind: 'help', method: null }],
   ['help turn/start', { kind: 'help', method: 'turn/start' }],
-  ['show', { kind: 'show' }],
+  ['show', { kind: 'show', method: null }],
+  ['show item/started', { kind: 'show', method: 'item/started' }],
   ['exit', { kind: 'exit' }],
   ['quit', { kind: 'exit' }],
 ])('%j means %j', (line, expected) => {

@@ -87,6 +87,8 @@ test('a wrong line is not sent, an unknown name is reported, and help and show e
   await run.until('← {"id":2');
   run.type('show\n');
   await run.until('"thread": {');
+  run.type('show thread/started\n');
+  await run.until('"method": "thread/started"');
   run.type('help turn/interrupt\n');
   await run.until('threadId                 string, required');
   run.type('wait\n');
@@ -139,6 +141,21 @@ describe('what a person reads', () => {
     const messages = plain.filter((line) => /^(?:> )?[→←] /.test(line));
     expect(messages.length).toBeGreaterThan(3);
     expect(Math.max(...messages.map(({ length }) => length))).toBeLessThanOrEqual(6 * (columns === 0 ? 80 : columns));
+  });
+
+  test('has the whole of what is to be decided', async () => {
+    const run = await atPrompt(scripted());
+    run.type('thread/start\n');
+    await run.until('← {"id":2');
+    const cmd = `true ${'x'.repeat(900)} && touch made.txt`;
+    run.type(`turn/start input='call exec_command ${JSON.stringify({ cmd })}'\n`);
+    await run.until('item/commandExecution/requestApproval');
+    await run.until('&& touch made.txt');
+    await run.until('"availableDecisions":["accept"');
+    run.type('refuse\n');
+    await run.until('"turn/completed"');
+    run.type('exit\n');
+    expect((await run.exit).code).toBe(0);
   });
 
   test('is whole with --whole, and a terminal that is dumb gets no escapes', async () => {
