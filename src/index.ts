@@ -8,7 +8,7 @@ import type { AppParts } from './backend.ts';
 import { systemClock } from './base/clock.ts';
 import { storeFileIn } from './base/files/own-file.ts';
 import type { JsonObject } from './base/json-value.ts';
-import type { Log } from './base/log.ts';
+import { type Log, SILENT_LOG } from './base/log.ts';
 import { requireKnownOptions } from './base/text/require-known-options.ts';
 import type { Client } from './client/client.ts';
 import type { ClientOptions } from './client/client-options.ts';
@@ -165,7 +165,7 @@ function tomlParser() {
 }
 
 function createServer(options: AppServerOptions): Pick<App, 'connect' | 'close'> {
-  const { home, cwd, env, log = silent, overrides = {}, model, deterministic = false } = options;
+  const { home, cwd, env, log = SILENT_LOG, overrides = {}, model, deterministic = false } = options;
   const { root, ...installation } = installed();
   const parts: CommonParts = {
     ...installation,

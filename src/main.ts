@@ -37,9 +37,8 @@ const EXIT_INTERNAL = 70;
 const TOML_EDITOR = join(__dirname, '..', 'bin', 'load-toml-editor.js');
 const PROGRESS = join(__dirname, '..', 'bin', 'load-progress.js');
 const PICTURE_SCALER = join(__dirname, '..', 'bin', 'load-picture-scaler.js');
-
 const MIGRATIONS = join(__dirname, '..', 'migrations');
-
+const SCHEMA = join(__dirname, '..', 'schema');
 const INSTALLATION = { manifest: join(__dirname, '..', 'package.json'), executable: process.execPath };
 
 const SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
@@ -205,26 +204,30 @@ async function serve(options: ServeOptions): Promise<void> {
   await end(0, 'clientGone');
 }
 
-/** One turn of a server in this process. */
-async function exec({ asked, options }: Extract<Command, { run: 'exec' }>): Promise<void> {
+/** One turn, or a session, of a server in this process. */
+async function converse(command: Extract<Command, { run: 'exec' | 'wire' }>): Promise<void> {
+  const { options } = command;
   protectStore(storeFileIn(homeFolder()));
   // A person reads stderr: what concerns them comes as warnings.
   const log = createLog({ ...options, byDefault: options.logFile === null ? 'off' : 'warn' }, process.env, process.stderr);
   onFault(log, (error) => process.exit(fail(error, EXIT_INTERNAL)));
   await check(options);
-  const { runExec } = await import('./cli/exec/run-exec.ts');
   const { env, stdin, stdout, stderr } = process;
-  const exitCode = await runExec(asked, {
-    ...{ version: HEDDLE_VERSION, env, stdin, stdout, stderr },
+  const host = {
+    ...{ version: HEDDLE_VERSION, env, stdin, stdout, stderr, schemaDir: SCHEMA },
     folder: { path: workingDirectory(options.cwd), isGiven: options.cwd !== null },
     ignored: options.unused.allowing,
-    start: (streams) => start(options, log, streams),
+    start: (streams: Streams) => start(options, log, streams),
     onSignal,
     // The parent may end first, as with nohup.
-    onReaderGone: (handler) => watchClient({ parent: () => 0, output: STDOUT, onGone: handler }),
-    exit: (code) => process.exit(code),
-    limitClose: (code) => void setTimeout(() => process.exit(code), CLOSE_MS_MAX).unref(),
-  });
+    onReaderGone: (handler: () => void) => void watchClient({ parent: () => 0, output: STDOUT, onGone: handler }),
+    exit: (code: number) => process.exit(code),
+    limitClose: (code: number) => void setTimeout(() => process.exit(code), CLOSE_MS_MAX).unref(),
+  };
+  const exitCode =
+    command.run === 'wire'
+      ? await (await import('./cli/wire/run-wire.ts')).runWire(command.asked, host)
+      : await (await import('./cli/exec/run-exec.ts')).runExec(command.asked, host);
   stdout.write('', () => process.exit(exitCode));
 }
 
@@ -233,9 +236,7 @@ async function init({ values }: Extract<Command, { run: 'init' }>): Promise<void
   const { env, stdin, stdout, stderr } = process;
   const exitCode = await runInit(values, {
     ...{ home: homeFolder(), cwd: process.cwd(), env, systemDir: systemDir(), version: HEDDLE_VERSION, stdin, stdout, stderr },
-    editToml: editInThread(TOML_EDITOR),
-    onSignal,
-    exit: (code) => process.exit(code),
+    ...{ editToml: editInThread(TOML_EDITOR), onSignal, exit: (code) => process.exit(code) },
   });
   // A provider that does not answer would be waited for.
   stdout.write('', () => process.exit(exitCode));
@@ -320,11 +321,12 @@ async function run(argv: string[]): Promise<void> {
     case 'doctor':
       return doctor(command);
     case 'generate':
-      return (await import('./cli/generate/run-generator.ts')).runGenerator(command, join(__dirname, '..', 'schema'));
+      return (await import('./cli/generate/run-generator.ts')).runGenerator(command, SCHEMA);
     case 'request':
       return request(command);
     case 'exec':
-      return exec(command).catch((error: unknown) => process.exit(fail(error)));
+    case 'wire':
+      return converse(command).catch((error: unknown) => process.exit(fail(error)));
     case 'serve':
       return serve(command.options);
     default:

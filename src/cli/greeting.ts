@@ -5,6 +5,7 @@ It waits on stdin for JSON-RPC messages, one per line. Ctrl-D ends it. Try:
 
   heddle exec "Say hello"    one question from the shell
   heddle init                sets the provider, the model and the sandbox
+  heddle wire                type the messages and see the answers
   heddle doctor              what heddle finds: home, configuration, provider
   heddle --help              all commands and options
   ${docsFolder}

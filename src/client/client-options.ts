@@ -31,6 +31,8 @@ export type ServerRequestHandler<Method extends ServerRequestMethod> = (
 ) => ServerRequests[Method]['result'] | Promise<ServerRequests[Method]['result']>;
 
 export interface ServerRequestContext {
+  /** The request's id. */
+  id: string | number;
   /** Aborts when the server no longer waits for a response: another client responded, or the turn or the connection ended. */
   signal: AbortSignal;
 }

@@ -37,7 +37,8 @@ export class ServerRequestHandlers {
     }
     const controller = new AbortController();
     this.#running.set(id, controller);
-    const answer = await outcome(handler, params, { signal: controller.signal });
+    // The connection has checked the id.
+    const answer = await outcome(handler, params, { id: id as string | number, signal: controller.signal });
     if (!controller.signal.aborted) connection.answer(idText, answer);
     if (this.#running.get(id) === controller) this.#running.delete(id);
   }

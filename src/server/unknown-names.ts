@@ -18,10 +18,61 @@ interface Part {
   path: string;
 }
 
+/** A name in the params of a request that the protocol does not have. */
+export interface UnknownName {
+  /** Its path, such as `params.input[0].txt`. */
+  field: string;
+  /** The name that was probably meant. Null: none is similar. */
+  nearest(): string | null;
+}
+
 /**
- * Reports the names in requests that the protocol does not have in any of its parts that heddle knows: the server ignores such fields, as
- * later versions of clients expect, but mostly they are misspelt. Each name of a method is reported once to a connection's log. Does not
- * look into values that may have any fields, such as `config` and the items of a history.
+ * Finds the names in the params of a request, which need not be valid, that the protocol does not have in any of its parts that heddle
+ * knows. Does not look into values that may have any fields, such as `config` and the items of a history. Takes microseconds, since it looks
+ * at a limited number of names.
+ */
+export function* findUnknownNames(method: string, params: unknown, table: ReturnType<typeof readParamNames>): Generator<UnknownName> {
+  const { methods, shapes } = table;
+  const parts: Part[] = [{ value: params, shape: Object.hasOwn(methods, method) ? (methods[method] ?? -1) : -1, path: 'params' }];
+  let left = NAMES_MAX;
+  for (let part = parts.pop(); part !== undefined && left > 0; part = parts.pop()) {
+    const shape = shapes[part.shape];
+    if (shape === undefined) continue;
+    if (Array.isArray(part.value)) parts.push(...elements(part, part.value));
+    if (!isObject(part.value)) continue;
+    const names = Object.keys(part.value).slice(0, left);
+    left -= names.length + 1;
+    yield* look(part.value, names, { path: part.path, shape, parts });
+  }
+}
+
+interface Looking {
+  path: string;
+  shape: Shape;
+  /** Gets the values to look into. */
+  parts: Part[];
+}
+
+/** Looks at these names of an object. */
+function* look(object: Record<string, unknown>, names: readonly string[], { path, shape, parts }: Looking): Generator<UnknownName> {
+  for (const name of names) {
+    if (Object.hasOwn(shape, name)) parts.push({ value: object[name], shape: shape[name] ?? -1, path: `${path}.${name}` });
+    else if (isMisspelt(name, object)) yield unknownName(name, path, shape);
+  }
+}
+
+/** Whether it is no extension: names that begin with these are for extensions of any protocol. */
+function isMisspelt(name: string, object: Record<string, unknown>): boolean {
+  return object[name] !== null && !/^[_$]|^x-/.test(name);
+}
+
+function unknownName(name: string, path: string, shape: Shape): UnknownName {
+  return { field: `${path}.${name}`, nearest: () => suggestKey(cutText(name, SHOWN_CHARS_MAX), Object.keys(shape)) };
+}
+
+/**
+ * Reports the unknown names in requests: the server ignores such fields, as later versions of clients expect, but mostly they are misspelt.
+ * Each name of a method is reported once to a connection's log.
  */
 export class UnknownNames {
   readonly #log: Log;
@@ -34,53 +85,26 @@ export class UnknownNames {
     this.#log = log;
   }
 
-  /** Looks at the params of a request, which need not be valid. Takes microseconds, since it looks at a limited number of names. */
+  /** Looks at the params of a request, which need not be valid. */
   heed(connection: object, method: string, params: unknown): void {
     this.#table ??= readParamNames();
-    const { methods, shapes } = this.#table;
-    const parts: Part[] = [{ value: params, shape: Object.hasOwn(methods, method) ? (methods[method] ?? -1) : -1, path: 'params' }];
-    let left = NAMES_MAX;
-    for (let part = parts.pop(); part !== undefined && left > 0; part = parts.pop()) {
-      const shape = shapes[part.shape];
-      if (shape === undefined) continue;
-      if (Array.isArray(part.value)) parts.push(...elements(part, part.value));
-      else if (isObject(part.value)) left -= this.#look(part, { connection, method, shape, object: part.value, left, parts });
-    }
+    for (const found of findUnknownNames(method, params, this.#table)) this.#tell(connection, method, found);
   }
 
-  /** Looks at the names of an object, and adds the values to look into. Returns the number of names. */
-  #look({ path }: Part, { connection, method, shape, object, left, parts }: Looking): number {
-    const names = Object.keys(object).slice(0, left);
-    for (const name of names) {
-      const value = object[name];
-      if (Object.hasOwn(shape, name)) parts.push({ value, shape: shape[name] ?? -1, path: `${path}.${name}` });
-      // Names that begin with these are for extensions of any protocol.
-      else if (value !== null && !/^[_$]|^x-/.test(name)) this.#tell(connection, { method, field: `${path}.${name}`, name, shape });
-    }
-    return names.length + 1;
-  }
-
-  #tell(connection: object, { method, field, name, shape }: { method: string; field: string; name: string; shape: Shape }): void {
+  #tell(connection: object, method: string, { field, nearest }: UnknownName): void {
     const told = this.#told.get(connection) ?? new Set();
     this.#told.set(connection, told);
-    const key = `${method} ${cutText(field, SHOWN_CHARS_MAX)}`;
+    const shown = cutText(field, SHOWN_CHARS_MAX);
+    const key = `${method} ${shown}`;
     if (told.has(key) || told.size >= TOLD_MAX) return;
     told.add(key);
-    const nearest = suggestKey(cutText(name, SHOWN_CHARS_MAX), Object.keys(shape));
-    const fields = { method, field: cutText(field, SHOWN_CHARS_MAX), ...(nearest === null ? {} : { nearest }) };
-    this.#log.warn(fields, 'the protocol has no such field: the server ignores it');
+    const name = nearest();
+    this.#log.warn(
+      { method, field: shown, ...(name === null ? {} : { nearest: name }) },
+      'the protocol has no such field: the server ignores it',
+    );
     if (told.size === TOLD_MAX) this.#log.warn({ method }, 'further unknown fields of this connection are not reported');
   }
-}
-
-interface Looking {
-  connection: object;
-  method: string;
-  shape: Shape;
-  object: Record<string, unknown>;
-  /** The most names to look at. */
-  left: number;
-  parts: Part[];
 }
 
 function elements({ shape, path }: Part, list: readonly unknown[]): Part[] {

@@ -10,7 +10,7 @@ test('heddle at a terminal says what it is and what to try, reports what is no m
   const { shown, exitCode } = await atTerminal(place(), [], { typed: 'hello\n\u0004', when: `${DOCS}` });
   expect(exitCode).toBe(0);
   expect(shown).toMatch(/^heddle is a server for coding agents/);
-  for (const words of ['JSON-RPC messages, one per line', 'heddle exec "', 'heddle doctor', 'heddle --help', 'Ctrl-D'])
+  for (const words of ['JSON-RPC messages, one per line', 'heddle exec "', 'heddle wire', 'heddle doctor', 'heddle --help', 'Ctrl-D'])
     expect(shown).toContain(words);
   expect(shown).toMatch(/"level":40,.*"reason":"it is not valid JSON: expected a value","column":1,.*skipped an invalid JSON-RPC message/);
   expect(

@@ -104,13 +104,15 @@ Further options of Codex that clients pass, such as --analytics-default-enabled,
 The home folder is $HEDDLE_HOME, else $CODEX_HOME, else ~/.heddle. The log level is --log-level, else $HEDDLE_LOG.`,
 };
 
+const EXEC_LOG_LEVEL: OptionRow = { value: 'LEVEL', text: 'off (the default), error, warn, info or debug', choices: LOG_LEVELS };
+
 const EXEC: CommandRow = {
   arguments: '[PROMPT]',
   summary: 'run one turn and print the answer',
   options: {
     ...SERVER_OPTIONS,
     cd: { value: 'DIR', text: 'the folder of the agent, in place of the current one', names: 'folder' },
-    'log-level': { value: 'LEVEL', text: 'off (the default), error, warn, info or debug', choices: LOG_LEVELS },
+    'log-level': EXEC_LOG_LEVEL,
     json: { text: 'print the notifications of the server, one on a line, instead of the answer' },
     resume: { value: 'ID', text: 'continue this thread' },
     last: { text: 'continue the last thread of the folder' },
@@ -145,6 +147,21 @@ const INIT: CommandRow = {
 environment variables that have them.`,
 };
 
+const WIRE: CommandRow = {
+  arguments: '',
+  summary: 'type messages of the protocol and see the answers',
+  options: {
+    ...SERVER_OPTIONS,
+    'log-level': EXEC_LOG_LEVEL,
+    save: { value: 'FILE', text: 'write the lines that are sent to this new file, to send them again', names: 'file' },
+    replay: { value: 'FILE', text: 'send the lines of this file, before those of stdin', names: 'file' },
+    whole: { text: 'show long messages in full at a terminal' },
+  },
+  text: `At a terminal, a line is a method and its params: turn/start input="say hello". Tab completes methods, fields and values; help lists
+the other commands. In a pipe, stdin has the lines, and stdout gets the messages of the server. The exit code is then 1 if a line was wrong,
+a request was refused or a turn has failed. docs/wire.md has the whole language.`,
+};
+
 const GENERATE_OPTIONS: OptionRows = {
   out: { value: 'DIR', text: 'the folder to write to; created if it does not exist', names: 'folder' },
   experimental: { text: 'include the experimental API' },
@@ -158,6 +175,7 @@ export const COMMANDS = {
   'app-server': APP_SERVER,
   exec: EXEC,
   init: INIT,
+  wire: WIRE,
   doctor: {
     arguments: '',
     summary: 'print what a server would find, and what to do about each problem',

@@ -3,6 +3,7 @@ import { type Framing, isFraming } from '../../transport/framing.ts';
 import { type ExecOptions, execOptions, requireOnePrompt } from '../exec/exec-options.ts';
 import { isLogLevel, type LogLevel } from '../lazy-log.ts';
 import type { Request } from '../requests/run-request.ts';
+import { type WireOptions, wireOptions } from '../wire/wire-options.ts';
 import { COMMAND_NAMES, COMMON_OPTIONS, type CommandName, commandRow, type OptionRow, type StoreAction } from './commands.ts';
 import { type CommandLine, type OptionName, type OptionValues, overridesOf, readOptions, unusedOptions } from './read-options.ts';
 import type { Shell } from './show-completion.ts';
@@ -45,6 +46,7 @@ export type Command =
   | { run: 'completion'; shell: Shell }
   | { run: 'generate'; generator: Generator; out: string; experimental: boolean }
   | { run: 'exec'; asked: ExecOptions; options: ServeOptions }
+  | { run: 'wire'; asked: WireOptions; options: ServeOptions }
   | { run: 'serve'; options: ServeOptions };
 
 /** The words of a command line, which fit the row of the command. */
@@ -91,6 +93,8 @@ function commandFrom(words: Words, values: OptionValues): Command {
     }
     case 'init':
       return { run: 'init', values };
+    case 'wire':
+      return { run: 'wire', asked: wireOptions(values), options: serveOptions(values) };
     case 'doctor':
       return { run: 'doctor', overrides: overridesOf(values), json };
     case 'trust':

@@ -59,12 +59,20 @@ const OF_INIT = {
   replace: flag,
 } as const;
 
+/** The options that only wire has. */
+const OF_WIRE = {
+  save: text,
+  replay: text,
+  whole: flag,
+} as const;
+
 const OPTIONS = {
   ...SETTINGS,
   ...NO_EFFECT,
   ...NO_ALLOWANCE,
   ...OF_EXEC,
   ...OF_INIT,
+  ...OF_WIRE,
   'strict-config': flag,
   cd: { ...text, short: 'C' },
   stdio: flag,

@@ -2,6 +2,9 @@ import { systemErrorCode } from '../../base/system-error-code.ts';
 import { systemReason } from '../option-error.ts';
 import type { Output, Screen } from './screen.ts';
 
+/** Where a person reads that the process ends. */
+type Notes = Pick<Screen, 'release' | 'note' | 'notesToTerminal'>;
+
 /** The ways to end the process from outside. */
 export interface EndingHost {
   stdout: Output;
@@ -19,17 +22,22 @@ const SIGNALLED = 128;
 const FAILED = 1;
 const GONE = ['EPIPE', 'EIO', 'ECONNRESET'];
 
-/** The first signal interrupts the turn, and a second one ends the process. A reader that goes away interrupts the turn, too. */
+/**
+ * The first signal interrupts the turn, and a second one ends the process. A reader that goes away interrupts the turn, too. `notice` says to
+ * a person what the first signal does.
+ */
 export class Ending {
   readonly #abort = new AbortController();
   readonly #exit: (code: number) => void;
-  readonly #screen: Screen;
+  readonly #screen: Notes;
+  readonly #notice: string;
   /** The exit code, whatever comes of the turn. Null: the turn decides. */
   exitCode: number | null = null;
 
-  constructor({ stdout, stderr, onSignal, onReaderGone, exit }: EndingHost, screen: Screen) {
+  constructor({ stdout, stderr, onSignal, onReaderGone, exit }: EndingHost, screen: Notes, notice = 'interrupting the turn') {
     this.#exit = exit;
     this.#screen = screen;
+    this.#notice = notice;
     onSignal((signal) => this.#signalled(signal));
     onReaderGone(() => this.#end(SIGNALLED + SIGPIPE));
     stdout.on('error', (error: Error) => this.#lost(error));
@@ -53,7 +61,7 @@ export class Ending {
     }
     if (signal === SIGINT) {
       this.#screen.release();
-      if (this.#screen.notesToTerminal) this.#screen.note('', 'interrupting the turn; Ctrl-C again ends at once');
+      if (this.#screen.notesToTerminal) this.#screen.note('', `${this.#notice}; Ctrl-C again ends at once`);
       this.#abort.abort();
     } else this.#end(SIGNALLED + signal);
   }

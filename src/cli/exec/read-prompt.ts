@@ -1,13 +1,12 @@
 import { resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { INPUT_CHARS_MAX } from '../../agent/prompt/check-input.ts';
-import { FileRefusedError } from '../../base/files/file-refused-error.ts';
-import { readRegularFile } from '../../base/files/read-regular-file.ts';
 import { isObject, parsedJson } from '../../base/json-value.ts';
 import { systemErrorCode } from '../../base/system-error-code.ts';
 import { IMAGE_BYTES_MAX, imageType } from '../../model/pictures/image-type.ts';
 import type { UserInput } from '../../protocol/generated/types.ts';
 import { OptionError, systemReason } from '../option-error.ts';
+import { readOptionFile } from '../read-option-file.ts';
 import type { ExecOptions } from './exec-options.ts';
 
 const SCHEMA_BYTES_MAX = 1024 * 1024;
@@ -27,7 +26,7 @@ export interface InputSource {
 export async function readFiles({ images, outputSchema }: ExecOptions): Promise<{ images: UserInput[]; outputSchema: unknown }> {
   const pictures: UserInput[] = [];
   for (const image of images) {
-    const bytes = await read('--image', image, IMAGE_BYTES_MAX);
+    const bytes = await readOptionFile('--image', image, IMAGE_BYTES_MAX);
     if (imageType(bytes) === null) throw new OptionError(`--image ${image}: it is not a PNG, JPEG, GIF, WebP or BMP file`);
     pictures.push({ type: 'localImage', path: resolve(image) });
   }
@@ -35,23 +34,10 @@ export async function readFiles({ images, outputSchema }: ExecOptions): Promise<
 }
 
 async function readSchema(file: string): Promise<unknown> {
-  const schema = parsedJson((await read('--output-schema', file, SCHEMA_BYTES_MAX)).toString('utf8'));
+  const schema = parsedJson((await readOptionFile('--output-schema', file, SCHEMA_BYTES_MAX)).toString('utf8'));
   if (schema === undefined) throw new OptionError(`--output-schema ${file}: it is not JSON`);
   if (!isObject(schema)) throw new OptionError(`--output-schema ${file}: expected a JSON Schema, which is an object`);
   return schema;
-}
-
-async function read(option: string, file: string, bytesMax: number): Promise<Buffer> {
-  const failed = (reason: string) => new OptionError(`${option} ${file}: the file cannot be read: ${reason}`);
-  try {
-    const content = await readRegularFile(resolve(file), { bytesMax });
-    if (content === null) throw failed('it does not exist');
-    return content.bytes;
-  } catch (error) {
-    if (error instanceof FileRefusedError) throw failed(error.message);
-    if (systemErrorCode(error) !== null) throw failed(systemReason(error));
-    throw error;
-  }
 }
 
 /**

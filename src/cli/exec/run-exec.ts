@@ -1,14 +1,10 @@
-import { PassThrough, type Readable, type Writable } from 'node:stream';
-import type { App } from '../../app.ts';
 import { orAborted } from '../../base/or-aborted.ts';
 import { showJsonLine, showText } from '../../base/text/show-text.ts';
 import type { Client } from '../../client/client.ts';
 import type { WireMessage } from '../../client/client-options.ts';
-import { connect } from '../../client/connect.ts';
 import { RequestError } from '../../client/request-error.ts';
 import type { ErrorCode } from '../../protocol/generated/error-code.ts';
 import type { UserInput } from '../../protocol/generated/types.ts';
-import type { Transport } from '../../transport/transport.ts';
 import { answerRequests } from './asking/answer-requests.ts';
 import { Dialogs } from './asking/dialogs.ts';
 import type { KeyboardStream } from './asking/keyboard.ts';
@@ -17,11 +13,12 @@ import type { ExecOptions } from './exec-options.ts';
 import { type Folder, type OpenedThread, openThread } from './open-thread.ts';
 import { readFiles, readPrompt } from './read-prompt.ts';
 import { type Output, Screen } from './screen.ts';
+import { type SessionHost, startSession } from './start-session.ts';
 import { problemLines, TurnPrinter } from './turn-printer.ts';
 import { Warnings } from './warnings.ts';
 
 /** The process in which a turn runs. */
-export interface ExecHost extends EndingHost {
+export interface ExecHost extends EndingHost, SessionHost {
   version: string;
   env: Readonly<Record<string, string | undefined>>;
   stdin: KeyboardStream;
@@ -32,11 +29,6 @@ export interface ExecHost extends EndingHost {
   ignored: readonly string[];
   /** The process ends with this code, even if the server does not close in time. */
   limitClose(exitCode: number): void;
-  /** Starts the server for a client on these streams. */
-  start(streams: {
-    input: Readable;
-    output: Writable;
-  }): Promise<{ server: Pick<App, 'connect' | 'close'>; transport: Transport; end(): void }>;
 }
 
 const FAILED = 1;
@@ -53,7 +45,8 @@ export async function runExec(asked: ExecOptions, host: ExecHost): Promise<numbe
   const prompt = await orAborted(readPrompt(asked, { stdin: host.stdin, note: (text) => screen.note(text) }), ending.signal);
   if (prompt === null) return ending.exitCode ?? INTERRUPTED;
   const input: UserInput[] = [{ type: 'text', text: prompt }, ...images];
-  const session = await startSession(asked, host, screen);
+  const onMessage = (message: WireMessage) => printJson(message, { stdout, isTerminal: stdout.isTTY === true });
+  const session = await startSession(host, asked.json ? { onMessage } : {});
   let exitCode = FAILED;
   try {
     exitCode = await runTurn({ asked, host, screen, ending, client: session.client, input, outputSchema });
@@ -63,31 +56,12 @@ export async function runExec(asked: ExecOptions, host: ExecHost): Promise<numbe
     else throw error;
   } finally {
     host.limitClose(ending.exitCode ?? exitCode);
+    screen.release();
     const reports = await session.close();
     for (const report of reports) screen.note(`heddle: ${showText(report, { multiline: true })}`);
     if (reports.length > 0) exitCode ||= FAILED;
   }
   return ending.exitCode ?? exitCode;
-}
-
-/** The server and its client, in this process. */
-async function startSession({ json }: ExecOptions, host: ExecHost, screen: Screen) {
-  const [input, output] = [new PassThrough(), new PassThrough()];
-  const { server, transport, end } = await host.start({ input, output });
-  const served = server.connect(transport).finally(() => transport.end());
-  const onMessage = (message: WireMessage) => printJson(message, { stdout: host.stdout, isTerminal: host.stdout.isTTY === true });
-  const client = connect({ input: output, output: input, ...(json ? { onMessage } : {}) });
-  return {
-    client,
-    async close(): Promise<string[]> {
-      screen.release();
-      await client.close();
-      await served;
-      const reports = await server.close('clientGone');
-      end();
-      return reports;
-    },
-  };
 }
 
 /** Prints a notification as it is on the wire. */

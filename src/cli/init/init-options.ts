@@ -1,5 +1,5 @@
+import { suggestKey } from '../../base/text/suggest-key.ts';
 import { SANDBOX_MODES } from '../../config/strictness/sandbox-modes.ts';
-import { suggestKey } from '../../config/suggest-key.ts';
 import { isVariableName } from '../../config/values/variables.ts';
 import type { SandboxMode } from '../../protocol/generated/types.ts';
 import { holdsSecret } from '../../secrets/redact-likely-secrets.ts';

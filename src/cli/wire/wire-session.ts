@@ -1,0 +1,298 @@
+import { isObject } from '../../base/json-value.ts';
+import { suggestKey } from '../../base/text/suggest-key.ts';
+import type { Client } from '../../client/client.ts';
+import type { ServerRequestMethod, WireMessage } from '../../client/client-options.ts';
+import { ConnectionError } from '../../client/request-error.ts';
+import { methods } from '../../protocol/generated/methods.ts';
+import { readParamNames } from '../../protocol/generated/param-names.js';
+import { findUnknownNames } from '../../server/unknown-names.ts';
+import { answerHint, answerShape } from './answer-shape.ts';
+import { LineError } from './line-error.ts';
+import { readAnswer, TURN_COMPLETED, type WireLine } from './parse-line.ts';
+import type { ProtocolFields, Shape } from './protocol-fields.ts';
+import type { Recorder } from './recorder.ts';
+import { References } from './references.ts';
+import type { WireScreen } from './wire-screen.ts';
+
+/** The most unknown names that are reported for a request. */
+const UNKNOWN_MAX = 10;
+
+/** How a line has come: a person has typed it, or it was read from a file or pipe, whose lines wait for what comes before them. */
+export type Source = 'typed' | 'read';
+
+export interface SessionParts {
+  client: Client;
+  fields: ProtocolFields;
+  /** Null: nothing is saved. */
+  recorder: Recorder | null;
+  screen: WireScreen;
+  version: string;
+  /** Aborts when nothing more can be sent. */
+  signal: AbortSignal;
+}
+
+/** A request of the server that waits for its answer. */
+interface OpenRequest {
+  id: unknown;
+  method: string;
+  params: unknown;
+  answer(result: unknown): void;
+  refuse(message: string): void;
+}
+
+type Line<Kind extends WireLine['kind']> = Extract<WireLine, { kind: Kind }>;
+
+/** A client whose messages are lines. */
+export class WireSession {
+  /** Whether a line was wrong, a request was refused, or a turn has failed. */
+  hasFailed = false;
+  /** The last message of each method, and the last response under an empty name. */
+  readonly #last = new Map<string, unknown>();
+  readonly #parts: SessionParts;
+  readonly #references = new References();
+  readonly #open: OpenRequest[] = [];
+  /** The threads of the turns that run, by turn. */
+  readonly #running = new Map<string, string>();
+  /** The turns that a response has named. */
+  readonly #own = new Set<string>();
+  /** The threads that the open requests are about, by the ids of the requests. */
+  readonly #asked = new Map<unknown, string>();
+  #pending = 0;
+  /** The methods of the notifications since the last line. */
+  #since = new Set<string>();
+  #handshake: Promise<unknown> | null = null;
+  readonly #waiting = new Set<() => void>();
+
+  constructor(parts: SessionParts) {
+    this.#parts = parts;
+    for (const method of parts.fields.serverRequests) this.#handle(method as ServerRequestMethod);
+    parts.signal.addEventListener('abort', () => this.#wake());
+  }
+
+  /** The shape of the answer for the request of the server with this id, or for the oldest one. Empty: it is not open. */
+  answerShape(id: number | null): Shape {
+    const request = this.#request(id);
+    return request === undefined ? [] : answerShape(request.method, request.params, this.#parts.fields);
+  }
+
+  /** Takes note of a message before the client processes it. */
+  observe({ direction, message }: WireMessage): void {
+    const { id, method, params, result } = message;
+    if (direction === 'sent') {
+      if (typeof method === 'string' && isObject(params) && typeof params.threadId === 'string') this.#asked.set(id, params.threadId);
+      return;
+    }
+    this.#last.set(typeof method === 'string' ? method : '', message);
+    if (typeof method === 'string') {
+      if (isObject(params)) this.#observeNotification(method, params);
+    } else {
+      this.#observeResult(result, this.#asked.get(id) ?? '');
+      this.#asked.delete(id);
+    }
+    this.#wake();
+  }
+
+  /** The last message of the server with this method, or the last response. Undefined: there was none. */
+  last(method: string | null): unknown {
+    return this.#last.get(method ?? '');
+  }
+
+  /** Does what the line says. Rejects with a LineError if that is not possible. */
+  async take(line: WireLine, source: Source): Promise<void> {
+    switch (line.kind) {
+      case 'send':
+        // While a request of the server is open, the response may wait for its answer.
+        if (source === 'read' && !line.now) await this.#until(() => this.#pending === 0 || this.#open.length > 0);
+        return this.#send(line);
+      case 'answer':
+      case 'refuse':
+        return this.#answer(line, source);
+      case 'wait':
+        if (source === 'typed') throw new LineError('wait: only lines of files and pipes can wait');
+        return this.#wait(line);
+      default:
+        return;
+    }
+  }
+
+  /** Resolves when all requests are answered and no turn runs. No line can answer the requests of the server any more: they are refused. */
+  settle(): Promise<void> {
+    return this.#untilRefusing(() => this.#pending === 0 && this.#running.size === 0);
+  }
+
+  /** Interrupts the turns that run. Returns whether there are any. */
+  interrupt(): boolean {
+    const turns = [...this.#running];
+    for (const [turnId, threadId] of turns)
+      void this.#send({ kind: 'send', method: 'turn/interrupt', params: { threadId, turnId }, now: true }).catch((error: unknown) => {
+        if (!(error instanceof LineError)) throw error;
+      });
+    return turns.length > 0;
+  }
+
+  async #send({ method, params, now }: Line<'send'>): Promise<void> {
+    const { client, fields } = this.#parts;
+    if (this.#parts.signal.aborted) return;
+    this.#reportUnknown(method, params);
+    const resolved = this.#references.resolved(params);
+    await this.#begin(method);
+    const saved = params === undefined ? {} : { params: this.#references.withReferences(params) };
+    this.#record({ method, ...saved, ...(now || this.#pending > 0 ? { now: true } : {}) });
+    if (fields.isNotification(method)) {
+      this.#notify(method, resolved);
+      return;
+    }
+    this.#pending++;
+    void client
+      .call(method, resolved)
+      .catch(() => {
+        this.hasFailed = true;
+      })
+      .finally(() => {
+        this.#pending--;
+        this.#wake();
+      });
+  }
+
+  #notify(method: string, params: unknown): void {
+    try {
+      this.#parts.client.notify(method, params);
+    } catch (error) {
+      if (!(error instanceof ConnectionError)) throw error;
+      throw new LineError(error.message, { cause: error });
+    }
+  }
+
+  /** Performs the handshake before the first request, unless that is one itself. */
+  async #begin(method: string): Promise<void> {
+    const { client, version } = this.#parts;
+    const clientInfo = { name: 'heddle-wire', title: 'heddle wire', version };
+    this.#handshake ??=
+      method === 'initialize' ? Promise.resolve() : client.initialize({ clientInfo, capabilities: { experimentalApi: true } });
+    try {
+      await this.#handshake;
+    } catch (error) {
+      throw new LineError(error instanceof ConnectionError ? error.message : 'the server has refused the handshake', { cause: error });
+    }
+  }
+
+  async #answer(line: Line<'answer' | 'refuse'>, source: Source): Promise<void> {
+    const isOver = () => this.#pending === 0 && this.#running.size === 0;
+    if (source === 'read') await this.#until(() => this.#request(line.id) !== undefined || isOver());
+    const request = this.#request(line.id);
+    if (request === undefined) throw new LineError(`no request of the server${line.id === null ? '' : ` with id ${line.id}`} is open`);
+    const id = line.id === null ? {} : { id: line.id };
+    if (line.kind === 'refuse') {
+      this.#record({ ...id, error: { message: line.message } });
+      request.refuse(line.message);
+    } else {
+      const { method, params } = request;
+      const result = readAnswer(line.text, answerShape(method, params, this.#parts.fields), this.#parts.fields);
+      const resolved = this.#references.resolved(result);
+      this.#record({ ...id, result: this.#references.withReferences(result) });
+      request.answer(resolved);
+    }
+  }
+
+  async #wait({ method }: Line<'wait'>): Promise<void> {
+    await this.#until(() => this.#pending === 0 || this.#open.length > 0);
+    await this.#untilRefusing(() => (method === TURN_COMPLETED ? this.#running.size === 0 : this.#since.has(method)));
+    this.#since.clear();
+    this.#parts.recorder?.write({ wait: method });
+  }
+
+  /** Saves a line. If turns have ended since the last one, a line before it waits for that. */
+  #record(line: object): void {
+    const { recorder } = this.#parts;
+    if (this.#since.has(TURN_COMPLETED) && this.#running.size === 0) recorder?.write({ wait: TURN_COMPLETED });
+    recorder?.write(line);
+    this.#since.clear();
+  }
+
+  #request(id: number | null): OpenRequest | undefined {
+    return id === null ? this.#open[0] : this.#open.find((request) => request.id === id);
+  }
+
+  #handle(method: ServerRequestMethod): void {
+    const { client, fields, screen } = this.#parts;
+    client.handle(method, (params, { id, signal }) => {
+      return new Promise<never>((resolve, reject) => {
+        const request: OpenRequest = {
+          ...{ id, method, params },
+          answer: (result) => this.#close(request, () => resolve(result as never)),
+          refuse: (message) => this.#close(request, () => reject(new Error(message))),
+        };
+        this.#open.push(request);
+        signal.addEventListener('abort', () => this.#close(request, () => reject(new Error('the answer is not needed any more'))));
+        if (screen.isTerminal) screen.note(`  ${answerHint(answerShape(method, params, fields), fields)}`);
+        this.#wake();
+      });
+    });
+  }
+
+  #close(request: OpenRequest, settle: () => void): void {
+    const index = this.#open.indexOf(request);
+    if (index >= 0) this.#open.splice(index, 1);
+    settle();
+    this.#wake();
+  }
+
+  #observeResult(result: unknown, threadId: string): void {
+    this.#references.takeResult(result);
+    const turn = isObject(result) && isObject(result.turn) ? result.turn : {};
+    if (typeof turn.id !== 'string' || turn.status !== 'inProgress') return;
+    this.#own.add(turn.id);
+    this.#running.set(turn.id, threadId);
+  }
+
+  #observeNotification(method: string, params: Record<string, unknown>): void {
+    const { threadId, turn } = params;
+    const turnId = isObject(turn) ? turn.id : undefined;
+    if (method === 'turn/started' && typeof threadId === 'string' && typeof turnId === 'string') {
+      this.#running.set(turnId, threadId);
+      this.#references.takeTurn(threadId, turnId);
+    }
+    if (method === TURN_COMPLETED && typeof turnId === 'string') {
+      this.#running.delete(turnId);
+      if (this.#own.has(turnId) && isObject(turn) && turn.status === 'failed') this.hasFailed = true;
+    }
+    if (method === 'thread/closed') for (const [id, thread] of this.#running) if (thread === threadId) this.#running.delete(id);
+    this.#since.add(method);
+  }
+
+  #reportUnknown(method: string, params: unknown): void {
+    const { screen, fields } = this.#parts;
+    const meant = (nearest: string | null) => (nearest === null ? '' : `: did you mean ${nearest}?`);
+    if (!Object.hasOwn(methods, method) && !fields.isNotification(method))
+      screen.problem(`the protocol has no method ${method}${meant(suggestKey(method, fields.methods))}`);
+    let count = 0;
+    for (const { field, nearest } of findUnknownNames(method, params, readParamNames())) {
+      if (++count > UNKNOWN_MAX) return;
+      screen.problem(`${method} has no ${field}: the server ignores it${meant(nearest())}`);
+    }
+  }
+
+  async #untilRefusing(condition: () => boolean): Promise<void> {
+    while (await this.#until(() => condition() || this.#open.length > 0)) {
+      if (condition()) return;
+      for (const { method, id, refuse } of [...this.#open]) {
+        this.#parts.screen.problem(`no line answers ${method} with id ${String(id)}: it is refused`);
+        refuse('nobody answers');
+      }
+    }
+  }
+
+  /** Resolves with true as soon as the condition is true. Resolves with false when nothing more can be sent. */
+  async #until(condition: () => boolean): Promise<boolean> {
+    while (!condition()) {
+      if (this.#parts.signal.aborted) return false;
+      await new Promise<void>((resolve) => this.#waiting.add(resolve));
+    }
+    return true;
+  }
+
+  #wake(): void {
+    for (const wake of this.#waiting) wake();
+    this.#waiting.clear();
+  }
+}
