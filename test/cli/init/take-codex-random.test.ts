@@ -1,4 +1,3 @@
-// @module-tag seeded
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { stringify } from 'smol-toml';
@@ -67,7 +66,7 @@ const comments = fc.array(fc.constantFrom('mine', `api_key = "${CANARY}"`, KEY, 
   maxLength: 5,
 });
 
-test('no secret is taken, and what is not named as left out is as it was', async () => {
+test('no secret is taken, and what is not named as left out is as it was', { tags: 'seeded' }, async () => {
   await fc.assert(
     fc.asyncProperty(config, comments, async (table, notes) => {
       const [codex, home] = [tempFolder({ 'config.toml': commented(stringify(table), notes) }), tempFolder()];
