@@ -55,11 +55,12 @@ This page lists all requests and notifications: those that a client sends, and t
 describes how they belong together. \`heddle generate-json-schema\` writes the types of all messages.
 
 - *Experimental* methods and fields need \`experimentalApi: true\` in the \`capabilities\` of \`initialize\`.
-- Fields that heddle refuses, and fields that have no effect, are left out.
+- Fields that heddle refuses unless they are empty, and fields that have no effect, are left out.
 - A request *causes* the notifications that are listed with it. Most come after the response. A turn has its own order,
   which [clients.md](clients.md) describes.
 - [errors.md](errors.md) describes the errors. Those with the number -32603, which the server or its machine causes, are only examples: they
-  can come with any request. Any request can also fail with ${codes(any.slice(0, -1))} or \`${any.at(-1)}\`.
+  can come with any request. Any request can also fail with these:
+  ${codes(any)}.
 - 19 clients of this protocol were examined in 2026. A request that at least four of them use says how many do.
 `;
 }
