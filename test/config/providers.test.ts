@@ -141,6 +141,12 @@ describe('the error for an unknown provider names it', () => {
       'constructor',
       'unknown model provider: constructor. config.toml defines no providers. Built in: openai, ollama, lmstudio, scripted',
     ],
+    ['', 'olama', 'unknown model provider: olama, did you mean ollama? config.toml defines no providers. Built in: openai, ollama, lmstudio, scripted'],
+    [
+      `[model_providers.work]\n${BASE}`,
+      'wrok',
+      'unknown model provider: wrok, did you mean work? config.toml defines work. Built in: openai, ollama, lmstudio, scripted',
+    ],
     ['', '', 'unknown model provider: . config.toml defines no providers. Built in: openai, ollama, lmstudio, scripted'],
   ])('%#', async (text, requested, message) => {
     const config = await load(text);

@@ -2,6 +2,7 @@ import { dirname, isAbsolute, resolve } from 'node:path';
 import type { Config } from '../config.ts';
 import { IncompleteConfigError } from '../config-error.ts';
 import { flag, HTTP_URL, name, nullable, type Setting, wholeNumber } from '../settings.ts';
+import { suggestKey } from '../suggest-key.ts';
 import { HEADERS, headersFromEnv } from '../values/headers.ts';
 import { isVariableName, readTexts } from '../values/variables.ts';
 import type { ProviderConfig } from './provider-config.ts';
@@ -21,7 +22,9 @@ export function readProvider(config: Config, id: string): ProviderConfig {
   if (BUILT_IN_PROVIDERS.includes(id)) return readDefinition(config, id);
   const defined = definedProviders(config);
   const own = defined.length === 0 ? 'no providers' : defined.join(', ');
-  const problem = `unknown model provider: ${id}. config.toml defines ${own}. Built in: ${BUILT_IN_PROVIDERS.join(', ')}`;
+  const nearest = suggestKey(id, knownProviders(config));
+  const meant = nearest === null ? '' : `, did you mean ${nearest}?`;
+  const problem = `unknown model provider: ${id}${meant === '' ? '.' : meant} config.toml defines ${own}. Built in: ${BUILT_IN_PROVIDERS.join(', ')}`;
   throw config.values.model_provider === id ? config.incomplete(['model_provider'], problem) : new IncompleteConfigError(problem);
 }
 

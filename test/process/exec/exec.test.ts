@@ -133,6 +133,24 @@ describe('in a pipe', () => {
       expect(stderr).toEqual(typeof part === 'string' ? expect.stringContaining(part) : expect.stringMatching(part));
   });
 
+  test('hooks that refuse, fail or warn, and an MCP server that does not start, are named on stderr', () => {
+    const gone = '[mcp_servers.gone]\ncommand = "/no/such/server"\n';
+    const hooks = {
+      UserPromptSubmit: [{ hooks: [{ type: 'command', command: `echo '{"systemMessage": "Be careful."}'` }] }],
+      PreToolUse: [{ matcher: 'Bash', hooks: [{ type: 'command', command: 'echo "Not now." >&2; exit 2' }] }],
+      Stop: [{ hooks: [{ type: 'command', command: 'exit 7' }, { type: 'command', command: 'true' }] }],
+    };
+    const where = place({ 'config.toml': `${CONFIG}${gone}`, 'hooks.json': JSON.stringify({ hooks }) });
+    const { status, stdout, stderr } = exec([command('touch made.txt')], { where });
+    expect({ status, stdout, isMade: existsSync(join(where.work, 'made.txt')) }).toEqual({ status: 0, stdout: 'done\n', isMade: false });
+    expect(stderr.split('\n').filter((line) => /^(?:hook|warning: the MCP)/.test(line))).toEqual([
+      expect.stringMatching(/^warning: the MCP server gone did not start, so its tools are missing: .*\/no\/such\/server/),
+      'hook userPromptSubmit: Be careful.',
+      'hook preToolUse (blocked): Not now.',
+      expect.stringMatching(/^hook stop \(failed\): .*7/),
+    ]);
+  });
+
   test('nobody is asked, so what needs approval is declined, which stderr says', () => {
     const where = scripted();
     const { status, stdout, stderr } = exec([command('touch made.txt')], { where });
