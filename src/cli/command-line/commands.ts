@@ -111,7 +111,7 @@ const EXEC: CommandRow = {
     cd: { value: 'DIR', text: 'the folder of the agent, in place of the current one', names: 'folder' },
     'log-level': { value: 'LEVEL', text: 'off (the default), error, warn, info or debug', choices: LOG_LEVELS },
     json: { text: 'print the notifications of the server, one on a line, instead of the answer' },
-    resume: { value: 'ID', text: 'continue this thread' },
+    resume: { value: 'ID', text: 'continue this thread; FILE imports and continues a rollout of Codex' },
     last: { text: 'continue the last thread of the folder' },
     image: { value: 'FILE', text: 'give the model an image; can be repeated', names: 'file' },
     'output-schema': { value: 'FILE', text: 'the JSON Schema of the answer', names: 'file' },

@@ -300,9 +300,28 @@ describe('--resume and --last', () => {
     expect([asked(resumed('-a', 'on-request').stdout).threadId, policyOf()]).toEqual([thread.id, 'on-request']);
   });
 
+  test('a rollout of Codex is continued by its file, as another thread of this home', () => {
+    const where = scripted();
+    const id = '01900000-0000-7000-8000-00000000000a';
+    const line = (type: string, payload: object) => `${JSON.stringify({ timestamp: '2026-11-01T10:00:00.000Z', type, payload })}\n`;
+    const meta = { id, timestamp: '2026-11-01T10:00:00.000Z', cwd: where.work, originator: 'codex_cli_rs', cli_version: '0.169.0', source: 'cli' };
+    const content = [{ type: 'input_text', text: 'Fix the login.' }];
+    const message = line('event_msg', { type: 'user_message', message: 'Fix the login.', images: [] });
+    const file = `rollout-2026-11-01T10-00-00-${id}.jsonl`;
+    const text = `${line('session_meta', meta)}${line('response_item', { type: 'message', role: 'user', content })}${message}`;
+    writeFileSync(join(where.work, file), text);
+    expect(exec(['--resume', id, 'say on'], { where })).toMatchObject({ status: 1, stderr: expect.stringContaining('--resume FILE') });
+    const { threadId = '' } = asked(exec(['--json', '--resume', file, 'say on'], { where }).stdout);
+    const last = exec(['--resume', threadId, 'say further'], { where });
+    expect(last).toMatchObject({ status: 0, stdout: 'further\n' });
+    expect(readFileSync(join(where.work, file), 'utf8')).toBe(text);
+    expect(exec(['--resume', './gone.jsonl', 'x'], { where })).toMatchObject({ status: 1, stderr: expect.stringContaining('gone.jsonl') });
+  });
+
   test('a thread that does not exist is refused, with what to do', () => {
     const unknown = '01900000-0000-7000-8000-000000000000';
-    const hint = 'heddle exec --last continues the last thread of this folder. At a terminal, exec prints the id of each thread first.\n';
+    const hint =
+      'heddle threads list prints the ids of threads, and --last continues the last one of this folder. --resume FILE continues a rollout of Codex.\n';
     expect(exec(['--resume', unknown, 'x'])).toEqual({
       status: 1,
       stdout: '',
