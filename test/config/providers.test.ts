@@ -141,7 +141,11 @@ describe('the error for an unknown provider names it', () => {
       'constructor',
       'unknown model provider: constructor. config.toml defines no providers. Built in: openai, ollama, lmstudio, scripted',
     ],
-    ['', 'olama', 'unknown model provider: olama, did you mean ollama? config.toml defines no providers. Built in: openai, ollama, lmstudio, scripted'],
+    [
+      '',
+      'olama',
+      'unknown model provider: olama, did you mean ollama? config.toml defines no providers. Built in: openai, ollama, lmstudio, scripted',
+    ],
     [
       `[model_providers.work]\n${BASE}`,
       'wrok',

@@ -28,7 +28,9 @@ const COMMANDS = new Map(
 );
 
 /** Actions by their names in other programs, with the names that they have here. */
-const ACTIONS = new Map(Object.entries({ ls: 'list', rm: 'delete', remove: 'delete', get: 'show', cat: 'show', find: 'search', auth: 'login' }));
+const ACTIONS = new Map(
+  Object.entries({ ls: 'list', rm: 'delete', remove: 'delete', get: 'show', cat: 'show', find: 'search', auth: 'login' }),
+);
 
 /** Options of other agents, with the way to do the same in heddle. */
 const OPTIONS = new Map(

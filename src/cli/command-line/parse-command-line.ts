@@ -148,7 +148,8 @@ function commandIn(words: readonly string[]): CommandName {
   const isGenerator = first === 'app-server' && second !== undefined && second.startsWith('generate-');
   const found = isGenerator ? second : first;
   const name = COMMAND_NAMES.find((known) => known === found);
-  if (name === undefined) throw new UsageError(`unknown command '${found}'${ending(commandHint(found)) || suggestion(found, COMMAND_NAMES)}`);
+  if (name === undefined)
+    throw new UsageError(`unknown command '${found}'${ending(commandHint(found)) || suggestion(found, COMMAND_NAMES)}`);
   return name;
 }
 

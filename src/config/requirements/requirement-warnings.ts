@@ -30,7 +30,13 @@ function unenforced({ source, features }: Requirements): string[] {
   return [
     ...keys.map((key) => withMeant(key, key, [...Object.keys(REQUIREMENT_LISTS), 'features', 'permissions'])),
     ...unenforcedPermissions(source.config),
-    ...names.map(([name]) => withMeant(`features.${name}`, name, FEATURE_LIST.map(({ name: known }) => known))),
+    ...names.map(([name]) =>
+      withMeant(
+        `features.${name}`,
+        name,
+        FEATURE_LIST.map(({ name: known }) => known),
+      ),
+    ),
   ];
 }
 

@@ -30,11 +30,7 @@ describe('words of other programs are answered with the way to do the same', () 
     [['threads', 'add'], 'threads add: expected list, search, show, export or delete', 'help threads'],
     [['store', 'ls'], 'store ls: expected backup, restore, check, repair or vacuum', 'help store'],
     [['mcp', 'add'], 'mcp add: expected list or login: servers are in config.toml, as [mcp_servers.NAME]', 'help mcp'],
-    [
-      ['exec', '--skip-git-repo-check', 'x'],
-      'unknown option --skip-git-repo-check: heddle needs no git repository',
-      'help exec',
-    ],
+    [['exec', '--skip-git-repo-check', 'x'], 'unknown option --skip-git-repo-check: heddle needs no git repository', 'help exec'],
     [['exec', '--output-last-message', 'f', 'x'], `unknown option --output-last-message: ${ANSWER}`, 'help exec'],
     [['exec', '-o', 'f', 'x'], `--out cannot be used with exec: ${ANSWER}`, 'help exec'],
     [['threads', 'list', '-o', 'f'], '--out cannot be used with threads, only with generate-json-schema and generate-ts', 'help threads'],

@@ -138,7 +138,14 @@ describe('in a pipe', () => {
     const hooks = {
       UserPromptSubmit: [{ hooks: [{ type: 'command', command: `echo '{"systemMessage": "Be careful."}'` }] }],
       PreToolUse: [{ matcher: 'Bash', hooks: [{ type: 'command', command: 'echo "Not now." >&2; exit 2' }] }],
-      Stop: [{ hooks: [{ type: 'command', command: 'exit 7' }, { type: 'command', command: 'true' }] }],
+      Stop: [
+        {
+          hooks: [
+            { type: 'command', command: 'exit 7' },
+            { type: 'command', command: 'true' },
+          ],
+        },
+      ],
     };
     const where = place({ 'config.toml': `${CONFIG}${gone}`, 'hooks.json': JSON.stringify({ hooks }) });
     const { status, stdout, stderr } = exec([command('touch made.txt')], { where });
@@ -304,7 +311,14 @@ describe('--resume and --last', () => {
     const where = scripted();
     const id = '01900000-0000-7000-8000-00000000000a';
     const line = (type: string, payload: object) => `${JSON.stringify({ timestamp: '2026-11-01T10:00:00.000Z', type, payload })}\n`;
-    const meta = { id, timestamp: '2026-11-01T10:00:00.000Z', cwd: where.work, originator: 'codex_cli_rs', cli_version: '0.169.0', source: 'cli' };
+    const meta = {
+      id,
+      timestamp: '2026-11-01T10:00:00.000Z',
+      cwd: where.work,
+      originator: 'codex_cli_rs',
+      cli_version: '0.169.0',
+      source: 'cli',
+    };
     const content = [{ type: 'input_text', text: 'Fix the login.' }];
     const message = line('event_msg', { type: 'user_message', message: 'Fix the login.', images: [] });
     const file = `rollout-2026-11-01T10-00-00-${id}.jsonl`;
