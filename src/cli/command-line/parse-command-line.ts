@@ -4,7 +4,7 @@ import { type ExecOptions, execOptions, requireOnePrompt } from '../exec/exec-op
 import { isLogLevel, type LogLevel } from '../lazy-log.ts';
 import type { Request } from '../requests/run-request.ts';
 import { COMMAND_NAMES, COMMON_OPTIONS, type CommandName, commandRow, type OptionRow, type StoreAction } from './commands.ts';
-import { actionHint, actionMeant, commandHint, optionHint } from './guessed-words.ts';
+import { actionHint, actionMeant, commandHint, optionHint } from './command-hint.ts';
 import { type CommandLine, type OptionName, type OptionValues, overridesOf, readOptions, unusedOptions } from './read-options.ts';
 import type { Shell } from './show-completion.ts';
 import { UsageError } from './usage-error.ts';

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { suggestKey } from '../../config/suggest-key.ts';
-import { optionHint } from './guessed-words.ts';
+import { optionHint } from './command-hint.ts';
 import { UsageError } from './usage-error.ts';
 
 const text = { type: 'string' } as const;

@@ -335,7 +335,7 @@ describe('--resume and --last', () => {
   test('a thread that does not exist is refused, with what to do', () => {
     const unknown = '01900000-0000-7000-8000-000000000000';
     const hint =
-      'heddle threads list prints the ids of threads, and --last continues the last one of this folder. --resume FILE continues a rollout of Codex.\n';
+      'heddle threads list prints the ids of threads, and --last continues the last one here. --resume FILE continues a rollout of Codex.\n';
     expect(exec(['--resume', unknown, 'x'])).toEqual({
       status: 1,
       stdout: '',
