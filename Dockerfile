@@ -33,4 +33,6 @@ ENV NODE_ENV=production HEDDLE_HOME=/var/lib/heddle
 VOLUME /var/lib/heddle
 USER node
 WORKDIR /workspace
-ENTRYPOINT ["heddle", "app-server"]
+# `docker run … heddle doctor` runs another command.
+ENTRYPOINT ["heddle"]
+CMD ["app-server"]

@@ -79,12 +79,12 @@ async function perform(
   switch (action) {
     case 'backup': {
       const { bytes, threads } = await maintenance.backUp(target);
-      return { isWell: true, fields: { file: target, bytes, threads }, text: `${target} has all ${threads} threads (${bytes} bytes).` };
+      return { isWell: true, fields: { file: target, bytes, threads }, text: `${target} has all threads: ${threads} (${bytes} bytes).` };
     }
     case 'restore': {
       const { threads, setAside } = await maintenance.restore(target);
       const kept = setAside === null ? '' : ` The old database is kept as ${setAside}.`;
-      return { isWell: true, fields: { threads, setAside }, text: `${file} is restored with ${threads} threads.${kept}` };
+      return { isWell: true, fields: { threads, setAside }, text: `${file} is restored. Threads: ${threads}.${kept}` };
     }
     case 'check': {
       const findings = await maintenance.check();

@@ -24,7 +24,9 @@ export function explainProblem(validate: Validator, params: unknown, root = 'par
   const path = pathOf(wrong[0]);
   const here = wrong.filter((error) => error.instancePath === wrong[0]?.instancePath);
   const field = fieldName(params, path, root);
-  return `${field === '' ? '' : `${field}: `}${mismatch(valueAt(params, path), here)}`;
+  const choices = typeNames(here).join() === TYPE_NAMES.string ? stringsAt(validate, params, path) : [];
+  const expected = choices.length > 0 ? `: expected ${oneOf(choices)}` : '';
+  return `${field === '' ? '' : `${field}: `}${mismatch(valueAt(params, path), here)}${expected}`;
 }
 
 /** The errors that stand deepest. In a union, these belong to the variant that the value is closest to. */
@@ -49,8 +51,14 @@ function expectedAt(validate: Validator, params: unknown, path: string[]): strin
   const here = (validate.errors ?? []).filter((error) => pathOf(error).join('/') === path.join('/'));
   const types = typeNames(here);
   const values = allowedValues(here);
-  if (values.length > 0) return values.length === 1 ? `${values[0]}` : `one of ${values.join(', ')}`;
+  if (values.length > 0) return oneOf(values);
   return types.length > 0 ? types.join(' or ') : null;
+}
+
+/** The strings that a validator allows at a path, if they are few. Found by validating with a string there that is never valid. */
+function stringsAt(validate: Validator, params: unknown, path: string[]): string[] {
+  validate(withValueAt(params, path, '\0'));
+  return allowedValues((validate.errors ?? []).filter((error) => pathOf(error).join('/') === path.join('/')));
 }
 
 function mismatch(value: unknown, errors: ValidationError[]): string {
@@ -62,6 +70,10 @@ function mismatch(value: unknown, errors: ValidationError[]): string {
   if (errors.some((error) => error.keyword === 'minLength')) return 'an empty string is not allowed';
   const types = typeNames(errors);
   return types.length > 0 ? `${found} is not ${types.join(' or ')}` : `${found} is not allowed`;
+}
+
+function oneOf(values: readonly string[]): string {
+  return values.length === 1 ? `${values[0]}` : `one of ${values.join(', ')}`;
 }
 
 function typeNames(errors: ValidationError[]): string[] {

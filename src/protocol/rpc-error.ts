@@ -45,8 +45,9 @@ export function alreadyInitialized(): RpcError {
   return refused('already_initialized', 'Already initialized');
 }
 
-export function unknownMethod(method: string): RpcError {
-  return refused('unknown_method', `unknown method: ${cutText(method, SHOWN_CHARS_MAX)}`);
+/** `hint`: what was probably meant. Null: nobody knows. */
+export function unknownMethod(method: string, hint: string | null = null): RpcError {
+  return refused('unknown_method', `unknown method: ${cutText(method, SHOWN_CHARS_MAX)}${hint === null ? '' : `: ${hint}`}`);
 }
 
 /** For methods of the protocol that this server does not serve. */

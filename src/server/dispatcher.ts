@@ -3,6 +3,7 @@ import { jsonText } from '../base/json-text.ts';
 import { isObject } from '../base/json-value.ts';
 import { KeyedQueue } from '../base/keyed-queue.ts';
 import type { Log } from '../base/log.ts';
+import { suggestKey } from '../base/text/suggest-key.ts';
 import { ConfigError } from '../config/config-error.ts';
 import type { AnyMethod, CallContext, Caller, HandshakeMethods, RequestMethods } from '../handlers/method.ts';
 import { methods } from '../protocol/generated/methods.ts';
@@ -85,7 +86,7 @@ export class Dispatcher {
   async request(caller: Caller, method: string, params: unknown): Promise<unknown> {
     if (caller.client === null && method !== 'initialize') throw notInitialized();
     const known = Object.hasOwn(methods, method) ? methods[method] : undefined;
-    if (known === undefined) throw unknownMethod(method);
+    if (known === undefined) throw unknownMethod(method, methodMeant(method));
     if (known.stability === 'experimental' && !caller.experimentalApi) throw needsExperimentalApi(method);
     if (!known.served) throw notServed(method);
     try {
@@ -207,4 +208,14 @@ function threadOf(params: unknown): string | null {
 
 function laneOf({ id }: Caller, threadId: string): string {
   return `${id} ${threadId}`;
+}
+
+/** The end of the error about a method that the protocol does not have. Null: none resembles it. */
+function methodMeant(method: string): string | null {
+  if (method === 'initialized') return 'this is a notification: send it without an id';
+  const nearest = suggestKey(
+    method,
+    Object.keys(methods).filter((name) => methods[name]?.served),
+  );
+  return nearest === null ? null : `did you mean ${nearest}?`;
 }

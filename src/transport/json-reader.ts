@@ -133,9 +133,12 @@ export class JsonReader extends AbstractMessageReader {
 
 const SKIPPED = 'skipped an invalid JSON-RPC message';
 
+const HEADER = /^Content-(?:Length|Type):/i;
+
 /** Why a line has no message. `column`: where its JSON is not valid, from 1; a long line is not searched for that. */
 function whyNoMessage(line: string, value: unknown): { reason: string; column?: number } {
   if (value === undefined) {
+    if (HEADER.test(line)) return { reason: 'it is a header: start heddle with --framing content-length to send headers' };
     const fault = line.length <= SHORT_JSON_CHARS ? jsonFault(line) : null;
     return fault === null
       ? { reason: 'it is not valid JSON' }

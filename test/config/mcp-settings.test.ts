@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { configWarnings } from '../../src/config/config-warnings.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
@@ -195,6 +196,19 @@ test('a program that is named by a relative path needs a folder, so that no proj
   expect(settings.problems[0]?.error.problem).toBe(
     'mcp_servers.a.command: a relative path needs cwd. Otherwise each project could have a program at it',
   );
+});
+
+test('a command with its arguments in it is refused with the way to write it, unless a file has that name', async () => {
+  const folder = tempFolder({ 'my server': '' });
+  const named = join(folder, 'my server');
+  const { settings } = await read(
+    `[mcp_servers.a]\ncommand = "npx -y @a/b"\n[mcp_servers.b]\ncommand = ${JSON.stringify(named)}\n[mcp_servers.c]\ncommand = "node /x/y.js"\n`,
+  );
+  expect(settings.servers.map(({ name }) => name)).toEqual(['b']);
+  expect(settings.problems.map(({ error }) => error.problem)).toEqual([
+    'mcp_servers.a.command: expected only the program: write command = "npx", and the rest as a list in args',
+    'mcp_servers.c.command: expected only the program: write command = "node", and the rest as a list in args',
+  ]);
 });
 
 test.each([

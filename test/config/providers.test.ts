@@ -148,6 +148,16 @@ describe('the error for an unknown provider names it', () => {
       'constructor',
       'unknown model provider: constructor. config.toml defines no providers. Built in: openai, ollama, lmstudio, embedded',
     ],
+    [
+      '',
+      'olama',
+      'unknown model provider: olama, did you mean ollama? config.toml defines no providers. Built in: openai, ollama, lmstudio, embedded',
+    ],
+    [
+      `[model_providers.work]\n${BASE}`,
+      'wrok',
+      'unknown model provider: wrok, did you mean work? config.toml defines work. Built in: openai, ollama, lmstudio, embedded',
+    ],
     ['', '', 'unknown model provider: . config.toml defines no providers. Built in: openai, ollama, lmstudio, embedded'],
   ])('%#', async (text, requested, message) => {
     const config = await load(text);

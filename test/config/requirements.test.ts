@@ -104,7 +104,19 @@ test('config/read returns the values that count, with the file that requires the
 
 test('requirements that heddle does not enforce are told: unknown keys and features, and features that it cannot switch', async () => {
   expect(await summariesOf('residency = "us"\n[features]\ngoal = false\napps = true\nsteer = false\n')).toEqual([
-    expect.stringMatching(/heddle does not enforce these requirements: residency, features\.goal, features\.apps, features\.steer$/),
+    expect.stringMatching(
+      /heddle does not enforce these requirements: residency, features\.goal \(did you mean goals\?\), features\.apps, features\.steer$/,
+    ),
+  ]);
+});
+
+test('a misspelt limit is told with its right name', async () => {
+  const misspelt =
+    'allowed_sandbox_mode = ["read-only"]\n[permissions.filesystem]\ndeny_reads = ["/x"]\n[permissions.filesystems]\na = 1\n';
+  expect(await summariesOf(misspelt)).toEqual([
+    expect.stringMatching(
+      /requirements: allowed_sandbox_mode \(did you mean allowed_sandbox_modes\?\), permissions\.filesystems \(did you mean filesystem\?\), permissions\.filesystem\.deny_reads \(did you mean deny_read\?\)$/,
+    ),
   ]);
 });
 

@@ -2,6 +2,14 @@ import { ProtocolError } from '@modelcontextprotocol/client';
 import { expect, test } from 'vitest';
 import { toProblem } from '../../src/mcp/host/to-problem.ts';
 
+test('a cause is said once, even if the error repeats it', () => {
+  const refused = new Error('connect ECONNREFUSED');
+  const lost = new Error('no response: connect ECONNREFUSED', { cause: refused });
+  const { message } = toProblem(new Error('the probe failed: no response: connect ECONNREFUSED', { cause: lost }));
+  expect(message).toBe('the probe failed: no response: connect ECONNREFUSED');
+  expect(toProblem(new Error('the probe failed', { cause: lost })).message).toBe('the probe failed: no response: connect ECONNREFUSED');
+});
+
 test.each<[string, unknown, string]>([
   ['the server', new ProtocolError(-32000, `first ${'x'.repeat(100_000)} last`, { secret: 'x'.repeat(100_000) }), 'server'],
   ['an error page', new Error(`Error POSTing: first ${'x'.repeat(100_000)} last`), 'other'],

@@ -83,7 +83,10 @@ describe('a mistake is told with file, line, column and what was expected', () =
     ],
     ['- [{error: other}, never]', 's.yaml:1:20: response 1, step 2: the step before this one ends the response'],
     ['- item: {type: function_call, name: a}', 's.yaml:1:9: response 1, item: an invalid "function_call" item: call_id is missing'],
-    ['- a: b: c', 's.yaml:1:6: this is not valid YAML or JSON: '],
+    [
+      '- a: b: c',
+      's.yaml:1:6: this is not valid YAML or JSON: Nested mappings are not allowed in compact mappings. A text with a colon and a space needs quotes',
+    ],
     ['- reply: a\n  reply: b', 's.yaml:2:3: this is not valid YAML or JSON: Map keys must be unique'],
     ['[\n\t"a",\n\t{"mesage": "b"}\n]', 's.yaml:3:3: response 2: unknown key "mesage"'],
     ['- "a\n', 's.yaml:2:1: this is not valid YAML or JSON: '],

@@ -42,13 +42,13 @@ const OWN = 'model_provider = "own"\n[model_providers.own]\nwire_api = "scripted
 
 describe('what cannot be served is told in a line', () => {
   test.each([
-    ['an unknown command', ['serve'], "unknown command 'serve'"],
+    ['an unknown command', ['upgrade'], "unknown command 'upgrade'"],
     ['an argument too many', ['app-server', 'proxy'], "app-server: unexpected 'proxy'"],
     ['a command like another', ['app-sever'], "unknown command 'app-sever': did you mean app-server?"],
     ['a command with two letters swapped', ['docotr'], "unknown command 'docotr': did you mean doctor?"],
     ['a short command like another', ['hlep'], "unknown command 'hlep': did you mean help?"],
     ['a command like another, with its help', ['docter', '--help'], "unknown command 'docter': did you mean doctor?"],
-    ['help for a command like another', ['help', 'docter'], "unknown command 'docter': did you mean doctor?", 'help help'],
+    ['help for a command like another', ['help', 'docter'], "unknown command 'docter': did you mean doctor?"],
     ['a generator like another', ['app-server', 'generate-js'], "unknown command 'generate-js': did you mean generate-ts?"],
     [
       'an action like another',

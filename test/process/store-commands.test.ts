@@ -87,7 +87,7 @@ describe('heddle store', () => {
     const restored = store(where, ['restore', backup(where)]);
     expect([restored.status, restored.stdout]).toEqual([
       0,
-      expect.stringMatching(/is restored with 3 threads\. The old database is kept as /),
+      expect.stringMatching(/is restored\. Threads: 3\. The old database is kept as /),
     ]);
     expect(threadsIn(db(where))).toBe(3);
     expect(setAside(where)).toEqual([expect.stringMatching(/^heddle\.db\.replaced-2\d{3}-[\dTZ-]+$/)]);

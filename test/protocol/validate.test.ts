@@ -38,7 +38,16 @@ describe('wrong params are refused with the field, the expected value and the fo
       { sandbox: `${'x'.repeat(59)}😀` },
       `params.sandbox: "${'x'.repeat(59)}…" is none of "read-only", "workspace-write", "danger-full-access"`,
     ],
-    ['thread/start', { sandbox: 3 }, 'params.sandbox: 3 is not a string'],
+    [
+      'thread/start',
+      { sandbox: 3 },
+      'params.sandbox: 3 is not a string: expected one of "read-only", "workspace-write", "danger-full-access"',
+    ],
+    [
+      'thread/start',
+      { sandbox: { type: 'readOnly' } },
+      'params.sandbox: an object is not a string: expected one of "read-only", "workspace-write", "danger-full-access"',
+    ],
     [
       'thread/start',
       { approvalPolicy: 'sometimes' },

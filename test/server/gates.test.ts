@@ -67,13 +67,25 @@ describe('without the experimental API', () => {
 
 test('unknown methods are refused by their names', async () => {
   const { client } = await startServer();
-  for (const method of ['no/such/method', 'thread/Start', '', 'constructor', '__proto__', 'toString', 'initialized']) {
+  for (const method of ['no/such/method', '', 'constructor', '__proto__', 'toString', 'x'.repeat(99)]) {
     expect(await client.refusal(method, {})).toEqual({
       code: -32600,
       message: `unknown method: ${method}`,
       data: { code: 'unknown_method' },
     });
   }
+});
+
+test.each([
+  ['thread/strat', 'did you mean thread/start?'],
+  ['Thread/Start', 'did you mean thread/start?'],
+  ['turn_interrupt', 'did you mean turn/interrupt?'],
+  ['rollout/compres', null],
+  ['initialized', 'this is a notification: send it without an id'],
+])('the error about the unknown method %s names what was meant', async (method, hint) => {
+  const { client } = await startServer();
+  const { message } = await client.refusal(method, {});
+  expect(message).toBe(`unknown method: ${method}${hint === null ? '' : `: ${hint}`}`);
 });
 
 test('methods of the protocol that are not served are refused by their names, whatever their params', async () => {

@@ -31,7 +31,8 @@ test('over the wire: a field that the protocol does not have is reported once, t
 describe('reports', () => {
   test.each<[string, unknown, object[]]>([
     ['thread/start', { approval_policy: 'never' }, [{ field: 'params.approval_policy', nearest: 'approvalPolicy' }]],
-    ['thread/start', { sandboxPolicy: {} }, [{ field: 'params.sandboxPolicy' }]],
+    ['thread/start', { sandboxPolicy: {} }, [{ field: 'params.sandboxPolicy', nearest: 'sandbox' }]],
+    ['turn/start', { sandbox: 'read-only' }, [{ field: 'params.sandbox', nearest: 'sandboxPolicy' }]],
     ['turn/start', { input: [{ type: 'text', txt: '' }] }, [{ field: 'params.input[0].txt', nearest: 'text' }]],
     ['turn/start', { sandboxPolicy: { networkAcess: true } }, [{ field: 'params.sandboxPolicy.networkAcess', nearest: 'networkAccess' }]],
     ['thread/start', { zzzzzzzzzz: 1, ['k'.repeat(1000)]: 1 }, [{ field: 'params.zzzzzzzzzz' }, { field: `params.${'k'.repeat(193)}` }]],

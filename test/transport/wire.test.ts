@@ -95,6 +95,17 @@ describe('invalid lines are logged and skipped, and the next one is answered', (
     expect(server.log.warnings()).toEqual([logged]);
   });
 
+  test.each(['Content-Length: 12\r', 'content-type: application/json\r'])(
+    'the header %j, with the option that reads headers',
+    async (header) => {
+      const server = await startServer();
+      expect(await linesAfter(server, `${header}\n`)).toEqual([]);
+      expect(server.log.lines.filter(({ level }) => level === 'warn').map(({ fields }) => fields)).toEqual([
+        { reason: 'it is a header: start heddle with --framing content-length to send headers', length: header.length },
+      ]);
+    },
+  );
+
   test('bytes that are not UTF-8', async () => {
     const server = await startServer();
     const line = Buffer.concat([

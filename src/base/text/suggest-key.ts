@@ -2,10 +2,12 @@ const EDITS_MAX = 2;
 /** With two edits, a shorter word becomes many other words. */
 const TWO_EDITS_LENGTH_MIN = 5;
 const SUGGESTED_LENGTH_MIN = 3;
+const START_LENGTH_MIN = 5;
 
 /**
  * Returns the key of `knownKeys` that an unknown key most resembles. Returns null for known keys, and if none is similar. Keys that differ
- * only in case, hyphens and underscores are similar, such as `approval_policy` and `approvalPolicy`.
+ * only in case, hyphens and underscores are similar, such as `approval_policy` and `approvalPolicy`. So are keys of which one begins with
+ * all words of the other, such as `sandbox` and `sandbox_mode`, if only one key has so few other words.
  */
 export function suggestKey(key: string, knownKeys: readonly string[]): string | null {
   if (knownKeys.includes(key)) return null;
@@ -21,7 +23,25 @@ export function suggestKey(key: string, knownKeys: readonly string[]): string | 
     best = known;
     fewest = edits;
   }
-  return best;
+  return best ?? keyWithSameStart(key, knownKeys);
+}
+
+/** The only known key whose words are the first ones of the key, or the other way round, with the fewest words that the other lacks. */
+function keyWithSameStart(key: string, knownKeys: readonly string[]): string | null {
+  const wanted = wordsOf(key);
+  const more = knownKeys.flatMap((known) => {
+    const words = wordsOf(known);
+    const [short, long] = words.length < wanted.length ? [words, wanted] : [wanted, words];
+    const isStart = short.join('').length >= START_LENGTH_MIN && short.every((word, index) => word === long[index]);
+    return isStart ? [{ known, count: long.length - short.length }] : [];
+  });
+  const fewest = Math.min(...more.map(({ count }) => count));
+  const [found, ...others] = more.filter(({ count }) => count === fewest);
+  return found === undefined || others.length > 0 ? null : found.known;
+}
+
+function wordsOf(key: string): string[] {
+  return key.split(/[-_]|(?<=[a-z\d])(?=[A-Z])/).map((word) => word.toLowerCase());
 }
 
 function plain(key: string): string {

@@ -114,7 +114,7 @@ const EXEC: CommandRow = {
     cd: { value: 'DIR', text: 'the folder of the agent, in place of the current one', names: 'folder' },
     'log-level': EXEC_LOG_LEVEL,
     json: { text: 'print the notifications of the server, one on a line, instead of the answer' },
-    resume: { value: 'ID', text: 'continue this thread' },
+    resume: { value: 'ID', text: 'continue this thread; FILE imports and continues a rollout of Codex' },
     last: { text: 'continue the last thread of the folder' },
     image: { value: 'FILE', text: 'give the model an image; can be repeated', names: 'file' },
     'output-schema': { value: 'FILE', text: 'the JSON Schema of the answer', names: 'file' },

@@ -4,6 +4,7 @@ import { type ExecOptions, execOptions, requireOnePrompt } from '../exec/exec-op
 import { isLogLevel, type LogLevel } from '../lazy-log.ts';
 import type { Request } from '../requests/run-request.ts';
 import { type WireOptions, wireOptions } from '../wire/wire-options.ts';
+import { actionHint, actionMeant, commandHint, optionHint } from './command-hint.ts';
 import { COMMAND_NAMES, COMMON_OPTIONS, type CommandName, commandRow, type OptionRow, type StoreAction } from './commands.ts';
 import { type CommandLine, type OptionName, type OptionValues, overridesOf, readOptions, unusedOptions } from './read-options.ts';
 import type { Shell } from './show-completion.ts';
@@ -74,7 +75,8 @@ function helpedBy<T>(words: readonly string[], read: () => T): T {
     return read();
   } catch (error) {
     const name = words.find((word) => COMMAND_NAMES.some((known) => known === word)) ?? 'app-server';
-    if (error instanceof UsageError && name !== 'app-server') error.help = `heddle help ${name}`;
+    // "heddle help help" would print nothing about the command that help was asked for.
+    if (error instanceof UsageError && name !== 'app-server' && name !== 'help') error.help = `heddle help ${name}`;
     throw error;
   }
 }
@@ -153,7 +155,8 @@ function commandIn(words: readonly string[]): CommandName {
   const isGenerator = first === 'app-server' && second !== undefined && second.startsWith('generate-');
   const found = isGenerator ? second : first;
   const name = COMMAND_NAMES.find((known) => known === found);
-  if (name === undefined) throw new UsageError(`unknown command '${found}'${suggestion(found, COMMAND_NAMES)}`);
+  if (name === undefined)
+    throw new UsageError(`unknown command '${found}'${ending(commandHint(found)) || suggestion(found, COMMAND_NAMES)}`);
   return name;
 }
 
@@ -167,7 +170,11 @@ function actionAndArguments(name: CommandName, words: string[]): Omit<Words, 'na
   const known = Object.keys(actions);
   const [action, ...args] = words;
   if (action === undefined) throw new UsageError(`${name}: expected ${listed(known)}`);
-  if (!known.includes(action)) throw new UsageError(`${name} ${action}: expected ${listed(known)}${suggestion(action, known)}`);
+  if (!known.includes(action)) {
+    const meant = actionMeant(action, known);
+    const end = ending(actionHint(name, action)) || (meant === null ? suggestion(action, known) : `: did you mean ${meant}?`);
+    throw new UsageError(`${name} ${action}: expected ${listed(known)}${end}`);
+  }
   return { action, args };
 }
 
@@ -210,7 +217,14 @@ function misplaced(option: OptionName, name: CommandName): UsageError {
     const { options, actions = {} } = commandRow(other);
     return [options, ...Object.values(actions).map((action) => action.options)].some((rows) => option in rows);
   });
+  // Codex calls the file for the last message so.
+  const hint = option === 'out' && name === 'exec' ? ending(optionHint('--output-last-message')) : '';
+  if (hint !== '') return new UsageError(`--${option} cannot be used with ${name}${hint}`);
   return new UsageError(`--${option} cannot be used with ${name}${taking.length === 0 ? '' : `, only with ${listed(taking, 'and')}`}`);
+}
+
+function ending(hint: string | null): string {
+  return hint === null ? '' : `: ${hint}`;
 }
 
 function suggestion(word: string, known: readonly string[]): string {

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { suggestKey } from '../../base/text/suggest-key.ts';
+import { optionHint } from './command-hint.ts';
 import { UsageError } from './usage-error.ts';
 
 const text = { type: 'string' } as const;
@@ -124,6 +125,8 @@ export type OptionValues = CommandLine['values'];
 
 function unknownOption(message: string): string {
   const [, option = ''] = /^Unknown option '(-[^']*)'/.exec(message) ?? [];
+  const hint = optionHint(option);
+  if (hint !== null) return `unknown option ${option}: ${hint}`;
   const nearest = suggestKey(option.replace(/^-+/, ''), OPTION_NAMES);
   return `unknown option ${option}${nearest === null ? '' : `: did you mean --${nearest}?`}`;
 }

@@ -149,7 +149,7 @@ function shown(checks: readonly DoctorCheck[], isWell: boolean): string {
   const end =
     count === 0
       ? 'No problems were found.'
-      : `${count} ${count === 1 ? 'problem was' : 'problems were'} found${isWell ? ', none of which is an error' : ''}.`;
+      : `${count} ${count === 1 ? 'problem was' : 'problems were'} found${isWell ? ', but no error' : ''}.`;
   return `${parts.join('')}\n${end}\n`;
 }
 

@@ -14,8 +14,8 @@ export interface ExecOptions {
   readsStdin: boolean;
   /** Whether stdout has the notifications of the server in place of the answer. */
   json: boolean;
-  /** The thread to continue: its id, or `last` for the most recent one of the folder. Null: a new thread. */
-  resume: { threadId: string } | 'last' | null;
+  /** The thread to continue: its id, its rollout file, or `last` for the most recent one of the folder. Null: a new thread. */
+  resume: { threadId: string } | { file: string } | 'last' | null;
   images: string[];
   outputSchema: string | null;
   approve: Approve;
@@ -51,6 +51,6 @@ export function requireOnePrompt(words: readonly string[]): void {
 
 function resumed(threadId: string | undefined, last: boolean): ExecOptions['resume'] {
   if (threadId !== undefined && last) throw new UsageError('--resume and --last cannot be used together');
-  if (threadId !== undefined) return { threadId };
+  if (threadId !== undefined) return /[/\\]|\.jsonl$/.test(threadId) ? { file: threadId } : { threadId };
   return last ? 'last' : null;
 }

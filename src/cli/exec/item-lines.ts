@@ -1,4 +1,4 @@
-import type { FileUpdateChange, ThreadItem, TurnPlanUpdatedNotification } from '../../protocol/generated/types.ts';
+import type { FileUpdateChange, HookRunSummary, ThreadItem, TurnPlanUpdatedNotification } from '../../protocol/generated/types.ts';
 import type { Color, Screen } from './screen.ts';
 
 type Item<Type extends ThreadItem['type']> = Extract<ThreadItem, { type: Type }>;
@@ -24,6 +24,15 @@ export function startLines(item: ThreadItem, screen: Screen): string[] | null {
     default:
       return null;
   }
+}
+
+/** What a hook has decided or complained about. No lines: nothing that a person has to know. */
+export function hookLines({ eventName, status, entries }: HookRunSummary, screen: Screen): string[] {
+  const texts = entries.filter(({ kind }) => kind !== 'context').map(({ text }) => text);
+  if (status === 'completed' && texts.length === 0) return [];
+  const outcome = status === 'completed' ? '' : ` (${status})`;
+  const line = `hook ${eventName}${outcome}${texts.length === 0 ? '' : `: ${texts.join(' ')}`}`;
+  return [screen.line(line, { color: status === 'completed' ? 'dim' : 'red', isWhole: true })];
 }
 
 /** The outcome of an item, without the lines that have announced it. */

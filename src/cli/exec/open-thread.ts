@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { realPathOrSame } from '../../base/paths/real-path.ts';
 import type { Client } from '../../client/client.ts';
 import type { Thread, ThreadStartParams } from '../../protocol/generated/types.ts';
@@ -22,9 +23,10 @@ export interface OpenedThread {
 export async function openThread(client: Client, { resume, settings }: ExecOptions, folder: Folder): Promise<OpenedThread> {
   const params = settings as Pick<ThreadStartParams, 'model' | 'sandbox' | 'approvalPolicy'>;
   if (resume === null) return client.request('thread/start', { ...params, cwd: folder.path });
-  const threadId = resume === 'last' ? await lastThread(client, folder.path) : resume.threadId;
   const cwd = folder.isGiven ? { cwd: folder.path } : {};
-  return client.request('thread/resume', { ...params, ...cwd, threadId, excludeTurns: true });
+  const named = resume === 'last' ? { threadId: await lastThread(client, folder.path) } : resume;
+  const thread = 'file' in named ? { threadId: '', path: resolve(named.file) } : named;
+  return client.request('thread/resume', { ...params, ...cwd, ...thread, excludeTurns: true });
 }
 
 /** The thread of this folder that was used last, whichever client started it. Threads of agents do not count. */

@@ -121,7 +121,8 @@ function showBeginning({ thread, model, cwd }: OpenedThread, { resume, json }: E
 }
 
 const HINTS: Partial<Record<ErrorCode, string>> = {
-  thread_not_found: 'heddle exec --last continues the last thread of this folder. At a terminal, exec prints the id of each thread first.',
+  thread_not_found:
+    'heddle threads list prints the ids of threads, and --last continues the last one here. --resume FILE continues a rollout of Codex.',
   invalid_thread_id: 'At a terminal, exec prints the id of each thread first. heddle exec --last continues the last one of this folder.',
   active_writer: 'Another process runs this thread. Wait until it has ended, or start another thread without --resume and --last.',
   config_invalid: 'heddle doctor checks the whole configuration.',

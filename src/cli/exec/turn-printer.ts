@@ -1,6 +1,6 @@
 import type { Notification } from '../../client/client-options.ts';
 import type { ThreadItem, TokenUsageBreakdown, Turn, TurnError } from '../../protocol/generated/types.ts';
-import { itemLines, planLines, seconds, startLines } from './item-lines.ts';
+import { hookLines, itemLines, planLines, seconds, startLines } from './item-lines.ts';
 import type { Screen } from './screen.ts';
 import { harmless, StreamedText } from './streamed-text.ts';
 
@@ -46,6 +46,9 @@ export class TurnPrinter {
         break;
       case 'thread/tokenUsage/updated':
         this.#count(params.tokenUsage);
+        break;
+      case 'hook/completed':
+        this.#noteBeside(hookLines(params.run, this.#screen));
         break;
       case 'model/rerouted':
         this.#note([this.#screen.line(`the model ${params.toModel} answers in place of ${params.fromModel}`, { color: 'dim' })]);
@@ -96,7 +99,6 @@ export class TurnPrinter {
       return;
     }
     const lines = itemLines(item, this.#screen);
-    if (lines.length === 0) return;
     const heading = this.#announced === item.id ? [] : (startLines(item, this.#screen) ?? []);
     this.#note([...heading, ...lines]);
   }
@@ -122,7 +124,15 @@ export class TurnPrinter {
     this.#answer = null;
   }
 
+  /** Shows lines that do not belong to the conversation: the last message so far may still be the answer. */
+  #noteBeside(lines: string[]): void {
+    if (lines.length === 0) return;
+    this.#announced = null;
+    this.#screen.note(...lines);
+  }
+
   #note(lines: string[]): void {
+    if (lines.length === 0) return;
     this.#flush();
     this.#announced = null;
     this.#screen.note(...lines);

@@ -14,6 +14,11 @@ export class Warnings {
     client.on('configWarning', ({ summary, details }) => this.#take(summary, details));
     client.on('warning', ({ message }) => this.#take(message, null));
     client.on('guardianWarning', ({ message }) => this.#take(message, null));
+    client.on('mcpServer/startupStatus/updated', ({ name, status, error, failureReason }) => {
+      if (status !== 'failed') return;
+      const fix = failureReason === 'reauthenticationRequired' ? `Log in with: heddle mcp login ${name}` : null;
+      this.#take(`the MCP server ${name} did not start, so its tools are missing: ${error ?? 'the reason is not known'}`, fix);
+    });
     client.on('deprecationNotice', ({ summary, details }) => this.#take(summary, details));
   }
 

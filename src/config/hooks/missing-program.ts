@@ -53,7 +53,8 @@ function missingOf(program: string, argument: () => string | null, place: Place)
   if (!program.includes('/')) {
     const folders = (place.env.PATH ?? PATH_DEFAULT).split(':').filter(isAbsolute);
     if (!folders.some((folder) => isFile(join(folder, program), constants.X_OK))) return `the program ${program}`;
-  } else if (isMissing(program, place, constants.X_OK)) return `the program ${program}`;
+  } else if (isMissing(program, place, constants.X_OK))
+    return `the program ${program}${isMissing(program, place, constants.F_OK) ? '' : ' (not executable: run chmod +x)'}`;
   if (!INTERPRETER.test(basename(program))) return null;
   const script = argument();
   const isScript = script !== null && !script.startsWith('-') && /[/.]/.test(script);

@@ -1,6 +1,7 @@
-import { isAbsolute } from 'node:path';
+import { delimiter, isAbsolute, resolve } from 'node:path';
 import type { Env } from '../../base/env.ts';
 import { isObject, type JsonValue } from '../../base/json-value.ts';
+import { isFile } from '../../base/paths/is-file.ts';
 import { suggestKey } from '../../base/text/suggest-key.ts';
 import { longestFirst, secretsOf } from '../../secrets/redact.ts';
 import type { Config } from '../config.ts';
@@ -209,6 +210,13 @@ function readStdio(config: Config, path: readonly string[], command: string): Mc
   const read = <T>(key: string, setting: Setting<T>) => config.read([...path, key], setting);
   const names = [...INHERITED, ...read('env_vars', VARIABLE_NAMES)];
   const cwd = read('cwd', FOLDER);
+  const [program = ''] = command.split(/\s+/);
+  // The name of a program may have spaces.
+  const folders = [cwd ?? '', ...(config.env.PATH ?? '').split(delimiter).filter(isAbsolute)];
+  if (program !== command && !folders.some((folder) => isFile(resolve(folder, command)))) {
+    const fix = `write command = ${JSON.stringify(program)}, and the rest as a list in args`;
+    throw config.error([...path, 'command'], `expected only the program: ${fix}`);
+  }
   if (cwd === null && command.includes('/') && !isAbsolute(command))
     throw config.error([...path, 'command'], 'a relative path needs cwd. Otherwise each project could have a program at it');
   return {

@@ -1,4 +1,5 @@
 import { dirname, isAbsolute, resolve } from 'node:path';
+import { suggestKey } from '../../base/text/suggest-key.ts';
 import type { Config } from '../config.ts';
 import { IncompleteConfigError } from '../config-error.ts';
 import { flag, HTTP_URL, name, nullable, type Setting, wholeNumber } from '../settings.ts';
@@ -24,7 +25,9 @@ export function readProvider(config: Config, id: string): ProviderConfig {
   if (BUILT_IN_PROVIDERS.includes(id)) return readDefinition(config, id);
   const defined = definedProviders(config);
   const listed = defined.length === 0 ? 'no providers' : defined.join(', ');
-  const problem = `unknown model provider: ${id}. config.toml defines ${listed}. Built in: ${BUILT_IN_PROVIDERS.join(', ')}`;
+  const nearest = suggestKey(id, knownProviders(config));
+  const meant = nearest === null ? '.' : `, did you mean ${nearest}?`;
+  const problem = `unknown model provider: ${id}${meant} config.toml defines ${listed}. Built in: ${BUILT_IN_PROVIDERS.join(', ')}`;
   throw config.values.model_provider === id ? config.incomplete(['model_provider'], problem) : new IncompleteConfigError(problem);
 }
 

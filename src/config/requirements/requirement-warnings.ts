@@ -1,7 +1,8 @@
 import type { JsonObject } from '../../base/json-value.ts';
+import { suggestKey } from '../../base/text/suggest-key.ts';
 import type { Config } from '../config.ts';
 import { ConfigError, type LocatedWarning } from '../config-error.ts';
-import { findFeature } from '../features/feature-list.ts';
+import { FEATURE_LIST, findFeature } from '../features/feature-list.ts';
 import { isUnservedFeature } from '../keys/unserved-keys.ts';
 import { emptyTable, isTable, mergeTables, valueAt } from '../layers/config-table.ts';
 import { SETTINGS, type SettingName } from '../settings.ts';
@@ -26,14 +27,33 @@ function unenforced({ source, features }: Requirements): string[] {
   const isServed = (key: string) => key === 'features' || key === 'permissions' || Object.hasOwn(REQUIREMENT_LISTS, key);
   const keys = Object.keys(source.config).filter((key) => !isServed(key));
   const names = Object.entries(features ?? {}).filter(([name, enabled]) => findFeature(name) === null && isUnservedFeature(name, enabled));
-  return [...keys, ...unenforcedPermissions(source.config), ...names.map(([name]) => `features.${name}`)];
+  return [
+    ...keys.map((key) => withMeant(key, key, [...Object.keys(REQUIREMENT_LISTS), 'features', 'permissions'])),
+    ...unenforcedPermissions(source.config),
+    ...names.map(([name]) =>
+      withMeant(
+        `features.${name}`,
+        name,
+        FEATURE_LIST.map(({ name: known }) => known),
+      ),
+    ),
+  ];
+}
+
+/** A misspelt limit is none, so the name that was meant is said with it. */
+function withMeant(shown: string, key: string, known: readonly string[]): string {
+  const nearest = suggestKey(key, known);
+  return nearest === null ? shown : `${shown} (did you mean ${nearest}?)`;
 }
 
 function unenforcedPermissions({ permissions }: JsonObject): string[] {
   if (!isTable(permissions)) return [];
   const others = Object.keys(permissions).filter((key) => key !== 'filesystem');
   const files = Object.keys(isTable(permissions.filesystem) ? permissions.filesystem : {}).filter((key) => !DENIED_KEYS.includes(key));
-  return [...others.map((key) => `permissions.${key}`), ...files.map((key) => `permissions.filesystem.${key}`)];
+  return [
+    ...others.map((key) => withMeant(`permissions.${key}`, key, ['filesystem'])),
+    ...files.map((key) => withMeant(`permissions.filesystem.${key}`, key, DENIED_KEYS)),
+  ];
 }
 
 /** Returns an error for each setting whose value the administrator does not allow, so that another one counts. */

@@ -55,5 +55,8 @@ function chainOf(error: unknown, depth = 0): string {
   const own = error.message || error.name;
   const { cause } = error;
   if (error instanceof AggregateError && error.errors.length > 0) return chainOf(error.errors[0], depth + 1);
-  return cause === undefined || depth > DEPTH_MAX ? own : `${own}: ${chainOf(cause, depth + 1)}`;
+  if (cause === undefined || depth > DEPTH_MAX) return own;
+  const why = chainOf(cause, depth + 1);
+  // The library repeats the message of a cause in its own.
+  return own.endsWith(why) ? own : `${own}: ${why}`;
 }

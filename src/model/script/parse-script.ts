@@ -20,7 +20,10 @@ export function parseScript(text: string, file: string): ParsedScript {
   const problems = [...document.errors, ...unresolvedAliases(document)];
   if (problems.length > 0) {
     throw new ScriptError(
-      problems.map(({ message, pos }) => ({ text: `this is not valid YAML or JSON: ${message}`, place: placeAt(pos[0]) })),
+      problems.map(({ message, pos, code }) => {
+        const hint = code === 'BLOCK_AS_IMPLICIT_KEY' ? '. A text with a colon and a space needs quotes' : '';
+        return { text: `this is not valid YAML or JSON: ${message}${hint}`, place: placeAt(pos[0]) };
+      }),
       file,
     );
   }
@@ -30,7 +33,7 @@ export function parseScript(text: string, file: string): ParsedScript {
   };
 }
 
-function unresolvedAliases(document: Document): { message: string; pos: [number] }[] {
+function unresolvedAliases(document: Document): { message: string; pos: [number]; code?: never }[] {
   const problems: { message: string; pos: [number] }[] = [];
   visit(document, {
     Alias(_key, alias) {

@@ -39,8 +39,7 @@ describe('a hook whose program is missing is told when the configuration is read
     ['env A=1 no-such-program', 'the program no-such-program'],
     ['no-such-program || exit 2', 'the program no-such-program'],
     ['no-such-program|cat', 'the program no-such-program'],
-    // It is there, and cannot be run.
-    ['~/hooks/text', 'the program HOME/hooks/text'],
+    ['~/hooks/text', 'the program HOME/hooks/text (not executable: run chmod +x)'],
     ['text', 'the program text'],
     ['~/hooks', 'the program HOME/hooks'],
     ['sh ~/hooks/gone.sh', 'the script HOME/hooks/gone.sh'],

@@ -133,6 +133,31 @@ describe('in a pipe', () => {
       expect(stderr).toEqual(typeof part === 'string' ? expect.stringContaining(part) : expect.stringMatching(part));
   });
 
+  test('hooks that refuse, fail or warn, and an MCP server that does not start, are named on stderr', () => {
+    const gone = '[mcp_servers.gone]\ncommand = "/no/such/server"\n';
+    const hooks = {
+      UserPromptSubmit: [{ hooks: [{ type: 'command', command: `echo '{"systemMessage": "Be careful."}'` }] }],
+      PreToolUse: [{ matcher: 'Bash', hooks: [{ type: 'command', command: 'echo "Not now." >&2; exit 2' }] }],
+      Stop: [
+        {
+          hooks: [
+            { type: 'command', command: 'exit 7' },
+            { type: 'command', command: 'true' },
+          ],
+        },
+      ],
+    };
+    const where = place({ 'config.toml': `${CONFIG}${gone}`, 'hooks.json': JSON.stringify({ hooks }) });
+    const { status, stdout, stderr } = exec([command('touch made.txt')], { where });
+    expect({ status, stdout, isMade: existsSync(join(where.work, 'made.txt')) }).toEqual({ status: 0, stdout: 'done\n', isMade: false });
+    expect(stderr.split('\n').filter((line) => /^(?:hook|warning: the MCP)/.test(line))).toEqual([
+      expect.stringMatching(/^warning: the MCP server gone did not start, so its tools are missing: .*\/no\/such\/server/),
+      'hook userPromptSubmit: Be careful.',
+      'hook preToolUse (blocked): Not now.',
+      expect.stringMatching(/^hook stop \(failed\): .*7/),
+    ]);
+  });
+
   test('nobody is asked, so what needs approval is declined, which stderr says', () => {
     const where = scripted();
     const { status, stdout, stderr } = exec([command('touch made.txt')], { where });
@@ -282,9 +307,35 @@ describe('--resume and --last', () => {
     expect([asked(resumed('-a', 'on-request').stdout).threadId, policyOf()]).toEqual([thread.id, 'on-request']);
   });
 
+  test('a rollout of Codex is continued by its file, as another thread of this home', () => {
+    const where = scripted();
+    const id = '01900000-0000-7000-8000-00000000000a';
+    const line = (type: string, payload: object) => `${JSON.stringify({ timestamp: '2026-11-01T10:00:00.000Z', type, payload })}\n`;
+    const meta = {
+      id,
+      timestamp: '2026-11-01T10:00:00.000Z',
+      cwd: where.work,
+      originator: 'codex_cli_rs',
+      cli_version: '0.169.0',
+      source: 'cli',
+    };
+    const content = [{ type: 'input_text', text: 'Fix the login.' }];
+    const message = line('event_msg', { type: 'user_message', message: 'Fix the login.', images: [] });
+    const file = `rollout-2026-11-01T10-00-00-${id}.jsonl`;
+    const text = `${line('session_meta', meta)}${line('response_item', { type: 'message', role: 'user', content })}${message}`;
+    writeFileSync(join(where.work, file), text);
+    expect(exec(['--resume', id, 'say on'], { where })).toMatchObject({ status: 1, stderr: expect.stringContaining('--resume FILE') });
+    const { threadId = '' } = asked(exec(['--json', '--resume', file, 'say on'], { where }).stdout);
+    const last = exec(['--resume', threadId, 'say further'], { where });
+    expect(last).toMatchObject({ status: 0, stdout: 'further\n' });
+    expect(readFileSync(join(where.work, file), 'utf8')).toBe(text);
+    expect(exec(['--resume', './gone.jsonl', 'x'], { where })).toMatchObject({ status: 1, stderr: expect.stringContaining('gone.jsonl') });
+  });
+
   test('a thread that does not exist is refused, with what to do', () => {
     const unknown = '01900000-0000-7000-8000-000000000000';
-    const hint = 'heddle exec --last continues the last thread of this folder. At a terminal, exec prints the id of each thread first.\n';
+    const hint =
+      'heddle threads list prints the ids of threads, and --last continues the last one here. --resume FILE continues a rollout of Codex.\n';
     expect(exec(['--resume', unknown, 'x'])).toEqual({
       status: 1,
       stdout: '',

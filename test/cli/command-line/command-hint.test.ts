@@ -1,0 +1,42 @@
+import { describe, expect, test } from 'vitest';
+import { parseCommandLine } from '../../../src/cli/command-line/parse-command-line.ts';
+import { UsageError } from '../../../src/cli/command-line/usage-error.ts';
+
+const ASK = 'to ask the model, use heddle exec "PROMPT"';
+const KEYS = 'heddle works with API keys: set OPENAI_API_KEY, or a provider in config.toml';
+const ANSWER = 'in a pipe, stdout has only the last message';
+
+/** What a person reads about this command line, which is wrong. */
+function problemOf(argv: string[]): { message: string; help: string } {
+  try {
+    parseCommandLine(argv);
+  } catch (error) {
+    if (error instanceof UsageError) return { message: error.message, help: error.help };
+    throw error;
+  }
+  throw new Error(`the command line is right: ${argv.join(' ')}`);
+}
+
+describe('words of other programs are answered with the way to do the same', () => {
+  test.each([
+    [['fix the login'], `unknown command 'fix the login': ${ASK}`],
+    [['chat'], `unknown command 'chat': ${ASK}`],
+    [['login', 'status'], `unknown command 'login': ${KEYS}`],
+    [['help', 'login'], `unknown command 'login': ${KEYS}`],
+    [['start'], "unknown command 'start': heddle without a command serves one client on stdin and stdout"],
+    [['resume', '--last'], "unknown command 'resume': to continue a thread, use heddle exec --resume ID or --last"],
+    [['constructor'], "unknown command 'constructor'"],
+    [['threads', 'ls'], 'threads ls: expected list, search, show, export or delete: did you mean list?', 'help threads'],
+    [['threads', 'add'], 'threads add: expected list, search, show, export or delete', 'help threads'],
+    [['store', 'ls'], 'store ls: expected backup, restore, check, repair or vacuum', 'help store'],
+    [['mcp', 'add'], 'mcp add: expected list or login: servers are in config.toml, as [mcp_servers.NAME]', 'help mcp'],
+    [['exec', '--skip-git-repo-check', 'x'], 'unknown option --skip-git-repo-check: heddle needs no git repository', 'help exec'],
+    [['exec', '--output-last-message', 'f', 'x'], `unknown option --output-last-message: ${ANSWER}`, 'help exec'],
+    [['exec', '-o', 'f', 'x'], `--out cannot be used with exec: ${ANSWER}`, 'help exec'],
+    [['threads', 'list', '-o', 'f'], '--out cannot be used with threads, only with generate-json-schema and generate-ts', 'help threads'],
+    [['-v'], 'unknown option -v: to see the version, use -V; to log more, use --log-level debug'],
+    [['--__proto__'], 'unknown option --__proto__'],
+  ] as [string[], string, string?][])('%j', (argv, message, help = '--help') => {
+    expect(problemOf(argv)).toEqual({ message, help: `heddle ${help}` });
+  });
+});
