@@ -96,8 +96,8 @@ describe.each([
 
 test.each([
   ['--drain', ['--drain'], 'app-server'],
-  ['--wire-log', ['--wire-log', 'x.log'], 'app-server and exec'],
-  ['--strict-config', ['--strict-config'], 'app-server and exec'],
+  ['--wire-log', ['--wire-log', 'x.log'], 'app-server, exec and wire'],
+  ['--strict-config', ['--strict-config'], 'app-server, exec and wire'],
 ])('%s is refused beside it, and nothing is written', (option, args, commands) => {
   const { where, status, stdout, stderr } = run(['generate-ts', '--out', 'out', ...args]);
   expect({ status, stdout }).toEqual({ status: 2, stdout: '' });

@@ -35,7 +35,7 @@ export interface WireHost extends EndingHost, SessionHost {
 const REPLAY_BYTES_MAX = 64 * 1024 * 1024;
 const FAILED = 1;
 const INTERRUPTED = 130;
-const GREETING = 'Type a method and Enter: thread/start. Tab completes, help explains, Ctrl-D ends.';
+const GREETING = 'Type a method: thread/start. Tab completes, help explains, Ctrl-D ends.';
 
 /** What the parts of a session share. */
 interface Wire {
