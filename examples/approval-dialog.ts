@@ -42,11 +42,13 @@ function ask<T>(signal: AbortSignal, dialog: (type: Type) => Promise<T>): Promis
 
 async function show<T>(signal: AbortSignal, dialog: (type: Type) => Promise<T>): Promise<T> {
   signal.throwIfAborted();
-  try {
-    return await dialog((prompt) => terminal.question(prompt, { signal }));
-  } finally {
-    if (signal.aborted) console.log('(no answer is needed any more)');
-  }
+  return dialog(async (prompt) => {
+    try {
+      return await terminal.question(prompt, { signal });
+    } finally {
+      if (signal.aborted) console.log('(no answer is needed any more)');
+    }
+  });
 }
 
 /** Asks again until one of the keys is typed. */

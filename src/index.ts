@@ -161,7 +161,7 @@ function settingsOf(overrides: Overrides): JsonObject {
 }
 
 function tomlParser() {
-  return tomlOf(createRequire(import.meta.url)('smol-toml') as typeof import('smol-toml'));
+  return tomlOf(createRequire(import.meta.url)('smol-toml') as Parameters<typeof tomlOf>[0]);
 }
 
 function createServer(options: AppServerOptions): Pick<App, 'connect' | 'close'> {

@@ -30,8 +30,14 @@ async function importToml(): Promise<Toml> {
   return tomlOf(await import('smol-toml'));
 }
 
+/** The exports of the parser that are used here. The package's declarations must not need those of another package. */
+interface TomlParser {
+  parse(text: string, options: { integersAsBigInt: 'asNeeded'; maxDepth: number }): object;
+  TomlError: new (...args: never[]) => Error & { line: number; column: number };
+}
+
 /** The TOML reader of a loaded parser. */
-export function tomlOf({ parse, TomlError }: Pick<typeof import('smol-toml'), 'parse' | 'TomlError'>): Toml {
+export function tomlOf({ parse, TomlError }: TomlParser): Toml {
   const tree = (text: string) => parse(text, { integersAsBigInt: 'asNeeded', maxDepth: 64 });
   const tryParse = (text: string) => {
     try {
