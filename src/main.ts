@@ -11,7 +11,7 @@ import { type Command, parseCommandLine, type ServeOptions } from './cli/command
 import { UsageError } from './cli/command-line/usage-error.ts';
 import { versionText } from './cli/command-line/version-text.ts';
 import { createLog } from './cli/create-log.ts';
-import { onLostOutput } from './cli/lost-output.ts';
+import { onLostOutput } from './cli/on-lost-output.ts';
 import { OptionError, openFor } from './cli/option-error.ts';
 import { requireValidOverrides } from './cli/require-valid-overrides.ts';
 import { tellOfUnused } from './cli/tell-of-unused.ts';
