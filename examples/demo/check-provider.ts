@@ -7,8 +7,6 @@ const EXECUTABLE = join(import.meta.dirname, '..', '..', 'bin', 'heddle.js');
 /** heddle asks a provider for five seconds at most. */
 const CHECK_MS_MAX = 12_000;
 const OUTPUT_BYTES_MAX = 16 * 1024 * 1024;
-/** The APIs of providers that answer without a network. */
-const OFFLINE = ['embedded', 'scripted'];
 const WITHOUT = 'Or leave out --model: the embedded model needs neither a key nor a network.';
 
 /** A part of the output of `heddle doctor --json`. */
@@ -41,7 +39,7 @@ export async function checkProvider({ home, cwd, settings }: CheckOptions): Prom
   const problems = [...configuration.problems, ...provider.problems];
   const problem = problems.find(({ severity }) => severity === 'error');
   if (problem !== undefined) throw unusable(problem.message);
-  if (OFFLINE.includes(provider.facts.api ?? ''))
+  if (provider.facts.api === 'scripted')
     throw new Error(`--model needs a provider: set OPENAI_API_KEY, or choose one, such as -c model_provider=ollama. ${WITHOUT}`);
   return { summary: showText(provider.summary), warnings: problems.map(({ message }) => showText(message)) };
 }
