@@ -39,7 +39,7 @@ export async function checkProvider({ home, cwd, settings }: CheckOptions): Prom
   const problems = [...configuration.problems, ...provider.problems];
   const problem = problems.find(({ severity }) => severity === 'error');
   if (problem !== undefined) throw unusable(problem.message);
-  if (provider.facts.api === 'scripted')
+  if (provider.facts.api === 'scripted' || provider.facts.api === 'embedded')
     throw new Error(`--model needs a provider: set OPENAI_API_KEY, or choose one, such as -c model_provider=ollama. ${WITHOUT}`);
   return { summary: showText(provider.summary), warnings: problems.map(({ message }) => showText(message)) };
 }

@@ -202,9 +202,9 @@ test('a command with its arguments in it is refused with the way to write it, un
   const folder = tempFolder({ 'my server': '' });
   const named = join(folder, 'my server');
   const { settings } = await read(
-    `[mcp_servers.a]\ncommand = "npx -y @a/b"\n[mcp_servers.b]\ncommand = ${JSON.stringify(named)}\n[mcp_servers.c]\ncommand = "node /x/y.js"\n`,
+    `[mcp_servers.a]\ncommand = "npx -y @a/b"\n[mcp_servers.b]\ncommand = ${JSON.stringify(named)}\n[mcp_servers.c]\ncommand = "node /x/y.js"\n[mcp_servers.d]\ncommand = "my server"\nenv = { PATH = ${JSON.stringify(folder)} }\n`,
   );
-  expect(settings.servers.map(({ name }) => name)).toEqual(['b']);
+  expect(settings.servers.map(({ name }) => name)).toEqual(['b', 'd']);
   expect(settings.problems.map(({ error }) => error.problem)).toEqual([
     'mcp_servers.a.command: expected only the program: write command = "npx", and the rest as a list in args',
     'mcp_servers.c.command: expected only the program: write command = "node", and the rest as a list in args',

@@ -20,7 +20,7 @@ function problemOf(args: string[]): string {
 }
 
 /** What each language of a block is checked by, below or in another test. */
-const LANGUAGES = ['', 'console', 'json', 'jsonl', 'python', 'sh', 'terminal', 'toml', 'ts', 'yaml'];
+const LANGUAGES = ['', 'console', 'js', 'json', 'jsonl', 'python', 'sh', 'terminal', 'toml', 'ts', 'yaml'];
 
 const blocks = PAGES.flatMap(blocksOf);
 const named = (language: string) =>

@@ -230,6 +230,7 @@ test('docs/operating.md has the places and the user of the image', () => {
   const [, home] = /HEDDLE_HOME=(\S+)/.exec(image) ?? [];
   expect(text).toContain(`The server is in \`${folders[0]}\`, the project in\n\`${folders.at(-1)}\`, the home in \`${home}\`.`);
   expect(image).toContain(`VOLUME ${home}\nUSER node\n`);
-  expect(image).toContain('ENTRYPOINT ["heddle", "app-server"]');
+  expect(image).toContain('ENTRYPOINT ["heddle"]\nCMD ["app-server"]');
+  expect(text).toContain("The image's entry point is `heddle`, and its default command `app-server`");
   expect(text).toContain(`-v "$PWD/config.toml:${home}/config.toml:ro"`);
 });

@@ -88,6 +88,20 @@ base_url = "https://user:secret-5@b.example/v1?key=secret-6"
     expect(await client.request('modelProvider/list', {})).toMatchObject({ defaultProviderId: 'embedded', data: [OPENAI, ...KEYLESS] });
   });
 
+  test('lists the embedded model once, also under its older name', async () => {
+    const { client } = await startServer({ config: '[model_providers.scripted]\nname = "Mine"\n', model: null });
+    const { data, defaultProviderId } = await client.request('modelProvider/list', {});
+    expect([data.map(({ id, name }) => [id, name]), defaultProviderId]).toEqual([
+      [
+        ['scripted', 'Mine'],
+        ['openai', 'OpenAI'],
+        ['ollama', 'Ollama'],
+        ['lmstudio', 'LM Studio'],
+      ],
+      'scripted',
+    ]);
+  });
+
   test('leaves out a provider with an invalid configuration, even the default one', async () => {
     const { client } = await startServer({ config: 'model_provider = "bad"\n[model_providers.bad]\nbase_url = 5\n' });
     expect(await client.request('modelProvider/list', {})).toEqual({
@@ -135,6 +149,10 @@ describe('modelProvider/config/write', () => {
     };
     expect(created).toEqual({ provider });
     expect(await client.request('modelProvider/config/write', { settings })).toMatchObject({ provider: { id: 'my-gateway-2' } });
+    for (const name of ['Embedded', 'Scripted']) {
+      const id = `${name.toLowerCase()}-2`;
+      expect(await client.request('modelProvider/config/write', { settings: { ...settings, name } })).toMatchObject({ provider: { id } });
+    }
     expect(readFileSync(join(home, 'config.toml'), 'utf8')).toContain(OWN);
     const { data } = await client.request('modelProvider/list', {});
     expect(data).toContainEqual(provider);

@@ -107,6 +107,13 @@ test('model/list has pages, lists the models of a named provider, and refuses in
   }
 });
 
+test('model/list has the embedded model under each of its names', async () => {
+  const { client } = await startServer({ model: null });
+  for (const modelProvider of ['embedded', 'scripted']) {
+    expect((await client.request('model/list', { modelProvider })).data).toMatchObject([{ id: 'embedded' }]);
+  }
+});
+
 test('model/list works with an invalid key, which counts as not set', async () => {
   const effort = await startServer({ overrides: ['model_reasoning_effort=5'] });
   expect((await effort.client.request('model/list', {})).data).toMatchObject([{ id: 'test-model', defaultReasoningEffort: 'medium' }]);

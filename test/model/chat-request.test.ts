@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { EventLoopYield } from '../../src/base/event-loop-yield.ts';
+import { chatMessages } from '../../src/model/chat/chat-messages.ts';
 import type { ModelRequest } from '../../src/model/model.ts';
 import type { ResponseItem } from '../../src/protocol/generated/types.ts';
 import { chatAnswered } from './chat-stream.ts';
@@ -132,6 +133,26 @@ test('a model that wants its reasoning back gets all of it, in the messages that
     [null, null, null],
     ['a\n\nb', 'c', ''],
     ['a\n\nb', 'c', ''],
+  ]);
+});
+
+test('reasoning after a picture of a tool stays with the call that followed it', async () => {
+  const picture = [{ type: 'input_image' as const, image_url: 'data:image/png;base64,AA==' }];
+  const input: ResponseItem[] = [
+    text('user', 'look'),
+    call('a'),
+    { type: 'function_call_output', call_id: 'a', output: picture },
+    { type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 'seen' }] },
+    call('b'),
+  ];
+  const messages = await chatMessages({ instructions: '', input }, { pace: new EventLoopYield(), withThoughts: true });
+  const thoughts = messages.map(({ role, reasoning_content = null }) => ({ role, reasoning_content }));
+  expect(thoughts).toEqual([
+    { role: 'user', reasoning_content: null },
+    { role: 'assistant', reasoning_content: '' },
+    { role: 'tool', reasoning_content: null },
+    { role: 'user', reasoning_content: null },
+    { role: 'assistant', reasoning_content: 'seen' },
   ]);
 });
 

@@ -46,12 +46,12 @@ async function withOllama(models: string[]): Promise<{ env: { OLLAMA_HOST: strin
 describe('with options', () => {
   test.each(OFFERED_PROVIDERS.map(({ id }) => id))('%s: the file is private, has no key, and is loaded without a warning', async (id) => {
     const where = place();
-    const model = id === 'scripted' ? [] : ['--model', 'large'];
+    const model = id === 'embedded' ? [] : ['--model', 'large'];
     // A provider that could be reached would be asked with this key.
     const env = { LITELLM_API_KEY: KEY };
     const { status, stdout, stderr } = await init(where, ['--provider', id, ...model, '--sandbox', 'workspace-write'], env);
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-    expect(stdout).toContain(summary(where, `provider ${id}, model ${id === 'scripted' ? 'scripted' : 'large'}, sandbox workspace-write`));
+    expect(stdout).toContain(summary(where, `provider ${id}, model ${id === 'embedded' ? 'embedded' : 'large'}, sandbox workspace-write`));
     expect(stdout).toContain('heddle exec "');
     expect(namesIn(where)).toEqual(['config.toml']);
     expect(statSync(fileOf(where)).mode & 0o777).toBe(0o600);
@@ -62,10 +62,10 @@ describe('with options', () => {
   test('the home is made, and a server works with the file', async () => {
     const { home, ...others } = place();
     const where = { ...others, home: join(home, 'deep', 'home') };
-    const { status } = await init(where, ['--provider', 'scripted', '--sandbox', 'read-only']);
+    const { status } = await init(where, ['--provider', 'embedded', '--sandbox', 'read-only']);
     expect([status, statSync(where.home).mode & 0o777]).toEqual([0, 0o700]);
     const heddle = await startHeddle(where);
-    expect(await heddle.request('thread/start', {})).toMatchObject({ model: 'scripted', sandbox: { type: 'readOnly' } });
+    expect(await heddle.request('thread/start', {})).toMatchObject({ model: 'embedded', sandbox: { type: 'readOnly' } });
     await heddle.finish();
   });
 
@@ -132,7 +132,7 @@ describe('with options', () => {
     [['--env-key', 'A', '--yes'], '--env-key belongs to a --provider that is a URL'],
     [['--provider', 'openai', '--model', KEY, '--yes'], 'expected the name of a model, not a key'],
     [['--provider', 'openai', '--model', 'a\nb', '--yes'], 'expected the name of a model'],
-    [['--provider', 'scripted', '--model', 'm', '--yes'], 'the embedded model has no other name'],
+    [['--provider', 'Scripted', '--model', 'm', '--yes'], 'the embedded model has no other name'],
     [['--sandbox', 'readonly'], '--sandbox readonly: expected read-only, workspace-write or danger-full-access: did you mean read-only?'],
     [['--from-codex', '--model', 'm'], '--from-codex takes all settings of Codex, so it cannot be used with --model'],
     [['ollama'], "init: unexpected 'ollama'"],
@@ -312,7 +312,7 @@ describe('at a terminal', () => {
 
   test('options are not asked about', async () => {
     const where = place();
-    const run = await start(where, ['--provider', 'scripted']);
+    const run = await start(where, ['--provider', 'embedded']);
     await run.until('sandbox [read-only]: ');
     run.type('3\n');
     expect((await run.exit).code).toBe(0);
@@ -383,7 +383,7 @@ describe('at a terminal', () => {
 
   test('a file that appears while the questions are asked is kept', async () => {
     const where = place();
-    const run = await start(where, ['--provider', 'scripted']);
+    const run = await start(where, ['--provider', 'embedded']);
     await run.until('sandbox [read-only]: ');
     writeFileSync(fileOf(where), 'model = "mine"\n');
     run.type('\n');

@@ -39,7 +39,7 @@ test.each([{}, { NO_COLOR: '', TERM: 'xterm-256color' }])('on a terminal (%j), o
   release();
   expect((await run.exit).code).toBe(0);
   const [progress = '', ...others] = run.lines().map((line) => line.replaceAll('\r\x1b[K', '|'));
-  expect(progress).toMatch(/^(?:\|(?:opening the database|copying|checking the copy) … \d+ s)+\|\/.* is restored with 1 threads\./);
+  expect(progress).toMatch(/^(?:\|(?:opening the database|copying|checking the copy) … \d+ s)+\|\/.* is restored\. Threads: 1\./);
   expect(others.join('')).toBe('');
 });
 
@@ -67,7 +67,7 @@ test('without a terminal, lines on stderr show it; with --json, none does', asyn
   silent.release();
   expect([await told.status, await quiet.status]).toEqual([0, 0]);
   expect(told.stderr).toMatch(/^(?:heddle: (?:opening the database|copying|checking the copy) … \d+ s\n)+$/);
-  expect(told.stdout).toMatch(/ is restored with 1 threads\. The old database is kept as .*\n$/);
+  expect(told.stdout).toMatch(/ is restored\. Threads: 1\. The old database is kept as .*\n$/);
   expect(quiet.stderr).toBe('');
   expect(JSON.parse(quiet.stdout)).toMatchObject({ ok: true, threads: 1 });
 });

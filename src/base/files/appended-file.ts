@@ -19,17 +19,17 @@ const O_NOFOLLOW = constants.O_NOFOLLOW ?? 0;
  */
 export class AppendedFile {
   #descriptor: number;
-  /** Null: the file is no regular one, such as a pipe, and is never looked for again. */
+  /** Null: the file is no regular one, such as a pipe, or has no path, such as a removed one at /dev/stderr. It is never looked for again. */
   readonly #place: Place | null;
 
   /** Opens whatever is at the path, through links, or creates a file. Throws the system's error or an OwnFileError. */
   constructor(path: string) {
     this.#descriptor = openForAppendingSync(path, MODE);
     makeOpenFilePrivate(this.#descriptor);
-    this.#place = fstatSync(this.#descriptor).isFile() ? openPlace(realPathOrSame(path)) : null;
+    this.#place = openPlace(path, fstatSync(this.#descriptor));
   }
 
-  /** The bytes of the file that has the name now. 0: it is no regular file. */
+  /** The bytes of the file that has the name now. 0: it has no place. */
   bytes(): number {
     this.#follow();
     return this.#place === null ? 0 : fstatSync(this.#descriptor).size;
@@ -87,7 +87,11 @@ interface Place {
   folder: number | null;
 }
 
-function openPlace(path: string): Place {
+/** Null: the open file is no regular one, or is not at its path. */
+function openPlace(given: string, file: Stats): Place | null {
+  const path = realPathOrSame(given);
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (!file.isFile() || found === undefined || !isSame(found, file)) return null;
   if (O_PATH === 0 || !existsSync('/proc/self/fd')) return { path, folder: null };
   const folder = openSync(dirname(path), O_PATH | O_DIRECTORY | O_NOFOLLOW);
   return { path: join(`/proc/self/fd/${folder}`, basename(path)), folder };

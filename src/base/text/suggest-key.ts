@@ -3,14 +3,17 @@ const EDITS_MAX = 2;
 const TWO_EDITS_LENGTH_MIN = 5;
 const SUGGESTED_LENGTH_MIN = 3;
 const START_LENGTH_MIN = 5;
+/** Clients name methods and providers in texts of any length. */
+const KEY_LENGTH_MAX = 200;
 
 /**
  * Returns the key of `knownKeys` that an unknown key most resembles. Returns null for known keys, and if none is similar. Keys that differ
  * only in case, hyphens and underscores are similar, such as `approval_policy` and `approvalPolicy`. So are keys of which one begins with
- * all words of the other, such as `sandbox` and `sandbox_mode`, if only one key has so few other words.
+ * all words of the other, such as `sandbox` and `sandbox_mode`, if only one key has so few other words. Nothing is similar to a text of more
+ * than 200 characters.
  */
 export function suggestKey(key: string, knownKeys: readonly string[]): string | null {
-  if (knownKeys.includes(key)) return null;
+  if (key.length > KEY_LENGTH_MAX || knownKeys.includes(key)) return null;
   const wanted = plain(key);
   let best: string | null = null;
   let fewest = EDITS_MAX + 1;

@@ -1,4 +1,5 @@
 import { showText } from '../../base/text/show-text.ts';
+import { EMBEDDED } from '../../config/providers/embedded-names.ts';
 import { SANDBOX_MODES } from '../../config/strictness/sandbox-modes.ts';
 import type { SandboxMode } from '../../protocol/generated/types.ts';
 import type { Dialog } from '../exec/asking/dialogs.ts';
@@ -90,7 +91,7 @@ function askVariable(dialog: Dialog): Promise<string | null> {
 
 /** Null: the provider has one model only. */
 async function chooseModel(provider: OfferedProvider, found: FoundModels, { options, screen, dialog }: Choosing): Promise<string | null> {
-  if (provider.id === 'scripted') return null;
+  if (provider.id === EMBEDDED) return null;
   if (options.model !== null) return options.model;
   const { ids, byDefault, problem } = found;
   if (dialog === null) {

@@ -1,4 +1,5 @@
 import { suggestKey } from '../../base/text/suggest-key.ts';
+import { EMBEDDED, isEmbeddedName } from '../../config/providers/embedded-names.ts';
 import { SANDBOX_MODES } from '../../config/strictness/sandbox-modes.ts';
 import { isVariableName } from '../../config/values/variables.ts';
 import type { SandboxMode } from '../../protocol/generated/types.ts';
@@ -35,7 +36,7 @@ export function initOptions(values: OptionValues): InitOptions {
     throw usageError(`--from-codex takes all settings of Codex, so it cannot be used with --${others[0]}`);
   if (envKey !== undefined && (provider === undefined || !looksLikeUrl(provider)))
     throw usageError('--env-key belongs to a --provider that is a URL: the variables of the others are known');
-  if (provider?.toLowerCase() === 'scripted' && model !== undefined)
+  if (provider !== undefined && isEmbeddedName(provider.toLowerCase()) && model !== undefined)
     throw usageError('the embedded model has no other name: leave out --model');
   const keyVariable = envKey === undefined ? null : answerOf('--env-key', readVariable(envKey));
   return {
@@ -69,7 +70,8 @@ export function readProviderAnswer(text: string, keyVariable: () => string | nul
     const problem = urlProblem(text);
     return problem === null ? { value: providerAt(text, keyVariable()) } : { problem };
   }
-  const value = OFFERED_PROVIDERS.find(({ id }) => id === text.toLowerCase());
+  const asked = text.toLowerCase();
+  const value = OFFERED_PROVIDERS.find(({ id }) => id === (isEmbeddedName(asked) ? EMBEDDED : asked));
   if (value !== undefined) return { value };
   const ids = OFFERED_PROVIDERS.map(({ id }) => id);
   const nearest = suggestKey(text, ids);

@@ -1,3 +1,4 @@
+import { EMBEDDED } from '../../config/providers/embedded-names.ts';
 /** A provider that `heddle init` can write into config.toml. */
 export interface OfferedProvider {
   id: string;
@@ -38,7 +39,7 @@ export const OFFERED_PROVIDERS: readonly OfferedProvider[] = [
     keyVariable: 'LITELLM_API_KEY',
     table: { name: 'LiteLLM', base_url: 'http://localhost:4000/v1', wire_api: 'chat' },
   },
-  { id: 'scripted', label: 'the embedded model: offline, to try heddle', keyVariable: null, table: null },
+  { id: EMBEDDED, label: 'the embedded model: offline, to try heddle', keyVariable: null, table: null },
 ];
 
 /** The ids of the providers whose programs run on this machine and are looked for before the question. */

@@ -3,6 +3,7 @@ import type { Env } from '../../base/env.ts';
 import { SILENT_LOG } from '../../base/log.ts';
 import type { Config } from '../../config/config.ts';
 import { defaultModel } from '../../config/providers/choose-provider.ts';
+import { isOffline } from '../../config/providers/provider-config.ts';
 import { readProvider } from '../../config/providers/read-provider.ts';
 import { listModels, slowListing } from '../../model/http/installed-models.ts';
 import { modelProblem } from '../doctor/model-problem.ts';
@@ -41,7 +42,7 @@ export class ProviderModels {
     const { env, userAgent, configWith } = this.#deps;
     const config = await configWith(configText({ provider: offered, model: null, sandbox: 'read-only' }));
     const provider = readProvider(config, offered.id);
-    if (provider.wireApi === 'scripted') return { ids: [], problem: null, byDefault: null, unlisted: () => null };
+    if (isOffline(provider)) return { ids: [], problem: null, byDefault: null, unlisted: () => null };
     const deps = { env, userAgent, clock: systemClock, log: SILENT_LOG, storedLogin: () => config.login };
     const answered = new AbortController();
     const tooLate = sleep(systemClock, msMax, answered.signal).then(() => slowListing(provider, deps, msMax));

@@ -10,6 +10,7 @@ import { readConfigText } from '../../config/layers/layer.ts';
 import { loadConfig } from '../../config/load-config.ts';
 import { AUTH_FILE } from '../../config/login/stored-login.ts';
 import { chooseModel, chooseProvider } from '../../config/providers/choose-provider.ts';
+import { EMBEDDED } from '../../config/providers/embedded-names.ts';
 import { TrustedFiles } from '../../config/trust/trusted-files.ts';
 import type { EditToml } from '../../config/writing/toml-edit.ts';
 import { ConfigWriter } from '../../handlers/config-writing/config-writer.ts';
@@ -86,7 +87,7 @@ export async function runInit(values: OptionValues, host: InitHost): Promise<num
 }
 
 function asksNothing({ yes, fromCodex, provider, model, sandbox }: InitOptions): boolean {
-  return yes || fromCodex || (provider !== null && sandbox !== null && (model !== null || provider.id === 'scripted'));
+  return yes || fromCodex || (provider !== null && sandbox !== null && (model !== null || provider.id === EMBEDDED));
 }
 
 /** Makes the text of config.toml and writes it. */

@@ -7,7 +7,7 @@ import { ProgressLine, type ProgressPlace } from './progress-line.ts';
 
 const STDERR = 2;
 
-if (parentPort === null) throw new Error('this script is for a worker thread');
+if (parentPort === null) throw new Error('this script is for a worker');
 const port = parentPort;
 const line = new ProgressLine(workerData as ProgressPlace, { clock: systemClock, write });
 

@@ -210,9 +210,10 @@ function readStdio(config: Config, path: readonly string[], command: string): Mc
   const read = <T>(key: string, setting: Setting<T>) => config.read([...path, key], setting);
   const names = [...INHERITED, ...read('env_vars', VARIABLE_NAMES)];
   const cwd = read('cwd', FOLDER);
+  const env = { ...pickVariables(config.env, names), ...read('env', VARIABLES) };
   const [program = ''] = command.split(/\s+/);
   // The name of a program may have spaces.
-  const folders = [cwd ?? '', ...(config.env.PATH ?? '').split(delimiter).filter(isAbsolute)];
+  const folders = [cwd ?? '', ...(env.PATH ?? '').split(delimiter).filter(isAbsolute)];
   if (program !== command && !folders.some((folder) => isFile(resolve(folder, command)))) {
     const fix = `write command = ${JSON.stringify(program)}, and the rest as a list in args`;
     throw config.error([...path, 'command'], `expected only the program: ${fix}`);
@@ -223,7 +224,7 @@ function readStdio(config: Config, path: readonly string[], command: string): Mc
     type: 'stdio',
     command,
     args: read('args', TEXT_LIST),
-    env: { ...pickVariables(config.env, names), ...read('env', VARIABLES) },
+    env,
     cwd,
   };
 }

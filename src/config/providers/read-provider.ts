@@ -31,9 +31,14 @@ export function readProvider(config: Config, id: string): ProviderConfig {
   throw config.values.model_provider === id ? config.incomplete(['model_provider'], problem) : new IncompleteConfigError(problem);
 }
 
-/** Returns the names of all providers: first those under `[model_providers]`, then the built-in ones. */
+/**
+ * Returns the names of all providers: first those under `[model_providers]`, then the built-in ones. The embedded model has one name, unless
+ * several of its names are defined.
+ */
 export function knownProviders(config: Config): string[] {
-  return [...new Set([...definedProviders(config), ...BUILT_IN_PROVIDERS])];
+  const defined = definedProviders(config);
+  const builtIn = defined.some(isEmbeddedName) ? BUILT_IN_PROVIDERS.filter((id) => !isEmbeddedName(id)) : BUILT_IN_PROVIDERS;
+  return [...new Set([...defined, ...builtIn])];
 }
 
 /** Returns the names under `[model_providers]`. */

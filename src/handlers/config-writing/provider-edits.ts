@@ -1,5 +1,6 @@
 import type { Config } from '../../config/config.ts';
 import { quotedKey } from '../../config/layers/split-key.ts';
+import { EMBEDDED_NAMES } from '../../config/providers/embedded-names.ts';
 import { BUILT_IN_PROVIDERS, knownProviders } from '../../config/providers/read-provider.ts';
 import { configWriteRefused } from '../../protocol/config-write-refused.ts';
 import type { ConfigEdit, ModelProviderConfigWriteParams } from '../../protocol/generated/types.ts';
@@ -33,7 +34,7 @@ function newProvider({ name, baseUrl }: CustomGateway, config: Config): string {
       .replace(/[^a-z0-9]+/g, '-')
       .slice(0, ID_CHARS_MAX)
       .replace(/^-+|-+$/g, '') || 'provider';
-  const taken = new Set(knownProviders(config));
+  const taken = new Set([...knownProviders(config), ...EMBEDDED_NAMES]);
   for (let number = 1; ; number++) {
     const id = number === 1 ? stem : `${stem}-${number}`;
     if (!taken.has(id)) return id;

@@ -1,5 +1,6 @@
 import type { Config } from '../../config/config.ts';
 import { chooseModel, chooseProvider } from '../../config/providers/choose-provider.ts';
+import { isEmbeddedName } from '../../config/providers/embedded-names.ts';
 import { knownDefaultEffort } from '../../config/providers/known-default-effort.ts';
 import { isOffline, type ProviderConfig } from '../../config/providers/provider-config.ts';
 import { knownProviders } from '../../config/providers/read-provider.ts';
@@ -35,7 +36,8 @@ export function modelMethods({ config, installedModels }: ModelDeps) {
       async handle({ cursor, limit, modelProvider = null }) {
         const read = await validOrNull(config);
         const known = read === null || read.modelGiven ? null : await validOrNull(() => knownProviders(read));
-        if (modelProvider !== null && known !== null && !known.includes(modelProvider)) throw unknownModelProvider(modelProvider);
+        const isUnknown = modelProvider !== null && known !== null && !known.includes(modelProvider) && !isEmbeddedName(modelProvider);
+        if (isUnknown) throw unknownModelProvider(modelProvider);
         const models = read === null ? [] : await modelsOf(read, { modelProvider, installedModels });
         return pageByPosition(models, { cursor, limit });
       },

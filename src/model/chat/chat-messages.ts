@@ -92,7 +92,7 @@ class ChatConversation {
 
   ask(said: ChatPart[]): void {
     const parts = [...this.#takePictures(), ...said];
-    if (parts.length > 0) this.#thoughts = [];
+    if (said.length > 0) this.#thoughts = [];
     const last = this.#messages.at(-1);
     if (last?.role === 'user') for (const part of parts) last.parts.push(part);
     else if (parts.length > 0) this.#messages.push({ role: 'user', parts });

@@ -1,8 +1,10 @@
 import {
+  closeSync,
   existsSync,
   linkSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -128,4 +130,17 @@ test('the link by which the user names the file leads to it for good', () => {
   file.append('2\n');
   file.close();
   expect(text(join(folder, 'real', 'x.log'))).toBe('2\n');
+});
+
+test.runIf(process.platform === 'linux')('a removed file that the path of a descriptor leads to takes the text', () => {
+  const path = join(tempFolder({ 'x.log': '' }), 'x.log');
+  const descriptor = openSync(path, 'a+');
+  rmSync(path);
+  const file = new AppendedFile(`/dev/fd/${descriptor}`);
+  file.append('1\n');
+  file.setAside('.1');
+  file.append('2\n');
+  file.close();
+  expect(readFileSync(descriptor, 'utf8')).toBe('1\n2\n');
+  closeSync(descriptor);
 });

@@ -32,11 +32,11 @@ test.each(ALL)(
   'the config.toml for %s is loaded without a warning, and so is the one with all that its comments offer',
   async (id, provider) => {
     for (const sandbox of SANDBOX_MODES) {
-      const text = configText({ provider, model: id === 'scripted' ? null : 'large "model"\\', sandbox });
+      const text = configText({ provider, model: id === 'embedded' ? null : 'large "model"\\', sandbox });
       const config = await load(text);
       const { provider: chosen, embeddedDefault } = chooseProvider(config, null);
       expect([chosen.id, embeddedDefault, config.get('sandbox_mode')]).toEqual([id, false, sandbox]);
-      expect(config.get('model')).toBe(id === 'scripted' ? null : 'large "model"\\');
+      expect(config.get('model')).toBe(id === 'embedded' ? null : 'large "model"\\');
       if (provider.table !== null)
         expect(chosen).toMatchObject({ baseUrl: provider.table.base_url, wireApi: provider.table.wire_api, envKey: provider.keyVariable });
       expect(chosen.envKey).toBe(provider.keyVariable);
