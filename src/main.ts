@@ -11,6 +11,7 @@ import { type Command, parseCommandLine, type ServeOptions } from './cli/command
 import { UsageError } from './cli/command-line/usage-error.ts';
 import { versionText } from './cli/command-line/version-text.ts';
 import { createLog } from './cli/create-log.ts';
+import { onLostOutput } from './cli/on-lost-output.ts';
 import { OptionError, openFor } from './cli/option-error.ts';
 import { requireValidOverrides } from './cli/require-valid-overrides.ts';
 import { tellOfUnused } from './cli/tell-of-unused.ts';
@@ -284,11 +285,10 @@ async function doctor({ overrides, json }: Extract<Command, { run: 'doctor' }>):
     },
     { print, stderr: process.stderr },
   );
-  process.stdout.write('', () => process.exit(isWell ? 0 : 1));
+  process.stdout.write('', (error) => (error ? undefined : process.exit(isWell ? 0 : 1)));
 }
 
 async function request({ request: wanted, overrides }: Extract<Command, { run: 'request' }>): Promise<void> {
-  process.stdout.on('error', () => process.exit(1));
   // Also called if the terminal ends without an answer.
   process.exitCode = 1;
   const { runRequest } = await import('./cli/requests/run-request.ts');
@@ -305,6 +305,8 @@ const print = (text: string) => void process.stdout.write(text);
 
 async function run(argv: string[]): Promise<void> {
   const command = parseCommandLine(argv);
+  if (!['serve', 'exec', 'wire'].includes(command.run))
+    onLostOutput(process.stdout, (reason) => process.exit(reason === null ? 1 : fail(new Error(reason))));
   switch (command.run) {
     case 'help':
       return print((await import('./cli/command-line/show-help.ts')).showHelp(command.command));
@@ -343,8 +345,6 @@ function fail(error: unknown, exitCode = isOfCommandLine(error) ? 2 : 1): number
   return exitCode;
 }
 
-function isOfCommandLine(error: unknown): boolean {
-  return error instanceof UsageError || error instanceof OptionError || error instanceof ScriptError;
-}
+const isOfCommandLine = (error: unknown) => [UsageError, OptionError, ScriptError].some((kind) => error instanceof kind);
 
 run(process.argv.slice(2)).catch((error: unknown) => fail(error));

@@ -1,8 +1,8 @@
 // @module-tag slow
-import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { COMMAND_NAMES, commandRow } from '../../src/cli/command-line/commands.ts';
 import type { ThreadStartResponse } from '../../src/protocol/generated/types.ts';
 import { PROTOCOL_VERSION } from '../../src/protocol/protocol-version.ts';
@@ -39,6 +39,33 @@ async function threadStarted(options: ProcessOptions, where = place()): Promise<
 
 /** A provider of the user without a network: its models have the names that the user gives them. */
 const OWN = 'model_provider = "own"\n[model_providers.own]\nwire_api = "scripted"\n';
+
+describe('a command whose output cannot be written', () => {
+  const COMMANDS = [['help'], ['--version'], ['completion', 'bash'], ['doctor', '--json'], ['threads', 'list', '--json']];
+
+  /** Runs the command to its end. `stdout`: a descriptor, or a pipe that nobody reads. */
+  async function lost(args: string[], stdout: number | 'pipe') {
+    const where = place();
+    const options = { cwd: where.work, env: environment(where), stdio: ['ignore', stdout, 'pipe'] as ['ignore', number | 'pipe', 'pipe'] };
+    const child = spawn(process.execPath, [EXECUTABLE, ...args], options);
+    onTestFinished(() => void child.kill('SIGKILL'));
+    child.stdout?.destroy();
+    let stderr = '';
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+    const status = await new Promise((resolve) => child.once('close', resolve));
+    return { status, stderr };
+  }
+
+  test.each(COMMANDS)('%s %s: says nothing if its reader is gone', async (...args) => {
+    expect(await lost(args, 'pipe')).toEqual({ status: 1, stderr: '' });
+  });
+
+  test('says that the disk is full', async () => {
+    const full = openSync('/dev/full', 'w');
+    onTestFinished(() => closeSync(full));
+    expect(await lost(['help'], full)).toEqual({ status: 1, stderr: 'heddle: the output cannot be written: the disk is full\n' });
+  });
+});
 
 describe('what cannot be served is told in a line', () => {
   test.each([

@@ -1,5 +1,4 @@
-import { systemErrorCode } from '../../base/system-error-code.ts';
-import { systemReason } from '../option-error.ts';
+import { onLostOutput } from '../on-lost-output.ts';
 import type { Output, Screen } from './screen.ts';
 
 /** Where a person reads that the process ends. */
@@ -20,7 +19,6 @@ const SIGINT = 2;
 const SIGPIPE = 13;
 const SIGNALLED = 128;
 const FAILED = 1;
-const GONE = ['EPIPE', 'EIO', 'ECONNRESET'];
 
 /**
  * The first signal interrupts the turn, and a second one ends the process. A reader that goes away interrupts the turn, too. `notice` says to
@@ -40,7 +38,7 @@ export class Ending {
     this.#notice = notice;
     onSignal((signal) => this.#signalled(signal));
     onReaderGone(() => this.#end(SIGNALLED + SIGPIPE));
-    stdout.on('error', (error: Error) => this.#lost(error));
+    onLostOutput(stdout, (reason) => this.#lost(reason));
     // Nobody reads what happens, but the answer may still be wanted.
     stderr.on('error', () => {});
   }
@@ -66,12 +64,12 @@ export class Ending {
     } else this.#end(SIGNALLED + signal);
   }
 
-  #lost(error: Error): void {
-    if (GONE.includes(systemErrorCode(error) ?? '')) {
+  #lost(reason: string | null): void {
+    if (reason === null) {
       this.#end(SIGNALLED + SIGPIPE);
       return;
     }
-    if (this.exitCode === null) this.#screen.note(`heddle: the output cannot be written: ${systemReason(error)}`);
+    if (this.exitCode === null) this.#screen.note(`heddle: ${reason}`);
     this.#end(FAILED);
   }
 

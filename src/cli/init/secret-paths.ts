@@ -53,12 +53,19 @@ function isForSecrets(path: Path): boolean {
 
 /** Whether a value under a key may have a secret. The words of a list are read as a command line, too. */
 function holdsSecrets(value: JsonValue, key: string): boolean {
-  if (typeof value === 'string') return value !== '' && (namesSecret(key) || holdsSecret(value));
+  if (typeof value === 'string') return value !== '' && (namesSecret(key) || holdsSecret(value) || hasQuery(value));
   if (Array.isArray(value)) {
     const words = value.filter((element) => typeof element === 'string');
     return holdsSecret(words.join(' ')) || value.some((element) => holdsSecrets(element, key));
   }
   return isTable(value) && Object.entries(value).some(([name, inner]) => holdsSecrets(inner, name));
+}
+
+/** Whether a value is a URL with a query or a fragment. Some services have their keys there, under any name. */
+function hasQuery(value: string): boolean {
+  if (!/^https?:\/\//i.test(value) || !URL.canParse(value)) return false;
+  const { search, hash } = new URL(value);
+  return search !== '' || hash !== '';
 }
 
 /** An MCP server that lacks a part would be another program, so all of it is left out. */

@@ -56,10 +56,10 @@ export async function takeCodex(file: string, { editToml, configWith }: TakeDeps
   const hidden = new PathSet(secret);
   const left = [...unused.filter((path) => !hidden.covers(path)), ...secret];
   const edits: TomlEdit[] = left.map((path) => ({ path, value: null, mergeStrategy: 'replace' }));
-  const edited = await editToml(text, [...edits, ...roleFileEdits(layer.config, dirname(file))]);
+  const edited = await editToml(withoutSecretComments(text), [...edits, ...roleFileEdits(layer.config, dirname(file))]);
   if ('problem' in edited) throw new OptionError(`--from-codex: ${file}: ${edited.problem}`);
   const names = { unused: unused.map(shownKey), secret: secret.map(shownKey) };
-  return { text: `${head(file, names)}${withoutSecretComments(edited.text)}`, ...names };
+  return { text: `${head(file, names)}${edited.text}`, ...names };
 }
 
 /** The files of roles, which a relative path names from the folder of the config.toml. */
@@ -100,19 +100,37 @@ function shownKey(path: readonly string[]): string {
   return path.map((key) => (/^[\w-]+$/.test(key) ? key : JSON.stringify(showText(key)))).join('.');
 }
 
-/** Strings, which may have a `#`, and comments. */
-const STRING_OR_COMMENT = /"""(?:\\[\s\S]|[^\\])*?"""+|'''[\s\S]*?'''+|"(?:\\.|[^"\\\n])*"|'[^'\n]*'|#[^\n]*/g;
+/** Strings, which may have a `#`, comments, and the beginnings of tables. */
+const TOKEN = new RegExp(
+  [
+    /"""(?:\\[\s\S]|[^\\])*?"""+/,
+    /'''[\s\S]*?'''+/,
+    /"(?:\\.|[^"\\\n])*"/,
+    /'[^'\n]*'/,
+    /#[^\r\n]*/,
+    /(?<=^[ \t]*)\[(?:"[^"\n]*"|'[^'\n]*'|[^\]\n"'#])*\]/,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'gm',
+);
+/** The beginning of a table for secrets, which may be a comment, too. */
+const SECRET_TABLE = /^\[[^\]]*\b(?:env|set|http_headers|query_params)["']?\s*\]/;
 
 /** People switch a key off by making it a comment. */
 function withoutSecretComments(text: string): string {
-  return text.replace(STRING_OR_COMMENT, (token) =>
-    token.startsWith('#') && commentHoldsSecret(token.replace(/^[#\s]+/, '')) ? '# (a comment that may have a secret was left out)' : token,
-  );
+  let isForSecrets = false;
+  return text.replace(TOKEN, (token) => {
+    const line = token.replace(/^[#\s]+/, '');
+    if (line.startsWith('[') && /^[#[]/.test(token)) isForSecrets = SECRET_TABLE.test(line);
+    if (!token.startsWith('#')) return token;
+    return isForSecrets || commentHoldsSecret(line) ? '# (a comment that may have a secret was left out)' : token;
+  });
 }
 
-/** Settings may have spaces around their `=`. */
+/** Settings may have quotes and spaces around their `=`. */
 function commentHoldsSecret(comment: string): boolean {
-  return holdsSecret(comment) || holdsSecret(comment.replace(/\s*=\s*/g, '='));
+  return holdsSecret(comment) || holdsSecret(comment.replace(/["']?\s*[=:]\s*/g, '='));
 }
 
 /** The paths that are below no other one. */

@@ -72,7 +72,8 @@ export class WireScreen {
 
   /** Prints a message in full, on lines of its own for each field. */
   full(message: unknown): void {
-    this.#print(this.#options.stderr, `${this.#paintJson(showJsonLine(JSON.stringify(message, null, 2)))}\n`);
+    const text = showJsonLine(JSON.stringify(message, null, 2));
+    this.#print(this.#options.stderr, `${this.#editor !== null || this.notesToTerminal ? this.#paintJson(text) : text}\n`);
   }
 
   /** Nothing is held back. */

@@ -124,6 +124,18 @@ describe('secrets', () => {
     ],
     'a key that heddle does not use': [`[otel]\nexporter = { headers = { A = "${CANARY}" } }`, []],
     'a comment': [`# OPENAI_API_KEY = "${CANARY}"`, []],
+    'a comment with a colon': [`# my password: ${CANARY}`, []],
+    'a comment with a quoted key': [`# "api_key" = "${CANARY}"`, []],
+    'a comment in a table for secrets': [
+      `[mcp_servers.a]\ncommand = "a"\n[mcp_servers.a.env]\nA = "b"\n# B = "${CANARY}"\n# C = "${CANARY}"\n[tools]`,
+      ['mcp_servers.a.env'],
+    ],
+    'a table for secrets that is a comment': [`# [mcp_servers.a.env]\n# B = "${CANARY}"\n[tools]`, []],
+    'a comment after the beginning of a table': [`[tools] # token=${CANARY}`, []],
+    'the query of a URL, under any name': [
+      `[model_providers.work]\nbase_url = "https://a.example/v1?k=${CANARY}"`,
+      ['model_providers.work.base_url'],
+    ],
     'a comment after a value': [`model = "a#b" # sk-${CANARY}`, []],
     'a comment after a long string': [`developer_instructions = """\n# "a" ""\n\\"""" # token=${CANARY}`, []],
   };
@@ -141,6 +153,7 @@ describe('secrets', () => {
       'mcp_oauth_credentials_store = "file"',
       'tool_output_token_limit = 5000',
       '# model_reasoning_effort = "high"',
+      '# see https://a.example/docs?page=1',
       TABLE.trimEnd(),
       'env_http_headers = { Authorization = "WORK_HEADER" }',
       '[mcp_servers.a]',

@@ -201,3 +201,13 @@ test('lines of a pipe are shown at a terminal, in both directions', async () => 
     '',
   ]);
 });
+
+test('what show prints has no colors in a file, though messages at the terminal have some', async () => {
+  const where = scripted();
+  const notes = join(where.work, 'notes');
+  const script = `printf 'thread/loaded/list\\nthread/loaded/list\\nshow\\n' | "$@" 2>${notes}`;
+  const run = await TerminalRun.start(where, ['wire'], { script, env: { NO_COLOR: '' } });
+  expect((await run.exit).code).toBe(0);
+  expect(run.shown).toContain('\x1b[36m"method"');
+  expect(JSON.parse(readFileSync(notes, 'utf8'))).toMatchObject({ id: expect.any(Number), result: {} });
+});
