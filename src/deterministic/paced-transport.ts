@@ -19,7 +19,7 @@ export function pacedTransport(inner: Transport, pace: MessagePace): Transport {
       let isOver = false;
       const passOn = (deliver: () => void) => {
         waiting++;
-        // What the client writes meanwhile waits with the client.
+        // Messages that the client writes meanwhile wait with the client.
         update();
         const onSettled = () => {
           waiting--;

@@ -8,7 +8,7 @@ function shownAt(place: ProgressPlace) {
   const clock = new FakeClock();
   const written: string[] = [];
   const line = new ProgressLine(place, { clock, write: (text) => written.push(text) });
-  /** What was written while the time passed. */
+  /** The output of the time that passed. */
   const writtenIn = (ms: number) => {
     clock.advance(ms);
     return written.splice(0);

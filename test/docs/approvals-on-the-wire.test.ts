@@ -26,7 +26,7 @@ const PROMPT = { messages: [{ role: 'user', content: { type: 'text', text: 'Name
 const PATCH = '*** Begin Patch\n*** Add File: hello.txt\n+Hello.\n*** End Patch\n';
 const TOOL = { name: 'lookup', description: 'Looks a ticket up.', inputSchema: { type: 'object', properties: { id: { type: 'string' } } } };
 
-/** What makes the server send the request of a section. */
+/** The turn that makes the server send the request of a section. */
 interface Case {
   call: Step[];
   options?: TestServerOptions;
@@ -139,7 +139,7 @@ test.each(Object.entries(CASES))(
     const server = await startServer(one.options);
     const first = await asked(server, one);
     expect(shown(server, first.question)).toEqual(request);
-    // What lasts for other threads comes last.
+    // State that lasts for other threads comes last.
     const lasts = (index: number) => Number(/"always"|execpolicy_amendment/.test(JSON.stringify(responses[index])));
     const order = rows.map((_row, index) => index).sort((a, b) => lasts(a) - lasts(b));
     for (const [place, index] of order.entries()) {
@@ -197,7 +197,7 @@ test('the messages after an answer are what the server sends', async () => {
 });
 
 const TIMEOUT_MS = 60_000;
-/** What ends a question without a response that decides it, by the first word of its row. */
+/** The ends of a question without a response that decides it, by the first word of the row. */
 const ENDS: Record<string, (asking: Asked) => unknown> = {
   'turn/interrupt': ({ server, threadId, turnId }) => server.client.request('turn/interrupt', { threadId, turnId }),
   'thread/archive': ({ server, threadId }) => server.client.request('thread/archive', { threadId }),

@@ -17,7 +17,7 @@ const unused = rowsOf(section(GLOSSARY, NOT_USED)).flatMap(([, not = '', but = '
 /** Pieces of text that are right with a word that means something else in them. */
 const RIGHT = /\bChat Completions\b/g;
 
-/** What a page says in its own words: no code, no links. */
+/** The words of a page: no code, no links. */
 function wordsOf(page: string): string {
   const text = page === GLOSSARY ? (proseOf(page).split(`## ${NOT_USED}`)[0] ?? '') : proseOf(page);
   const plain = text.replace(/`[^`]*`/g, 'CODE').replace(/\]\([^)]*\)/g, ']');

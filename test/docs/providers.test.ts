@@ -45,7 +45,7 @@ interface Case {
   /** False: its API has no reasoning. */
   reasons?: boolean;
   usage?: { inputTokens: number };
-  /** What the user reads, after the provider and the status. */
+  /** The message to the user, after the provider and the status. */
   warnings?: string[];
 }
 
@@ -104,7 +104,7 @@ test.each(CASES)('$heading: two turns with a call, as the page says', async (exa
   expect(asked.filter(({ body }) => Object.keys(body as object).some((name) => name.startsWith('max_')))).toEqual([]);
 });
 
-/** What a user reads whose provider is not set up as the page says. */
+/** The messages to a user whose provider is not set up as the page says. */
 interface Stumble {
   name: string;
   heading: string;

@@ -24,7 +24,7 @@ interface ChatDialect {
   thoughts?: Reply;
   /** Refuses a body that others take. Null: it takes it. */
   refused?: (body: Record<string, unknown>) => Reply | null;
-  /** What comes before the answer. */
+  /** The events before the answer. */
   before?: (object | string)[];
   chunks: (answer: FakeAnswer, number: number) => object[];
   /** The last chunk, if the request asks for the counts. */

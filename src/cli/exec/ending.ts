@@ -1,7 +1,7 @@
 import { onLostOutput } from '../on-lost-output.ts';
 import type { Output, Screen } from './screen.ts';
 
-/** Where a person reads that the process ends. */
+/** The place in which a person reads that the process ends. */
 type Notes = Pick<Screen, 'release' | 'note' | 'notesToTerminal'>;
 
 /** The ways to end the process from outside. */

@@ -26,7 +26,7 @@ export function startLines(item: ThreadItem, screen: Screen): string[] | null {
   }
 }
 
-/** What a hook has decided or complained about. No lines: nothing that a person has to know. */
+/** The decision or the complaint of a hook. No lines: a person need not know it. */
 export function hookLines({ eventName, status, entries }: HookRunSummary, screen: Screen): string[] {
   const texts = entries.filter(({ kind }) => kind !== 'context').map(({ text }) => text);
   if (status === 'completed' && texts.length === 0) return [];

@@ -69,7 +69,7 @@ async function chooseProvider({ models, screen, codexFile, dialog }: Choosing): 
   return { ...chosen, keyVariable: await askVariable(dialog) };
 }
 
-/** What is known of a provider, after its name. */
+/** The facts about a provider, for after its name. */
 function stateOf(
   { id, keyVariable }: OfferedProvider,
   known: { hasKey: boolean | undefined; local: ReadonlyMap<string, FoundModels> },

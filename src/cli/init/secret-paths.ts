@@ -20,10 +20,10 @@ const FOR_SECRETS: readonly Path[] = [
 /** Keys whose names have a word for secrets, and whose values are the names of variables or of places. */
 const NO_SECRETS: readonly string[] = ['cli_auth_credentials_store', 'mcp_oauth_credentials_store', 'env_http_headers'];
 
-/** What a program or a request is made of: without one of these, it would be another one. */
+/** The parts of a program or a request: without one of these, it would be another one. */
 const PARTS: readonly string[] = ['command', 'args', 'url', 'cwd'];
 
-/** What can be left out, and no limit of the agent is lost. */
+/** Settings that can be left out without the loss of a limit of the agent. */
 const LEAVABLE: readonly string[] = ['mcp_servers', 'model_providers', 'shell_environment_policy', 'notify', 'openai_base_url'];
 
 /** The paths of what may be a secret in a config.toml. `needed`: those that may belong to a limit of the agent. */

@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '../../base/clock.ts';
 import { showText } from '../../base/text/show-text.ts';
 
-/** Where progress is shown: stderr, of which a thread needs only these facts. */
+/** The facts about stderr that the thread which shows progress needs. */
 export interface ProgressPlace {
   /** Whether a line can be replaced. If not, each line stays. */
   isTerminal: boolean;

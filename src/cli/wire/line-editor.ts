@@ -22,7 +22,7 @@ export class LineEditor {
   readonly #isDumb: boolean;
   /** Whether the line is shown. */
   #isShown = false;
-  /** What will be printed in one go: each time, the line is drawn anew. */
+  /** The text to print in one go: each time, the line is drawn anew. */
   #waiting = '';
 
   constructor({ input, output, isDumb, complete, onInterrupt }: EditorOptions) {

@@ -25,7 +25,7 @@ export const COMMANDS = ['answer', 'refuse', 'wait', 'now', 'show', 'help', 'exi
 /** The notification that `wait` without a method waits for. */
 export const TURN_COMPLETED = 'turn/completed';
 const REFUSED = 'the user refuses';
-/** What is filled in where a method requires it and no pair sets it. */
+/** The values for required fields that no pair sets. */
 const FILLED: Readonly<Record<string, string>> = { threadId: '@thread', turnId: '@turn', expectedTurnId: '@turn' };
 const PLAIN_VALUE = /^(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)$/;
 

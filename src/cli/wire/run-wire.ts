@@ -37,7 +37,7 @@ const FAILED = 1;
 const INTERRUPTED = 130;
 const GREETING = 'Type a method: thread/start. Tab completes, help explains, Ctrl-D ends.';
 
-/** What the parts of a session share. */
+/** The state that the parts of a session share. */
 interface Wire {
   host: WireHost;
   fields: ProtocolFields;

@@ -28,7 +28,7 @@ type Color = keyof typeof COLORS;
 const STRING = /("(?:[^"\\]|\\.)*")(:?)/g;
 
 /**
- * Where a session is shown. A terminal gets the messages of both directions, in colors and harmless. If stdout is no terminal, it gets the
+ * Shows a session. A terminal gets the messages of both directions, in colors and harmless. If stdout is no terminal, it gets the
  * messages of the server as they are, and notes go to stderr.
  */
 export class WireScreen {

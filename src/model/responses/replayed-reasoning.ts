@@ -20,7 +20,7 @@ export const REPLAYED_REASONING: readonly OptionalParameter[] = [
   {
     name: REASONING,
     named: new RegExp(`${MISSING_ID.source}|${UNUSABLE.source}`, 'i'),
-    // What one thread has lost, others need not lose.
+    // The loss of one thread need not be that of others.
     value: ({ input, promptCacheKey }) => (input.some(isEncrypted) ? promptCacheKey : undefined),
     loss: 'The model does not get back what it has thought before.',
   },

@@ -6,7 +6,7 @@ const ASK = 'to ask the model, use heddle exec "PROMPT"';
 const KEYS = 'heddle works with API keys: set OPENAI_API_KEY, or a provider in config.toml';
 const ANSWER = 'in a pipe, stdout has only the last message';
 
-/** What a person reads about this command line, which is wrong. */
+/** The output about this wrong command line. */
 function problemOf(argv: string[]): { message: string; help: string } {
   try {
     parseCommandLine(argv);
