@@ -1,9 +1,10 @@
-import { execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { section } from '../docs/pages.ts';
 import { browse } from '../mcp/logging-in.ts';
 import { startOauthServer } from '../mcp/oauth-server.ts';
+import { startLogin } from './start-login.ts';
 import { EXECUTABLE, environment, type Place, place, startHeddle } from './support.ts';
 
 const page = section('docs/mcp.md', 'A login, step by step');
@@ -27,19 +28,10 @@ async function listed(where: Place): Promise<string> {
 test('the steps of a login in docs/mcp.md print what is on the page', async () => {
   const where = await home();
   expect(await listed(where)).toBe(outputOf(list));
-  const child = spawn(process.execPath, [EXECUTABLE, 'mcp', 'login', 'issues'], { cwd: where.work, env: environment(where) });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  let shown = '';
-  const address = new Promise<string>((resolve) => {
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      shown += text;
-      const [found] = /http:\S+/.exec(shown) ?? [];
-      if (found !== undefined) resolve(found);
-    });
-  });
-  const ended = new Promise((resolve) => child.once('close', resolve));
-  await browse(await address);
-  expect(await ended).toBe(0);
+  const started = startLogin(where, 'issues');
+  await browse(await started.address);
+  const { code, shown } = await started.ended;
+  expect(code).toBe(0);
   const withPlace = (text: string) => text.replace(/https?:\S+/, 'ADDRESS');
   expect(withPlace(shown)).toBe(withPlace(outputOf(login)));
   expect(await listed(where)).toMatch(/^issues +ready +oAuth +1\n$/m);

@@ -1,12 +1,13 @@
 // @module-tag slow
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { COMMAND_NAMES, commandRow } from '../../src/cli/command-line/commands.ts';
 import { browse } from '../mcp/logging-in.ts';
 import { startOauthServer } from '../mcp/oauth-server.ts';
 import { atTerminal } from './at-terminal.ts';
+import { startLogin } from './start-login.ts';
 import { EXECUTABLE, environment, type Place, place, startHeddle } from './support.ts';
 
 function heddle(where: Place, args: string[]) {
@@ -109,19 +110,10 @@ test('heddle mcp list starts the servers and prints their tools; login says why 
 test('heddle mcp login prints the address, and ends when the user has logged in', async () => {
   const { url } = await startOauthServer();
   const where = place({ 'config.toml': `[mcp_servers.web]\nurl = "${url}"\n` });
-  const child = spawn(process.execPath, [EXECUTABLE, 'mcp', 'login', 'web'], { cwd: where.work, env: environment(where) });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  let shown = '';
-  const address = new Promise<string>((resolve) => {
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      shown += text;
-      const [found] = /http:\S+/.exec(shown) ?? [];
-      if (found !== undefined) resolve(found);
-    });
-  });
-  const ended = new Promise((resolve) => child.once('close', resolve));
-  await browse(await address);
-  expect(await ended).toBe(0);
+  const started = startLogin(where, 'web');
+  await browse(await started.address);
+  const { code, shown } = await started.ended;
+  expect(code).toBe(0);
   expect(shown).toMatch(/^Open this address in a browser and log in:\n\n {2}http:\S+\n\nLogged in to web\.\n$/);
   expect(existsSync(join(where.home, 'heddle-mcp.credentials.json'))).toBe(true);
 });

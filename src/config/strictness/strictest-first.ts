@@ -1,4 +1,5 @@
 import { SANDBOX_MODES } from './sandbox-modes.ts';
+
 /** Whether one value is at least as strict as another. */
 export type AsStrict<T> = (one: T, other: T) => boolean;
 
