@@ -36,7 +36,8 @@ export default defineConfig(({ mode }) => {
     // A busy machine may need seconds for what takes milliseconds.
     expect: { poll: { timeout: 30_000 } },
     // The slow tests mostly wait for processes, so twice as many files as cores suit them.
-    maxWorkers: mode === 'rest' ? 2 * availableParallelism() : Math.max(2, availableParallelism() - 1),
+    maxWorkers:
+      mode === 'rest' ? 2 * availableParallelism() : Math.max(2, availableParallelism() - 1),
     // To load the sources again for each file would take longer than most files. Those that replace modules need their own.
     isolate: false,
     restoreMocks: true,
@@ -50,11 +51,31 @@ export default defineConfig(({ mode }) => {
   return {
     test: {
       projects: [
-        { test: { ...common, name: 'heddle', include: ['test/**/*.test.ts'], exclude: [...leftOut, ...mocking, 'test/process/**'] } },
+        {
+          test: {
+            ...common,
+            name: 'heddle',
+            include: ['test/**/*.test.ts'],
+            exclude: [...leftOut, ...mocking, 'test/process/**'],
+          },
+        },
         { test: { ...common, name: 'mocking', include: mocking, isolate: true } },
-        { test: { ...built, name: 'process', include: ['test/process/**/*.test.ts'], exclude: [...leftOut, ...measuring] } },
+        {
+          test: {
+            ...built,
+            name: 'process',
+            include: ['test/process/**/*.test.ts'],
+            exclude: [...leftOut, ...measuring],
+          },
+        },
         ...ALONE.map((name, index) => ({
-          test: { ...built, name, include: [`${folderOf(name)}/*.test.ts`], fileParallelism: false, sequence: { groupOrder: index + 1 } },
+          test: {
+            ...built,
+            name,
+            include: [`${folderOf(name)}/*.test.ts`],
+            fileParallelism: false,
+            sequence: { groupOrder: index + 1 },
+          },
         })),
       ],
     },

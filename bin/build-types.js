@@ -15,7 +15,11 @@ const NODE_TYPES = '/// <reference types="node" />\n';
 
 function main() {
   const tsc = join(dirname(require.resolve('typescript/package.json')), 'bin', 'tsc');
-  const { status } = spawnSync(process.execPath, [tsc, '-p', join(root, 'tsconfig.types.json'), '--outDir', all], { stdio: 'inherit' });
+  const { status } = spawnSync(
+    process.execPath,
+    [tsc, '-p', join(root, 'tsconfig.types.json'), '--outDir', all],
+    { stdio: 'inherit' },
+  );
   if (status !== 0) process.exit(1);
   const taken = new Set();
   for (const entry of ENTRIES) {
@@ -36,7 +40,8 @@ function take(file, taken) {
   if (taken.has(file)) return;
   taken.add(file);
   const text = readFileSync(file, 'utf8');
-  for (const [, specifier] of text.matchAll(RELATIVE)) take(resolve(dirname(file), `${specifier}.d.ts`), taken);
+  for (const [, specifier] of text.matchAll(RELATIVE))
+    take(resolve(dirname(file), `${specifier}.d.ts`), taken);
   const target = join(fresh, relative(all, file));
   mkdirSync(dirname(target), { recursive: true });
   writeFileSync(target, text.replaceAll(RELATIVE, "from '$1.js'"));

@@ -63,7 +63,9 @@ async function choose<T>(type: Type, prompt: string, choices: Record<string, T>)
 const DECISIONS = { y: 'accept', a: 'acceptForSession', n: 'decline', c: 'cancel' } as const;
 
 function decide(question: string, signal: AbortSignal) {
-  return ask(signal, (type) => choose(type, `${question}\n[y]es, [a]lways, [n]o, [c]ancel the turn: `, DECISIONS));
+  return ask(signal, (type) =>
+    choose(type, `${question}\n[y]es, [a]lways, [n]o, [c]ancel the turn: `, DECISIONS),
+  );
 }
 
 // An approval request has the id of an item, which describes the action.
@@ -75,7 +77,8 @@ client.handle('item/commandExecution/requestApproval', async (params, { signal }
   const command = showText(`${params.cwd}$ ${params.command}`);
   const question = `${showText(params.reason ?? 'The agent wants to run a command.')}\n  ${command}`;
   let decision: CommandExecutionApprovalDecision = await decide(question, signal);
-  if (!offered.includes(decision)) decision = decision === 'acceptForSession' ? 'accept' : 'decline';
+  if (!offered.includes(decision))
+    decision = decision === 'acceptForSession' ? 'accept' : 'decline';
   return { decision };
 });
 
@@ -83,56 +86,105 @@ client.handle('item/fileChange/requestApproval', async ({ itemId, reason }, { si
   const item = items.get(itemId);
   const changes = item?.type === 'fileChange' ? item.changes : [];
   const list = changes.map(({ kind, path }) => `  ${kind.type} ${showText(path)}`).join('\n');
-  return { decision: await decide(`${showText(reason ?? 'The agent wants to change files.')}\n${list}`, signal) };
+  return {
+    decision: await decide(
+      `${showText(reason ?? 'The agent wants to change files.')}\n${list}`,
+      signal,
+    ),
+  };
 });
 
 // This request has no item: it contains everything. The client can grant the requested permissions or fewer, never more.
-client.handle('item/permissions/requestApproval', async ({ threadId, turnId, permissions, reason }, { signal }) => {
-  const { fileSystem, network } = permissions;
-  const wanted = [
-    ...(fileSystem?.read ?? []).map((path) => `  read ${showText(path)}`),
-    ...(fileSystem?.write ?? []).map((path) => `  write ${showText(path)}`),
-    ...(network?.enabled ? ['  reach the network'] : []),
-  ];
-  const decision = await decide(`${showText(reason ?? 'The agent requests permissions.')}\n${wanted.join('\n')}`, signal);
-  if (decision === 'cancel') await client.request('turn/interrupt', { threadId, turnId });
-  const isGranted = decision === 'accept' || decision === 'acceptForSession';
-  return { permissions: isGranted ? permissions : {}, scope: decision === 'acceptForSession' ? 'session' : 'turn' };
-});
+client.handle(
+  'item/permissions/requestApproval',
+  async ({ threadId, turnId, permissions, reason }, { signal }) => {
+    const { fileSystem, network } = permissions;
+    const wanted = [
+      ...(fileSystem?.read ?? []).map((path) => `  read ${showText(path)}`),
+      ...(fileSystem?.write ?? []).map((path) => `  write ${showText(path)}`),
+      ...(network?.enabled ? ['  reach the network'] : []),
+    ];
+    const decision = await decide(
+      `${showText(reason ?? 'The agent requests permissions.')}\n${wanted.join('\n')}`,
+      signal,
+    );
+    if (decision === 'cancel') await client.request('turn/interrupt', { threadId, turnId });
+    const isGranted = decision === 'accept' || decision === 'acceptForSession';
+    return {
+      permissions: isGranted ? permissions : {},
+      scope: decision === 'acceptForSession' ? 'session' : 'turn',
+    };
+  },
+);
 
 // Two kinds of questions come in one request. If `_meta` names a kind of approval, heddle asks whether it may call a tool. Otherwise an
 // MCP server asks the user: it wants a form to be filled in, or a page to be visited.
-client.handle('mcpServer/elicitation/request', async (params, { signal }): Promise<McpServerElicitationRequestResponse> => {
-  const { threadId, turnId, serverName, message } = params;
-  const { codex_approval_kind: kind, tool_params: call, persist } = (params._meta ?? {}) as Record<string, unknown>;
-  if (kind !== undefined) {
-    const decision = await decide(`${showText(message)}\n  ${showText(JSON.stringify(call) ?? '')}`, signal);
-    if (decision === 'cancel' && turnId !== null) await client.request('turn/interrupt', { threadId, turnId });
-    if (decision === 'decline' || decision === 'cancel') return { action: decision };
-    const isLasting = decision === 'acceptForSession' && Array.isArray(persist) && persist.includes('session');
-    return { action: 'accept', content: {}, ...(isLasting ? { _meta: { persist: 'session' } } : {}) };
-  }
-  return ask(signal, async (type) => {
-    const page = params.mode === 'url' ? `\n  Visit ${showText(params.url)}, and answer when you are done.` : '';
-    const question = `The MCP server ${showText(serverName)} asks: ${showText(message)}${page}\n[y] answer, [n]o, [c]ancel: `;
-    const action = await choose(type, question, { y: 'accept', n: 'decline', c: 'cancel' } as const);
-    if (action !== 'accept' || params.mode === 'url') return { action };
-    const { properties, required = [] } = params.requestedSchema;
-    const content: Record<string, unknown> = {};
-    for (const [name, field] of Object.entries(properties)) {
-      const value = await fill(type, field, { label: field.title ?? name, isRequired: required.includes(name) });
-      if (value !== undefined) content[name] = value;
+client.handle(
+  'mcpServer/elicitation/request',
+  async (params, { signal }): Promise<McpServerElicitationRequestResponse> => {
+    const { threadId, turnId, serverName, message } = params;
+    const {
+      codex_approval_kind: kind,
+      tool_params: call,
+      persist,
+    } = (params._meta ?? {}) as Record<string, unknown>;
+    if (kind !== undefined) {
+      const decision = await decide(
+        `${showText(message)}\n  ${showText(JSON.stringify(call) ?? '')}`,
+        signal,
+      );
+      if (decision === 'cancel' && turnId !== null)
+        await client.request('turn/interrupt', { threadId, turnId });
+      if (decision === 'decline' || decision === 'cancel') return { action: decision };
+      const isLasting =
+        decision === 'acceptForSession' && Array.isArray(persist) && persist.includes('session');
+      return {
+        action: 'accept',
+        content: {},
+        ...(isLasting ? { _meta: { persist: 'session' } } : {}),
+      };
     }
-    return { action, content };
-  });
-});
+    return ask(signal, async (type) => {
+      const page =
+        params.mode === 'url'
+          ? `\n  Visit ${showText(params.url)}, and answer when you are done.`
+          : '';
+      const question = `The MCP server ${showText(serverName)} asks: ${showText(message)}${page}\n[y] answer, [n]o, [c]ancel: `;
+      const action = await choose(type, question, {
+        y: 'accept',
+        n: 'decline',
+        c: 'cancel',
+      } as const);
+      if (action !== 'accept' || params.mode === 'url') return { action };
+      const { properties, required = [] } = params.requestedSchema;
+      const content: Record<string, unknown> = {};
+      for (const [name, field] of Object.entries(properties)) {
+        const value = await fill(type, field, {
+          label: field.title ?? name,
+          isRequired: required.includes(name),
+        });
+        if (value !== undefined) content[name] = value;
+      }
+      return { action, content };
+    });
+  },
+);
 
 type FieldValue = string | number | boolean | string[];
 
 /** Asks again until the line is a value of the field. Undefined: the field stays empty. */
-async function fill(type: Type, field: McpElicitationPrimitiveSchema, about: { label: string; isRequired: boolean }) {
+async function fill(
+  type: Type,
+  field: McpElicitationPrimitiveSchema,
+  about: { label: string; isRequired: boolean },
+) {
   const options = optionsOf(field);
-  const kind = options.length > 0 ? options.join(field.type === 'array' ? ', ' : ' | ') : field.type === 'boolean' ? 'y | n' : field.type;
+  const kind =
+    options.length > 0
+      ? options.join(field.type === 'array' ? ', ' : ' | ')
+      : field.type === 'boolean'
+        ? 'y | n'
+        : field.type;
   for (;;) {
     const typed = (await type(showText(`${about.label} (${kind}): `))).trim();
     const value = typed === '' ? field.default : readValue(field, typed);
@@ -175,7 +227,9 @@ client.handle('item/tool/requestUserInput', ({ questions }, { signal }) =>
     const answers: Record<string, { answers: string[] }> = {};
     for (const { id, question, options } of questions) {
       const labels = (options ?? []).map(({ label }) => showText(label)).join(' | ');
-      answers[id] = { answers: [await type(`${showText(question)}${labels === '' ? '' : ` (${labels})`}: `)] };
+      answers[id] = {
+        answers: [await type(`${showText(question)}${labels === '' ? '' : ` (${labels})`}: `)],
+      };
     }
     return { answers };
   }),
@@ -183,7 +237,10 @@ client.handle('item/tool/requestUserInput', ({ questions }, { signal }) =>
 
 try {
   await client.initialize({ clientInfo: { name: 'approval-dialog', version: '1.0.0' } });
-  const { thread } = await client.request('thread/start', { cwd: process.cwd(), approvalPolicy: 'untrusted' });
+  const { thread } = await client.request('thread/start', {
+    cwd: process.cwd(),
+    approvalPolicy: 'untrusted',
+  });
   const { turn, text } = await client.turn({ threadId: thread.id, input }).result;
   console.log(showText(text, { multiline: true }));
   console.log(`turn ${turn.status}`);

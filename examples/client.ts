@@ -7,7 +7,9 @@ const [input = 'say Good morning.'] = process.argv.slice(2);
 const client = spawnServer({ onSkipped: (reason) => console.error(showText(reason)) });
 
 try {
-  const { serverInfo } = await client.initialize({ clientInfo: { name: 'my-client', version: '1.0.0' } });
+  const { serverInfo } = await client.initialize({
+    clientInfo: { name: 'my-client', version: '1.0.0' },
+  });
   console.error(`${serverInfo.name} ${serverInfo.version}`);
 
   const { thread, model } = await client.request('thread/start', { cwd: process.cwd() });

@@ -91,10 +91,13 @@ const TABLES = ['methods.json', 'errors.json'];
 export function bundleDefinitions(folder: string): Definitions {
   const owners = new Map<string, string>();
   const definitions: Definitions = {};
-  const files = readdirSync(folder).filter((file) => file.endsWith('.json') && !file.endsWith('.schema.json') && !TABLES.includes(file));
+  const files = readdirSync(folder).filter(
+    (file) => file.endsWith('.json') && !file.endsWith('.schema.json') && !TABLES.includes(file),
+  );
   for (const file of files.sort()) {
     for (const [name, schema] of Object.entries(readSchema(join(folder, file)).definitions ?? {})) {
-      if (owners.has(name)) throw new Error(`${name} is defined in ${owners.get(name)} and in ${file}`);
+      if (owners.has(name))
+        throw new Error(`${name} is defined in ${owners.get(name)} and in ${file}`);
       owners.set(name, file);
       definitions[name] = mapSchema(schema, (node) => withOwner(node, file));
     }
@@ -119,7 +122,8 @@ export function mapSchema(schema: Schema, change: (node: Schema) => Schema): Sch
   const copy = { ...schema };
   if (schema.properties) copy.properties = mapDefinitions(schema.properties, change);
   if (typeof schema.items === 'object') copy.items = mapSchema(schema.items, change);
-  if (typeof schema.additionalProperties === 'object') copy.additionalProperties = mapSchema(schema.additionalProperties, change);
+  if (typeof schema.additionalProperties === 'object')
+    copy.additionalProperties = mapSchema(schema.additionalProperties, change);
   if (schema.anyOf) copy.anyOf = schema.anyOf.map((variant) => mapSchema(variant, change));
   if (schema.oneOf) copy.oneOf = schema.oneOf.map((variant) => mapSchema(variant, change));
   if (schema.allOf) copy.allOf = schema.allOf.map((part) => mapSchema(part, change));
@@ -127,8 +131,13 @@ export function mapSchema(schema: Schema, change: (node: Schema) => Schema): Sch
 }
 
 /** Applies `mapSchema` to each schema of a set. */
-export function mapDefinitions(definitions: Definitions, change: (node: Schema) => Schema): Definitions {
-  return Object.fromEntries(Object.entries(definitions).map(([name, schema]) => [name, mapSchema(schema, change)]));
+export function mapDefinitions(
+  definitions: Definitions,
+  change: (node: Schema) => Schema,
+): Definitions {
+  return Object.fromEntries(
+    Object.entries(definitions).map(([name, schema]) => [name, mapSchema(schema, change)]),
+  );
 }
 
 /** The definitions as the server accepts them: fields with `x-null-is-absent` can also be null. */
@@ -136,7 +145,9 @@ export function asAccepted(definitions: Definitions): Definitions {
   return mapDefinitions(definitions, (node) => {
     if (!node['x-null-is-absent']) return node;
     const { allOf, ...schema } = node;
-    return allOf ? { ...schema, anyOf: [...allOf, { type: 'null' }] } : { ...schema, type: [schema.type ?? [], 'null'].flat() };
+    return allOf
+      ? { ...schema, anyOf: [...allOf, { type: 'null' }] }
+      : { ...schema, type: [schema.type ?? [], 'null'].flat() };
   });
 }
 
@@ -152,7 +163,8 @@ function withOwner(node: Schema, file: string): Schema {
 function withLocalRef(node: Schema, owners: Map<string, string>): Schema {
   if (!node.$ref) return node;
   const local = `#/definitions/${definitionName(node.$ref)}`;
-  if (node.$ref !== `${owners.get(definitionName(node.$ref))}${local}`) throw new Error(`nothing is defined at ${node.$ref}`);
+  if (node.$ref !== `${owners.get(definitionName(node.$ref))}${local}`)
+    throw new Error(`nothing is defined at ${node.$ref}`);
   return { ...node, $ref: local };
 }
 

@@ -1,7 +1,8 @@
 import { compile } from 'json-schema-to-typescript';
 import { mapDefinitions, mapSchema, type Schema } from './bundle.ts';
 
-const BANNER = '// Generated from schema/model-script.schema.json by `npm run generate`. Do not edit.\n';
+const BANNER =
+  '// Generated from schema/model-script.schema.json by `npm run generate`. Do not edit.\n';
 
 /** The types of a model script (`ModelScript` and its parts), and the schema that the server validates scripts with. */
 export async function generateModelScript(schema: Schema): Promise<string> {
@@ -17,7 +18,10 @@ async function generateTypes({ definitions = {}, ...main }: Schema): Promise<str
     style: { singleQuote: true, printWidth: 140 },
   });
   return types
-    .replace(/\/\*\*\n \* This interface was referenced by .*\n \* via the `definition` .*\n \*\/\n/g, '')
+    .replace(
+      /\/\*\*\n \* This interface was referenced by .*\n \* via the `definition` .*\n \*\/\n/g,
+      '',
+    )
     .replace(/ \*\n \* This interface was referenced by .*\n \* via the `definition` .*\n/g, '');
 }
 
@@ -37,7 +41,13 @@ function withoutNotes({ definitions = {}, ...main }: Schema): Schema {
 }
 
 function checked(node: Schema): Schema {
-  const { $schema: _schema, title: _title, description: _description, examples: _examples, ...rest } = node as Schema & Notes;
+  const {
+    $schema: _schema,
+    title: _title,
+    description: _description,
+    examples: _examples,
+    ...rest
+  } = node as Schema & Notes;
   return rest;
 }
 

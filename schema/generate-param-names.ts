@@ -11,10 +11,14 @@ const FOREIGN = new Set(['ResponseItem', 'JsonValue']);
 /** The table of the names in the params of each request, as an ES module. The table is made when it is first asked for. */
 export function generateParamNames(definitions: Definitions, methods: MethodTable): string {
   const names = new ParamNames(definitions);
-  const roots = Object.entries(methods.clientRequests).flatMap(([method, { params }]): [string, number][] => {
-    const root = params ? names.shapeOf([{ $ref: `#/definitions/${definitionName(params)}` }]) : OPEN;
-    return root === OPEN ? [] : [[method, root]];
-  });
+  const roots = Object.entries(methods.clientRequests).flatMap(
+    ([method, { params }]): [string, number][] => {
+      const root = params
+        ? names.shapeOf([{ $ref: `#/definitions/${definitionName(params)}` }])
+        : OPEN;
+      return root === OPEN ? [] : [[method, root]];
+    },
+  );
   const table = { methods: Object.fromEntries(roots), shapes: names.shapes };
   return `// Generated from schema/ by \`npm run generate\`. Do not edit.
 export const readParamNames = () => JSON.parse(${JSON.stringify(JSON.stringify(table)).replaceAll("'", "\\'")});
@@ -51,7 +55,12 @@ class ParamNames {
     this.#known.set(key, number);
     const names = new Set(all.flatMap(({ properties = {} }) => Object.keys(properties)));
     this.shapes[number] = Object.fromEntries(
-      [...names].map((name) => [name, this.shapeOf(all.flatMap(({ properties = {} }) => (properties[name] ? [properties[name]] : [])))]),
+      [...names].map((name) => [
+        name,
+        this.shapeOf(
+          all.flatMap(({ properties = {} }) => (properties[name] ? [properties[name]] : [])),
+        ),
+      ]),
     );
     return number;
   }
@@ -62,12 +71,30 @@ class ParamNames {
       const name = definitionName(schema.$ref);
       return FOREIGN.has(name) ? [null] : this.#objects(this.#definitions[name] ?? {});
     }
-    const { properties, additionalProperties, items, type, anyOf = [], oneOf = [], allOf = [] } = schema;
+    const {
+      properties,
+      additionalProperties,
+      items,
+      type,
+      anyOf = [],
+      oneOf = [],
+      allOf = [],
+    } = schema;
     const parts = [...anyOf, ...oneOf, ...allOf];
-    const isOpen = additionalProperties === true || typeof additionalProperties === 'object' || items === true;
-    const isAny = type === undefined && schema.enum === undefined && schema.const === undefined && parts.length === 0 && !properties;
+    const isOpen =
+      additionalProperties === true || typeof additionalProperties === 'object' || items === true;
+    const isAny =
+      type === undefined &&
+      schema.enum === undefined &&
+      schema.const === undefined &&
+      parts.length === 0 &&
+      !properties;
     if (isOpen || isAny || (type === 'object' && !properties && parts.length === 0)) return [null];
     const own = properties === undefined ? [] : [schema];
-    return [...own, ...parts.flatMap((part) => this.#objects(part)), ...(typeof items === 'object' ? this.#objects(items) : [])];
+    return [
+      ...own,
+      ...parts.flatMap((part) => this.#objects(part)),
+      ...(typeof items === 'object' ? this.#objects(items) : []),
+    ];
   }
 }

@@ -1,7 +1,15 @@
 import { Ajv } from 'ajv';
 import standalone from 'ajv/dist/standalone/index.js';
 import { build } from 'esbuild';
-import { type Definitions, definitionName, type MethodTable, mapDefinitions, mapSchema, type Schema, withoutLengths } from './bundle.ts';
+import {
+  type Definitions,
+  definitionName,
+  type MethodTable,
+  mapDefinitions,
+  mapSchema,
+  type Schema,
+  withoutLengths,
+} from './bundle.ts';
 
 const BANNER = '// Generated from schema/ by `npm run generate`. Do not edit.';
 
@@ -28,7 +36,10 @@ export function paramsExports(methods: MethodTable): { handshake: Exports; other
     if (row.params) params[method] = definitionName(row.params);
   }
   const { initialize = '', ...others } = params;
-  return { handshake: { validateHandshake: { initialize } }, others: { validateParams: others, validateItem: 'ItemAlone' } };
+  return {
+    handshake: { validateHandshake: { initialize } },
+    others: { validateParams: others, validateItem: 'ItemAlone' },
+  };
 }
 
 /** The validators of results that clients send for the server's requests. */
@@ -44,11 +55,18 @@ export function sentExports(methods: MethodTable): Exports {
   }
   const notifications = mapValues(methods.serverNotifications, (row) => definitionName(row.params));
   const requests = mapValues(methods.serverRequests, (row) => definitionName(row.params));
-  return { validateResult: results, validateNotification: notifications, validateRequest: requests };
+  return {
+    validateResult: results,
+    validateNotification: notifications,
+    validateRequest: requests,
+  };
 }
 
 /** A self-contained ES module with the exports. It contains each definition once, even if several methods use it. */
-export async function generateValidators(definitions: Definitions, exports: Exports): Promise<string> {
+export async function generateValidators(
+  definitions: Definitions,
+  exports: Exports,
+): Promise<string> {
   const ajv = new Ajv({
     strict: false,
     discriminator: true,
@@ -59,14 +77,25 @@ export async function generateValidators(definitions: Definitions, exports: Expo
     code: { source: true, esm: true },
   });
   ajv.addSchema({ $id: 'heddle', definitions: forAjv(definitions) });
-  const names = new Set(Object.values(exports).flatMap((table) => (typeof table === 'string' ? [table] : Object.values(table))));
-  const compiled = standalone.default(ajv, Object.fromEntries([...names].map((name) => [name, `heddle#/definitions/${name}`])));
+  const names = new Set(
+    Object.values(exports).flatMap((table) =>
+      typeof table === 'string' ? [table] : Object.values(table),
+    ),
+  );
+  const compiled = standalone.default(
+    ajv,
+    Object.fromEntries([...names].map((name) => [name, `heddle#/definitions/${name}`])),
+  );
   const tables = Object.entries(exports).map(([name, table]) => {
     if (typeof table === 'string') return `export const ${name} = ${table};`;
-    const rows = Object.entries(table).map(([method, definition]) => `${JSON.stringify(method)}: ${definition},`);
+    const rows = Object.entries(table).map(
+      ([method, definition]) => `${JSON.stringify(method)}: ${definition},`,
+    );
     return `export const ${name} = {${rows.join('')}};`;
   });
-  return inOneModule([compiled.replaceAll(/export (?=const \w+ = validate\d+;)/g, ''), ...tables].join('\n'));
+  return inOneModule(
+    [compiled.replaceAll(/export (?=const \w+ = validate\d+;)/g, ''), ...tables].join('\n'),
+  );
 }
 
 export function declareValidators(exports: Exports): string {
@@ -113,18 +142,30 @@ function forAjv(definitions: Definitions): Definitions {
 
 /** The name of X in `{ anyOf: [X, null] }`. Returns null for other schemas. */
 function nullableName({ anyOf: [first, second, ...others] = [] }: Schema): string | null {
-  return first?.$ref && second?.type === 'null' && others.length === 0 ? definitionName(first.$ref) : null;
+  return first?.$ref && second?.type === 'null' && others.length === 0
+    ? definitionName(first.$ref)
+    : null;
 }
 
 function nullable(schema: Schema): Schema {
   const { type, anyOf, oneOf, discriminator } = schema;
   const isUntaggedUnion = (anyOf ?? oneOf) && !discriminator;
   if (type === undefined || isUntaggedUnion) return { anyOf: [schema, { type: 'null' }] };
-  return { ...schema, type: [type, 'null'].flat(), ...(schema.enum && { enum: [...schema.enum, null] }) };
+  return {
+    ...schema,
+    type: [type, 'null'].flat(),
+    ...(schema.enum && { enum: [...schema.enum, null] }),
+  };
 }
 
 function withoutNotes(node: Schema): Schema {
-  const { description, 'x-experimental': experimental, 'x-not-served': notServed, 'x-null-is-absent': lenient, ...schema } = node;
+  const {
+    description,
+    'x-experimental': experimental,
+    'x-not-served': notServed,
+    'x-null-is-absent': lenient,
+    ...schema
+  } = node;
   return schema;
 }
 
@@ -138,7 +179,11 @@ function withTags(node: Schema): Schema {
   const { discriminator, oneOf } = node;
   if (!discriminator || !oneOf) return node;
   const tag = discriminator.propertyName;
-  return { ...node, required: [tag], properties: { [tag]: { enum: oneOf.map((variant) => variant.properties?.[tag]?.const) } } };
+  return {
+    ...node,
+    required: [tag],
+    properties: { [tag]: { enum: oneOf.map((variant) => variant.properties?.[tag]?.const) } },
+  };
 }
 
 async function inOneModule(code: string): Promise<string> {

@@ -24,23 +24,29 @@ const PART_FIELD = 'text';
 export function providedItems(definitions: Definitions): Definitions {
   const variants = definitions.ResponseItem?.oneOf ?? [];
   const entries = Object.entries(READ_FIELDS).map(([type, { needed, optional }]) => {
-    const properties = variants.find((variant) => variant.properties?.type?.const === type)?.properties ?? {};
+    const properties =
+      variants.find((variant) => variant.properties?.type?.const === type)?.properties ?? {};
     const field = (name: string): Schema => {
       const schema = properties[name];
       if (schema === undefined) throw new Error(`${type} has no field "${name}"`);
       return tolerant(schema, definitions);
     };
-    const fields = [...needed.map((name) => [name, withoutNull(field(name))]), ...optional.map((name) => [name, withNull(field(name))])];
+    const fields = [
+      ...needed.map((name) => [name, withoutNull(field(name))]),
+      ...optional.map((name) => [name, withNull(field(name))]),
+    ];
     return [type, { type: 'object', required: needed, properties: Object.fromEntries(fields) }];
   });
   return Object.fromEntries(entries);
 }
 
 function tolerant(schema: Schema, definitions: Definitions): Schema {
-  if (schema.$ref !== undefined) return tolerant(definitions[definitionName(schema.$ref)] ?? {}, definitions);
+  if (schema.$ref !== undefined)
+    return tolerant(definitions[definitionName(schema.$ref)] ?? {}, definitions);
   const [first] = schema.anyOf ?? [];
   if (first !== undefined) return tolerant(first, definitions);
-  if (schema.discriminator !== undefined) return tolerantUnion(schema, schema.discriminator.propertyName);
+  if (schema.discriminator !== undefined)
+    return tolerantUnion(schema, schema.discriminator.propertyName);
   const { type = 'object', items } = schema;
   return { type, ...(typeof items === 'object' && { items: tolerant(items, definitions) }) };
 }
@@ -52,7 +58,10 @@ function tolerantUnion({ oneOf = [] }: Schema, tag: string): Schema {
   return {
     type: 'object',
     required: [tag],
-    properties: { [tag]: { type: 'string' }, ...(hasText && { [PART_FIELD]: { type: ['string', 'null'] } }) },
+    properties: {
+      [tag]: { type: 'string' },
+      ...(hasText && { [PART_FIELD]: { type: ['string', 'null'] } }),
+    },
   };
 }
 

@@ -49,7 +49,14 @@ const unordered: Pacing = { ...atOnce, processes: (inner) => inner, store: (inne
  */
 export function createApp(options: AppParts): App {
   const releaseStore = protectStore(storeFileIn(options.storeDir ?? options.home));
-  const { home, version, platform, clock = systemClock, ids = systemIds, pacing = unordered } = options;
+  const {
+    home,
+    version,
+    platform,
+    clock = systemClock,
+    ids = systemIds,
+    pacing = unordered,
+  } = options;
   const log = new RecentLog(options.log, clock);
   const clients = new Clients({ clock, log });
   const keepAlive = new KeepAlive();
@@ -60,7 +67,8 @@ export function createApp(options: AppParts): App {
     options.onHandshake?.();
     await backend.load().then(
       (loaded) => {
-        for (const [client, method, params] of early.splice(0)) loaded.unknownNames.heed(client, method, params);
+        for (const [client, method, params] of early.splice(0))
+          loaded.unknownNames.heed(client, method, params);
         return loaded.tellOfProblems(connection);
       },
       (error: unknown) => log.error({ err: error }, 'the server could not be loaded'),
@@ -71,11 +79,21 @@ export function createApp(options: AppParts): App {
     version,
     platform,
     capabilities: () => serverCapabilities(platform),
-    onHandshake: (connection) => void handshakes.run(`${connection}`, () => onHandshake(connection)),
+    onHandshake: (connection) =>
+      void handshakes.run(`${connection}`, () => onHandshake(connection)),
   });
   const rows = () => backend.loaded?.rows ?? backend.load().then((loaded) => loaded.rows);
   const dispatcher = new Dispatcher({ handshake, rows, log });
-  const front: Front = { clients, dispatcher, clock, ids, log, keepAlive, pace: pacing, store: pacing.store(options.store) };
+  const front: Front = {
+    clients,
+    dispatcher,
+    clock,
+    ids,
+    log,
+    keepAlive,
+    pace: pacing,
+    store: pacing.store(options.store),
+  };
   const backend = new LateBackend(options, front);
   const warned = (connection: number) => handshakes.tail(`${connection}`);
   /** The requests that were read before the backend was loaded. */
@@ -84,11 +102,18 @@ export function createApp(options: AppParts): App {
     if (backend.loaded !== null) backend.loaded.unknownNames.heed(client, method, params);
     else if (early.length < EARLY_REQUESTS_MAX) early.push([client, method, params]);
   };
-  const served = { ...front, tap: options.tap ?? null, backend: () => backend.loaded, warned, heed };
+  const served = {
+    ...front,
+    tap: options.tap ?? null,
+    backend: () => backend.loaded,
+    warned,
+    heed,
+  };
   let connections = 0;
 
   return {
-    connect: (transport, { drain = false } = {}) => serveClient(served, { number: connections++, transport, drain }),
+    connect: (transport, { drain = false } = {}) =>
+      serveClient(served, { number: connections++, transport, drain }),
     open: () => ({
       turns: backend.loaded?.threads.turnsRunning ?? 0,
       questions: clients.pendingCount,
@@ -106,7 +131,9 @@ export function createApp(options: AppParts): App {
 class LateBackend {
   readonly #options: AppParts;
   readonly #front: Front;
-  readonly #loading = new Once(() => this.#front.keepAlive.during(this.#front.pace.during(this.#load())));
+  readonly #loading = new Once(() =>
+    this.#front.keepAlive.during(this.#front.pace.during(this.#load())),
+  );
   #loaded: Backend | null = null;
 
   constructor(options: AppParts, front: Front) {

@@ -167,7 +167,12 @@ export function createBackend(options: AppParts, front: Front): Backend {
   const { sources, config, skillFolders } = configuration;
   const { models, listings, rateLimits } = createModels(options, base);
   const { mcp, logins } = createMcp(options, base);
-  const notifier = new TurnNotifier({ ...base, env, cwd, isSimulated: options.pacing !== undefined });
+  const notifier = new TurnNotifier({
+    ...base,
+    env,
+    cwd,
+    isSimulated: options.pacing !== undefined,
+  });
   const threads = new Threads(
     {
       ...base,
@@ -177,7 +182,10 @@ export function createBackend(options: AppParts, front: Front): Backend {
       extraSkillRoots: () => skillFolders.extraRoots,
       modelFor: (provider) => models.get(provider),
       mcp,
-      toolApprovals: storedToolApprovals({ configWriter: configuration.changes.configWriter, config }),
+      toolApprovals: storedToolApprovals({
+        configWriter: configuration.changes.configWriter,
+        config,
+      }),
       notifier,
       http: new HttpClient({ env, clock, log }),
       partKinds: [...TURN_PART_LIST, ...partKinds],
@@ -208,8 +216,11 @@ export function createBackend(options: AppParts, front: Front): Backend {
     rateLimits: () => rateLimits.latest,
     announceAccount: (method, params) => clients.publish('everyone', method, params),
     installedModels: listings.installedModels,
-    defaultProvider: () => validOrNull(async () => chooseProvider(await config(), null).provider.id),
-    diagnostics: diagnosticsDeps(options, log, () => serverGauges({ clients, dispatcher, threads })),
+    defaultProvider: () =>
+      validOrNull(async () => chooseProvider(await config(), null).provider.id),
+    diagnostics: diagnosticsDeps(options, log, () =>
+      serverGauges({ clients, dispatcher, threads }),
+    ),
   });
   const parts = { ...base, logins, threads, notifier, services, skillFolders, mcp, models };
   return {
@@ -217,7 +228,8 @@ export function createBackend(options: AppParts, front: Front): Backend {
     threads,
     services,
     unknownNames: new UnknownNames(log),
-    tellOfProblems: (connection) => tellOfProblems({ ...options, log, sources, clients }, connection),
+    tellOfProblems: (connection) =>
+      tellOfProblems({ ...options, log, sources, clients }, connection),
     close: (reason) => close(parts, reason),
   };
 }
@@ -229,13 +241,24 @@ function createBase(options: AppParts, { clock, log, pace }: Front) {
   const serverPrograms = new ServerPrograms({ clock, env });
   const guardLists = guardListsFolder(env);
   const own = { storeDir, userHome: env.HOME ?? null, guardLists };
-  const sandbox = createSandbox({ ...options, ...own, arch: arch(), clock, serverPrograms, listeners });
+  const sandbox = createSandbox({
+    ...options,
+    ...own,
+    arch: arch(),
+    clock,
+    serverPrograms,
+    listeners,
+  });
   const swept = options.pacing === undefined ? sweepAtStart(guardLists, log) : Promise.resolve();
   const processes = pace.processes(createProcesses({ ...options, log, sandbox }));
   const credentials = new CredentialStore(home, clock, (secrets) => options.tap?.hide?.(secrets));
   const programs = new ThreadPrograms({ sandbox, log, env, cwd });
   serverPrograms.listBy(() => programs.all());
-  const start = { env, isSimulated: options.pacing !== undefined, isRead: options.readsShellExports ?? true };
+  const start = {
+    env,
+    isSimulated: options.pacing !== undefined,
+    isRead: options.readsShellExports ?? true,
+  };
   const shellExports = createShellExports(start, { processes, clock, log });
   return { sandbox, programs, processes, proxies, credentials, shellExports, swept };
 }
@@ -246,9 +269,14 @@ type Base = Front & ReturnType<typeof createBase>;
 function createConfiguration(options: AppParts, { clients, clock, log, credentials }: Base) {
   const { home, cwd, env, overrides = [], recordsTrust = true, systemDir = null } = options;
   const trustedFiles = new TrustedFiles({ home, writes: recordsTrust });
-  const modelGiven: Config['modelGiven'] = options.model?.isEmbedded ? 'embedded' : options.model !== undefined;
+  const modelGiven: Config['modelGiven'] = options.model?.isEmbedded
+    ? 'embedded'
+    : options.model !== undefined;
   const sources = { home, cwd, env, overrides, trustedFiles, modelGiven, features: {}, systemDir };
-  const config = async (folder: string | null = null, request: JsonObject | null = null): Promise<Config> => {
+  const config = async (
+    folder: string | null = null,
+    request: JsonObject | null = null,
+  ): Promise<Config> => {
     const loaded = await loadConfig({ ...sources, cwd: folder ?? cwd, request });
     options.tap?.hide?.([...configuredSecrets(loaded), ...credentials.secrets()]);
     return loaded;
@@ -260,8 +288,13 @@ function createConfiguration(options: AppParts, { clients, clock, log, credentia
 }
 
 /** The models of the providers, and the rate limits that their responses tell. */
-function createModels({ model, home, env, version, scalePicture = scaleHere(), onLongResponses }: AppParts, { clients, clock, log }: Base) {
-  const rateLimits = new RateLimits((limits) => clients.publish('everyone', 'account/rateLimits/updated', { rateLimits: limits }));
+function createModels(
+  { model, home, env, version, scalePicture = scaleHere(), onLongResponses }: AppParts,
+  { clients, clock, log }: Base,
+) {
+  const rateLimits = new RateLimits((limits) =>
+    clients.publish('everyone', 'account/rateLimits/updated', { rateLimits: limits }),
+  );
   const deps = {
     ...{ env, clock, log },
     userAgent: `heddle/${version}`,
@@ -286,14 +319,35 @@ function scaleHere(): ScalePicture {
 }
 
 /** The MCP servers, and the logins to them. Nothing runs before a server is configured. */
-function createMcp({ env, version, mcpScript }: AppParts, { processes, clock, ids, log, credentials }: Base) {
-  const mcp = new McpServers({ processes, clock, log, env, version, credentials, script: mcpScript ?? null });
+function createMcp(
+  { env, version, mcpScript }: AppParts,
+  { processes, clock, ids, log, credentials }: Base,
+) {
+  const mcp = new McpServers({
+    processes,
+    clock,
+    log,
+    env,
+    version,
+    credentials,
+    script: mcpScript ?? null,
+  });
   return { mcp, logins: new McpLogins({ servers: mcp, credentials, clock, ids }) };
 }
 
-function diagnosticsDeps(options: AppParts, log: RecentLog, gauges: DiagnosticsDeps['gauges']): DiagnosticsDeps {
+function diagnosticsDeps(
+  options: AppParts,
+  log: RecentLog,
+  gauges: DiagnosticsDeps['gauges'],
+): DiagnosticsDeps {
   const { pid, nodeVersions, residentMemoryBytes = () => null } = options;
-  return { pid, node: nodeVersions?.node ?? '', residentMemoryBytes, gauges, logMessages: () => log.messages() };
+  return {
+    pid,
+    node: nodeVersions?.node ?? '',
+    residentMemoryBytes,
+    gauges,
+    logMessages: () => log.messages(),
+  };
 }
 
 /** The proxies of commands. The thread starts when a command first needs one. */
@@ -304,14 +358,22 @@ function createProxies({ proxyScript, dial, log }: AppParts, clock: Clock) {
 }
 
 /** The parts with which clients change the configuration. */
-function configChanges({ editToml = editHere }: AppParts, sources: ConfigSources & { features: Record<string, boolean> }) {
+function configChanges(
+  { editToml = editHere }: AppParts,
+  sources: ConfigSources & { features: Record<string, boolean> },
+) {
   // Providers are validated too, even if this server does not use them.
   const configWith = (userText: string) => {
     // A trial must not record that the user trusts a project.
     const trustedFiles = new TrustedFiles({ home: sources.home, writes: false });
     return loadConfig({ ...sources, userText, modelGiven: false, trustedFiles });
   };
-  const configWriter = new ConfigWriter({ home: sources.home, editToml, configWith, further: policyReads });
+  const configWriter = new ConfigWriter({
+    home: sources.home,
+    editToml,
+    configWith,
+    further: policyReads,
+  });
   return { switched: sources.features, configWriter };
 }
 
@@ -321,7 +383,8 @@ const editHere: EditToml = async (text, edits) => {
   return editToml(text, edits);
 };
 
-interface Parts extends Pick<Base, 'clients' | 'processes' | 'proxies' | 'shellExports' | 'store' | 'swept'> {
+interface Parts
+  extends Pick<Base, 'clients' | 'processes' | 'proxies' | 'shellExports' | 'store' | 'swept'> {
   threads: Threads;
   notifier: TurnNotifier;
   services: ClientServices;
@@ -332,11 +395,30 @@ interface Parts extends Pick<Base, 'clients' | 'processes' | 'proxies' | 'shellE
 }
 
 async function close(
-  { threads, notifier, clients, services, skillFolders, mcp, logins, processes, proxies, shellExports, store, models, swept }: Parts,
+  {
+    threads,
+    notifier,
+    clients,
+    services,
+    skillFolders,
+    mcp,
+    logins,
+    processes,
+    proxies,
+    shellExports,
+    store,
+    models,
+    swept,
+  }: Parts,
   reason: 'shutdown' | 'clientGone' = 'shutdown',
 ): Promise<string[]> {
   await closeInOrder(
-    [() => threads.close(reason), () => shellExports.close?.(), () => services.fileSearches.close(), () => skillFolders.close()],
+    [
+      () => threads.close(reason),
+      () => shellExports.close?.(),
+      () => services.fileSearches.close(),
+      () => skillFolders.close(),
+    ],
     [() => notifier.settled()],
     [() => logins.close()],
     [() => mcp.close()],

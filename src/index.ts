@@ -35,7 +35,11 @@ export type { Clock, Timer } from './base/clock.ts';
 export type { JsonObject, JsonValue } from './base/json-value.ts';
 export type { Log, LogMethod } from './base/log.ts';
 export type { Model, ModelEvent, ModelRequest, ToolSpec } from './model/model.ts';
-export { createScriptedModel, type ScriptedModel, type ScriptedModelOptions } from './model/script/create-scripted-model.ts';
+export {
+  createScriptedModel,
+  type ScriptedModel,
+  type ScriptedModelOptions,
+} from './model/script/create-scripted-model.ts';
 export { ScriptError, type ScriptProblem } from './model/script/script-error.ts';
 export type { ErrorCode } from './protocol/generated/error-code.ts';
 export type { ModelScript } from './protocol/generated/model-script.ts';
@@ -135,8 +139,10 @@ function requireOptions(options: AppServerOptions): void {
   requireKnownOptions<AppServerOptions>('createAppServer', options, known);
   // Code without types passes anything.
   const { home, model }: { home?: unknown; model?: unknown } = options;
-  if (typeof home !== 'string' || home === '') throw new TypeError('createAppServer: home must be the path of a folder');
-  if (model === undefined || (typeof model === 'object' && model !== null && 'stream' in model)) return;
+  if (typeof home !== 'string' || home === '')
+    throw new TypeError('createAppServer: home must be the path of a folder');
+  if (model === undefined || (typeof model === 'object' && model !== null && 'stream' in model))
+    return;
   throw new TypeError(
     `createAppServer: model must be an object with the method stream${typeof model === 'string' ? modelAdvice(model) : ''}`,
   );
@@ -152,9 +158,14 @@ function modelAdvice(model: string): string {
 function settingsOf(overrides: Overrides): JsonObject {
   const isList = Array.isArray(overrides);
   if (typeof overrides !== 'object' || overrides === null) {
-    throw new TypeError('createAppServer: overrides must be an object with settings, or an array of key=value strings');
+    throw new TypeError(
+      'createAppServer: overrides must be an object with settings, or an array of key=value strings',
+    );
   }
-  const read = () => (isList ? flagsLayer(overrides, tomlParser(), 'overrides') : optionLayer(overrides as JsonObject));
+  const read = () =>
+    isList
+      ? flagsLayer(overrides, tomlParser(), 'overrides')
+      : optionLayer(overrides as JsonObject);
   const problem = layerProblem(read, 'overrides ');
   if (problem !== null) throw new TypeError(`createAppServer: ${problem}`);
   return read().config;
@@ -165,7 +176,15 @@ function tomlParser() {
 }
 
 function createServer(options: AppServerOptions): Pick<App, 'connect' | 'close'> {
-  const { home, cwd, env, log = SILENT_LOG, overrides = {}, model, deterministic = false } = options;
+  const {
+    home,
+    cwd,
+    env,
+    log = SILENT_LOG,
+    overrides = {},
+    model,
+    deterministic = false,
+  } = options;
   const { root, ...installation } = installed();
   const parts: CommonParts = {
     ...installation,
@@ -181,16 +200,27 @@ function createServer(options: AppServerOptions): Pick<App, 'connect' | 'close'>
     systemDir: systemDir(),
     sendSignal: (to, signal) => process.kill(to, signal),
   };
-  const storeFiles = (folder: string) => ({ file: storeFileIn(folder), migrationsDir: join(root, 'migrations'), tempDir: tmpdir() });
+  const storeFiles = (folder: string) => ({
+    file: storeFileIn(folder),
+    migrationsDir: join(root, 'migrations'),
+    tempDir: tmpdir(),
+  });
   if (!deterministic) return createPlain(parts, { root, ...storeFiles(parts.home) });
   const { versions } = process;
-  return createDeterministic(parts, { storeFiles, nodeVersions: versions, activeResources: () => process.getActiveResourcesInfo() });
+  return createDeterministic(parts, {
+    storeFiles,
+    nodeVersions: versions,
+    activeResources: () => process.getActiveResourcesInfo(),
+  });
 }
 
 /** The parts of every server, except its store. */
 type CommonParts = Omit<AppParts, 'store'>;
 
-function createPlain(parts: CommonParts, { root, ...files }: DatabasePlaces & { root: string }): App {
+function createPlain(
+  parts: CommonParts,
+  { root, ...files }: DatabasePlaces & { root: string },
+): App {
   const { log, pid } = parts;
   const built = (name: string) => join(root, 'bin', name);
   const threads = {
@@ -222,7 +252,11 @@ function installed(): Pick<AppParts, 'version' | 'installation'> & { root: strin
   const require = createRequire(import.meta.url);
   const manifest = require.resolve('heddle/package.json');
   const { version } = require(manifest) as { version: string };
-  return { version, installation: { manifest, executable: process.execPath }, root: dirname(manifest) };
+  return {
+    version,
+    installation: { manifest, executable: process.execPath },
+    root: dirname(manifest),
+  };
 }
 
 /** Inserted by the build, which also makes the scripts of the threads. Missing if the sources run as they are. */

@@ -9,7 +9,8 @@ function npm(args, { msMax, env: added = {} }) {
   const bin = dirname(process.execPath);
   const env = { ...process.env, ...added, PATH: `${bin}${delimiter}${process.env.PATH}` };
   // With the headers of this Node, if it has them, the compiler need not download any.
-  if (existsSync(join(bin, '..', 'include', 'node', 'node_version.h'))) env.npm_config_nodedir = join(bin, '..');
+  if (existsSync(join(bin, '..', 'include', 'node', 'node_version.h')))
+    env.npm_config_nodedir = join(bin, '..');
   return runCommand('npm', args, { cwd: root, env, shell: process.platform === 'win32', msMax });
 }
 

@@ -6,11 +6,18 @@ import type { ClientRequest } from '../tools/action.ts';
  * The receivers: the followers of a thread; only the one of them that provides the thread's tools, or that has asked for its raw events;
  * one connection by its number; or every connection.
  */
-export type Audience = { threadId: string; only?: 'toolProvider' | 'rawEvents' } | { connection: number } | 'everyone';
+export type Audience =
+  | { threadId: string; only?: 'toolProvider' | 'rawEvents' }
+  | { connection: number }
+  | 'everyone';
 
 /** Sends messages to clients. The agent does not know which clients there are, if any. */
 export interface ClientChannel {
-  publish<Method extends keyof ServerNotifications>(audience: Audience, method: Method, params: ServerNotifications[Method]): void;
+  publish<Method extends keyof ServerNotifications>(
+    audience: Audience,
+    method: Method,
+    params: ServerNotifications[Method],
+  ): void;
   /** Sends a request to every connection of the audience; the first answer counts. Never rejects. */
   ask<Method extends keyof ServerRequests>(
     audience: Audience,

@@ -36,10 +36,26 @@ export async function configureAgentAgain(
 ): Promise<{ settings: ThreadSettings; configuration: ThreadConfiguration }> {
   const { sandboxPolicy, approvalPolicy, limits = null, hidden = null } = record.settings;
   const cwd = threadCwd(request.overrides.cwd ?? record.settings.cwd, deps.cwd);
-  const { agentRoles } = await deps.loadConfig(cwd, mergeTables(request.inherited ?? {}, request.config ?? {}));
-  const role = knownRoles(agentRoles).find(({ name }) => name === spawnSource(record.source)?.agent_role);
-  const ofRole: JsonObject = Object.fromEntries(Object.entries(role?.config ?? {}).filter(([key]) => !KEPT.has(key)));
+  const { agentRoles } = await deps.loadConfig(
+    cwd,
+    mergeTables(request.inherited ?? {}, request.config ?? {}),
+  );
+  const role = knownRoles(agentRoles).find(
+    ({ name }) => name === spawnSource(record.source)?.agent_role,
+  );
+  const ofRole: JsonObject = Object.fromEntries(
+    Object.entries(role?.config ?? {}).filter(([key]) => !KEPT.has(key)),
+  );
   const isInherited = request.inherited != null || Object.keys(ofRole).length > 0;
-  const asked = { ...request, inherited: isInherited ? mergeTables(request.inherited ?? {}, ofRole) : null };
-  return configureThread(deps, asked, { ...keptSettings(record.settings, request), sandboxPolicy, approvalPolicy, limits, hidden });
+  const asked = {
+    ...request,
+    inherited: isInherited ? mergeTables(request.inherited ?? {}, ofRole) : null,
+  };
+  return configureThread(deps, asked, {
+    ...keptSettings(record.settings, request),
+    sandboxPolicy,
+    approvalPolicy,
+    limits,
+    hidden,
+  });
 }

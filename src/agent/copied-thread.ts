@@ -10,5 +10,11 @@ export async function copiedThread(
   request: { knowsModes: boolean },
 ): Promise<ResolvedThread> {
   const settings = copiedSettings(last, request);
-  return { settings, configuration: { ...configuration, instructions: await configuration.instructions.at(settings) } };
+  return {
+    settings,
+    configuration: {
+      ...configuration,
+      instructions: await configuration.instructions.at(settings),
+    },
+  };
 }

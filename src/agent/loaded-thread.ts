@@ -1,9 +1,25 @@
 import { pathIdentity } from '../base/paths/path-identity.ts';
 import { Grants } from '../policy/permissions/grants.ts';
 import type { Announcement } from '../protocol/announcement.ts';
-import type { ResponseItem, ReviewTarget, ThreadStatus, TurnStartParams, TurnSteerParams } from '../protocol/generated/types.ts';
-import { noActiveTurnToInterrupt, noActiveTurnToSteer, turnMismatch, turnNotSteerable } from '../protocol/rpc-error.ts';
-import type { ThreadPatch, ThreadRecord, ThreadSettings, ThreadWriter } from '../store/thread-store.ts';
+import type {
+  ResponseItem,
+  ReviewTarget,
+  ThreadStatus,
+  TurnStartParams,
+  TurnSteerParams,
+} from '../protocol/generated/types.ts';
+import {
+  noActiveTurnToInterrupt,
+  noActiveTurnToSteer,
+  turnMismatch,
+  turnNotSteerable,
+} from '../protocol/rpc-error.ts';
+import type {
+  ThreadPatch,
+  ThreadRecord,
+  ThreadSettings,
+  ThreadWriter,
+} from '../store/thread-store.ts';
 import type { UserCommand } from '../tools/command/user-command.ts';
 import type { InterruptCause } from '../tools/denial.ts';
 import type { AgentDeps } from './agent-deps.ts';
@@ -63,19 +79,45 @@ export class LoadedThread {
     const grants = new Grants(pathIdentity);
     const raw = new RawEvents(record.id, agent);
     agent.programs.add(state);
-    if (configuration.commands.enabled && configuration.commands.shellSnapshot) agent.shellExports.begin();
+    if (configuration.commands.enabled && configuration.commands.shellSnapshot)
+      agent.shellExports.begin();
     this.id = record.id;
     this.#state = state;
     this.#writer = writer;
     this.#agent = agent;
-    const outbox = new Outbox({ writer, announce: raw.announce, onAppended: (entries) => this.#history.add(raw.take(entries)) });
+    const outbox = new Outbox({
+      writer,
+      announce: raw.announce,
+      onAppended: (entries) => this.#history.add(raw.take(entries)),
+    });
     this.#outbox = outbox;
     const { store, promptBudget: budget } = agent;
-    const history = new PromptHistory({ read: (cursor) => store.readModelEntries(record.id, { cursor }), outbox, budget });
+    const history = new PromptHistory({
+      read: (cursor) => store.readModelEntries(record.id, { cursor }),
+      outbox,
+      budget,
+    });
     this.#history = history;
-    const parts = threadParts({ state, outbox, agent, history, grants, turnBegun: this.turnBegun, origin });
+    const parts = threadParts({
+      state,
+      outbox,
+      agent,
+      history,
+      grants,
+      turnBegun: this.turnBegun,
+      origin,
+    });
     this.#parts = parts;
-    this.#runner = new TurnRunner({ state, agent, outbox, parts, grants, announce: raw.announce, history, raw });
+    this.#runner = new TurnRunner({
+      state,
+      agent,
+      outbox,
+      parts,
+      grants,
+      announce: raw.announce,
+      history,
+      raw,
+    });
     this.#starterDeps = {
       state,
       outbox,
@@ -86,7 +128,12 @@ export class LoadedThread {
     };
     this.#starter = new TurnStarter(this.#starterDeps);
     const update = (patch: ThreadPatch) => this.update(patch);
-    this.settingsChanges = new SettingsChanges({ state, beginnings: this.#beginnings, serverCwd: agent.cwd, update });
+    this.settingsChanges = new SettingsChanges({
+      state,
+      beginnings: this.#beginnings,
+      serverCwd: agent.cwd,
+      update,
+    });
   }
 
   get record(): ThreadRecord {
@@ -143,12 +190,21 @@ export class LoadedThread {
   /** Stores items for the model. `approval`: what the user has approved. Call the returned function after the request is answered. */
   inject(items: ResponseItem[], author: 'approval' | null = null): Promise<() => void> {
     const inject = () =>
-      injectModelItems(items, { author, state: this.#state, outbox: this.#outbox, firstContext: () => this.#starter.firstContext() });
+      injectModelItems(items, {
+        author,
+        state: this.#state,
+        outbox: this.#outbox,
+        firstContext: () => this.#starter.firstContext(),
+      });
     return this.turn === null ? this.#beginnings.change(inject) : inject();
   }
 
   /** Begins a turn, or adds the input to the running one. Stored when this resolves. `onJoining`: the running turn takes the input. */
-  async startTurn(params: TurnStartParams, onJoining: () => void, author: 'user' | 'parent' = 'user'): Promise<Joined> {
+  async startTurn(
+    params: TurnStartParams,
+    onJoining: () => void,
+    author: 'user' | 'parent' = 'user',
+  ): Promise<Joined> {
     checkInput(params.input, { required: false });
     checkAdditionalContext(params.additionalContext);
     return this.#beginnings.begin(async () => {
@@ -182,13 +238,22 @@ export class LoadedThread {
    */
   runUserCommand(command: UserCommand): Promise<() => void> {
     return this.#beginnings.begin(async () => {
-      const deps = { threadId: this.id, calls: this.#runner.calls, outbox: this.#outbox, agent: this.#agent };
+      const deps = {
+        threadId: this.id,
+        calls: this.#runner.calls,
+        outbox: this.#outbox,
+        agent: this.#agent,
+      };
       const { turn } = this;
       const joined = turn === null ? null : joinCommand(deps, turn, command);
       if (joined !== null) return joined;
       await turn?.finished;
-      return (await this.#starter.begin({ command: command.text, opening: (ownTurn) => openWithCommand(deps, ownTurn, command) }))
-        .afterAnswer;
+      return (
+        await this.#starter.begin({
+          command: command.text,
+          opening: (ownTurn) => openWithCommand(deps, ownTurn, command),
+        })
+      ).afterAnswer;
     });
   }
 
@@ -232,7 +297,8 @@ export class LoadedThread {
   interrupt(turnId: string): () => void {
     const { turn } = this;
     const isAny = turnId === '';
-    if ((turn === null && isAny) || (turn?.id !== turnId && turnId === this.#interruptedTurnId)) return () => {};
+    if ((turn === null && isAny) || (turn?.id !== turnId && turnId === this.#interruptedTurnId))
+      return () => {};
     if (turn === null) throw noActiveTurnToInterrupt();
     if (turn.id !== turnId && !isAny) throw turnMismatch(turnId, turn.id);
     // Until the interrupt, which follows the response, the turn does not end by itself.
@@ -261,7 +327,11 @@ export class LoadedThread {
 
   /** Asks the model one question behind the history. Null: the history is too large. Rejects with the store's error. */
   sample(request: SampleRequest, signal: AbortSignal): Promise<AsideAnswer | null> {
-    return sampleThread({ state: this.#state, history: this.#history }, request, AbortSignal.any([signal, this.#closed.signal]));
+    return sampleThread(
+      { state: this.#state, history: this.#history },
+      request,
+      AbortSignal.any([signal, this.#closed.signal]),
+    );
   }
 
   /** Resolves when a turn that is being begun has begun. */
@@ -282,11 +352,18 @@ export class LoadedThread {
       await this.#parts.endWork();
       // The revert cuts the log, so entries that are still owed must be stored before.
       await this.#outbox.commit({});
-      const whole = { ...patch, updatedAtMs: this.#agent.clock.now(), ...revertedPatch(this.#agent.partKinds, this.record) };
+      const whole = {
+        ...patch,
+        updatedAtMs: this.#agent.clock.now(),
+        ...revertedPatch(this.#agent.partKinds, this.record),
+      };
       await this.#agent.store.revertThread(this.id, beforeTurnId, whole);
       this.#history.forget();
       // Another status is that of the last turn, which failed and is now removed.
-      if (this.#state.status !== 'idle') await this.#outbox.announce(this.#state.statusStep('idle', this.#agent.clock.now()).announce);
+      if (this.#state.status !== 'idle')
+        await this.#outbox.announce(
+          this.#state.statusStep('idle', this.#agent.clock.now()).announce,
+        );
       this.#state.keep(whole);
     };
     // No due turn begins while it is prepared.

@@ -17,7 +17,11 @@ export async function newAgentThread(
   const { settings: own, config, model, effort } = agent;
   // The agent has the provider of its parent, even if nobody has chosen that.
   const { embeddedByDefault: _, ...kept } = own;
-  const last: ThreadSettings = { ...kept, effort, collaborationMode: { mode: 'default', settings: { model: own.model } } };
+  const last: ThreadSettings = {
+    ...kept,
+    effort,
+    collaborationMode: { mode: 'default', settings: { model: own.model } },
+  };
   const request = {
     overrides: { model, developerInstructions: instructions(own, config) },
     config: config === null ? null : withoutKey(config, 'model_reasoning_effort'),
@@ -52,7 +56,10 @@ export async function newAgentThread(
     settings: {
       ...settings,
       ...(startsAgents && multiAgentMode !== undefined ? { multiAgentMode } : {}),
-      ...confinedSettings({ settings, configuration: made.configuration }, { settings: own, configuration }),
+      ...confinedSettings(
+        { settings, configuration: made.configuration },
+        { settings: own, configuration },
+      ),
     },
     told: agent.forksHistory ? parent.told : null,
   };
@@ -60,7 +67,10 @@ export async function newAgentThread(
 }
 
 /** The instructions of the parent, and those of the role after them. */
-function instructions({ developerInstructions: own }: ThreadSettings, config: JsonObject | null): string | null {
+function instructions(
+  { developerInstructions: own }: ThreadSettings,
+  config: JsonObject | null,
+): string | null {
   const roles = config?.developer_instructions;
   return typeof roles === 'string' && own !== null ? `${own}\n\n${roles}` : null;
 }

@@ -76,7 +76,9 @@ export class Outbox {
    * has failed is rejected with the error of the failure.
    */
   commit(step: Step, sequence: StepSequence | null = null): Promise<void> {
-    return new Promise((resolve, reject) => this.#add({ step, sequence, done: resolve, failed: reject }));
+    return new Promise((resolve, reject) =>
+      this.#add({ step, sequence, done: resolve, failed: reject }),
+    );
   }
 
   /**
@@ -127,7 +129,17 @@ export class Outbox {
       const step = make();
       if (step === null) return false;
       await new Promise<void>((resolve, reject) => {
-        void this.#store([{ step, sequence: null, deltas: [], weight: 0, isAlone: true, done: resolve, failed: reject }]);
+        void this.#store([
+          {
+            step,
+            sequence: null,
+            deltas: [],
+            weight: 0,
+            isAlone: true,
+            done: resolve,
+            failed: reject,
+          },
+        ]);
       });
       return true;
     });
@@ -204,7 +216,9 @@ export class Outbox {
   }
 
   #waitingDeltas(itemId: string): Announcement[] {
-    const deltas = [...this.#storing, ...this.#waiting].flatMap((waiting) => ('step' in waiting ? waiting.deltas : []));
+    const deltas = [...this.#storing, ...this.#waiting].flatMap((waiting) =>
+      'step' in waiting ? waiting.deltas : [],
+    );
     return deltas.filter(({ params }) => 'itemId' in params && params.itemId === itemId);
   }
 
@@ -257,7 +271,11 @@ export class Outbox {
       if ('work' in waiting) break;
       chars += jsonWeight(waiting.step.entries ?? [], SHORT_CHARS_MAX);
       const isAlone = waiting.isAlone || taken[0]?.isAlone === true;
-      if (taken.length > 0 && (isAlone || chars > SHORT_CHARS_MAX || taken.length === STEPS_TOGETHER_MAX)) break;
+      if (
+        taken.length > 0 &&
+        (isAlone || chars > SHORT_CHARS_MAX || taken.length === STEPS_TOGETHER_MAX)
+      )
+        break;
       taken.push(waiting);
     }
     this.#waiting.splice(0, taken.length);
@@ -266,7 +284,8 @@ export class Outbox {
 
   async #store(taken: readonly WaitingStep[]): Promise<void> {
     const steps = taken.filter((waiting) => this.#mayBegin(waiting));
-    for (const { step } of steps) if (step.partial !== undefined) this.#saves.delete(step.partial.item.id);
+    for (const { step } of steps)
+      if (step.partial !== undefined) this.#saves.delete(step.partial.item.id);
     const [only, second] = steps;
     if (only === undefined) return;
     const entries = [...this.#owed, ...steps.flatMap(({ step }) => step.entries ?? [])];
@@ -288,9 +307,14 @@ export class Outbox {
   }
 
   /** Writes steps, and what is owed, in one transaction. Returns the error if nothing was stored, else null. */
-  async #write(entries: LogEntry[], waiting: readonly WaitingStep[]): Promise<{ error: unknown } | null> {
+  async #write(
+    entries: LogEntry[],
+    waiting: readonly WaitingStep[],
+  ): Promise<{ error: unknown } | null> {
     const steps = waiting.map(({ step }) => step);
-    const patches = [this.#owedPatch, ...steps.map(({ patch }) => patch)].filter((patch) => patch != null);
+    const patches = [this.#owedPatch, ...steps.map(({ patch }) => patch)].filter(
+      (patch) => patch != null,
+    );
     try {
       await this.#writer.append(entries, {
         ...(patches.length > 0 && { patch: Object.assign({}, ...patches) as ThreadPatch }),
@@ -327,7 +351,9 @@ export class Outbox {
 }
 
 function announces(waiting: Waiting, sequence: StepSequence): waiting is WaitingStep {
-  return 'step' in waiting && waiting.sequence === sequence && (waiting.step.announce ?? []).length > 0;
+  return (
+    'step' in waiting && waiting.sequence === sequence && (waiting.step.announce ?? []).length > 0
+  );
 }
 
 function isLong(entries: readonly LogEntry[]): boolean {
@@ -340,11 +366,15 @@ function unfinished(steps: readonly Step[]): { partials: StoredItem[]; dropped: 
   const dropped = new Set<string>();
   for (const step of steps) {
     if (step.partial !== undefined) partials.set(step.partial.item.id, step.partial);
-    for (const entry of step.entries ?? []) if (entry.kind === 'item' && !entry.running) partials.delete(entry.item.id);
+    for (const entry of step.entries ?? [])
+      if (entry.kind === 'item' && !entry.running) partials.delete(entry.item.id);
     for (const { item } of step.dropped ?? []) {
       partials.delete(item.id);
       dropped.add(item.id);
     }
   }
-  return { partials: [...partials.values()], dropped: [...dropped].filter((id) => !partials.has(id)) };
+  return {
+    partials: [...partials.values()],
+    dropped: [...dropped].filter((id) => !partials.has(id)),
+  };
 }

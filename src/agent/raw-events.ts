@@ -43,13 +43,25 @@ export class RawEvents {
 
   readonly announce = ({ method, params }: Announcement): void => {
     if (this.#items.length > 0 && !BEGINNINGS.has(method)) this.#show();
-    this.#clients.publish(method === 'rawResponse/completed' ? this.#audience : { threadId: this.#threadId }, method, params);
+    this.#clients.publish(
+      method === 'rawResponse/completed' ? this.#audience : { threadId: this.#threadId },
+      method,
+      params,
+    );
   };
 
   /** The announcement that a response of the model is complete; none if nobody has asked for it. To be made after those of its items. */
-  completed(turnId: string, { responseId, usage }: { responseId: string | null; usage: TokenUsageBreakdown | null }): Announcement[] {
+  completed(
+    turnId: string,
+    { responseId, usage }: { responseId: string | null; usage: TokenUsageBreakdown | null },
+  ): Announcement[] {
     if (!this.#clients.isHeard(this.#audience)) return [];
-    const params = { threadId: this.#threadId, turnId, responseId: responseId ?? this.#ids.next(), usage };
+    const params = {
+      threadId: this.#threadId,
+      turnId,
+      responseId: responseId ?? this.#ids.next(),
+      usage,
+    };
     return [{ method: 'rawResponse/completed', params }];
   }
 
@@ -68,7 +80,10 @@ export class RawEvents {
     }
     this.#items = waiting.reverse();
     for (const item of shown.reverse())
-      this.#clients.publish(this.#audience, 'rawResponseItem/completed', { threadId: this.#threadId, ...item });
+      this.#clients.publish(this.#audience, 'rawResponseItem/completed', {
+        threadId: this.#threadId,
+        ...item,
+      });
   }
 }
 
@@ -76,5 +91,7 @@ export class RawEvents {
 function shown(item: ResponseItem): ResponseItem {
   if (item.type !== 'function_call_output' && item.type !== 'custom_tool_call_output') return item;
   const { output } = item;
-  return typeof output === 'object' && !Array.isArray(output) ? { ...item, output: output.body } : item;
+  return typeof output === 'object' && !Array.isArray(output)
+    ? { ...item, output: output.body }
+    : item;
 }

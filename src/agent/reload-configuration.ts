@@ -33,7 +33,8 @@ export async function reloadConfiguration(
   { reload, onDone }: ReloadOptions,
 ): Promise<void> {
   const breaks = new EventLoopYield();
-  const isMeant = ({ record }: LoadedThread) => reload !== 'provider' || record.settings.embeddedByDefault === true;
+  const isMeant = ({ record }: LoadedThread) =>
+    reload !== 'provider' || record.settings.embeddedByDefault === true;
   await Promise.all(
     threads.filter(isMeant).map(async (thread) => {
       await reloadThread(thread, deps, { reload, breaks });
@@ -58,11 +59,19 @@ async function reloadThread(
         ? null
         : await settingsChanges.reconfigure(async (last) => {
             await breaks.worked(RELOAD_UNITS);
-            const request = { overrides: {}, config: thread.configuration.requested, knowsModes: true };
+            const request = {
+              overrides: {},
+              config: thread.configuration.requested,
+              knowsModes: true,
+            };
             const { settings, configuration } = await resolveThread(deps, request, last);
-            return { settings: last.embeddedByDefault ? withModelOf(last, settings) : last, configuration };
+            return {
+              settings: last.embeddedByDefault ? withModelOf(last, settings) : last,
+              configuration,
+            };
           });
-    for (const { method, params } of announcements ?? []) deps.clients.publish({ threadId: thread.id }, method, params);
+    for (const { method, params } of announcements ?? [])
+      deps.clients.publish({ threadId: thread.id }, method, params);
     if (announcements === null && reload !== 'provider') {
       await settingsChanges.reconfigureMcp(async ({ readAgain }) => {
         await breaks.worked(RELOAD_UNITS);
@@ -91,11 +100,25 @@ function withModelOf(
   };
 }
 
-function keepsConfiguration({ id }: LoadedThread, { clients, log }: AgentDeps, error: unknown): void {
+function keepsConfiguration(
+  { id }: LoadedThread,
+  { clients, log }: AgentDeps,
+  error: unknown,
+): void {
   const isExpected = error instanceof ConfigError || error instanceof RpcError;
-  if (isExpected) log.warn({ threadId: id, problem: error.message }, 'a thread keeps its configuration, because the new one is invalid');
-  else log.error({ err: error, threadId: id }, 'the configuration of a thread could not be read again');
-  const reason = isExpected ? error.message : 'the server has failed to read it, and its log says why';
+  if (isExpected)
+    log.warn(
+      { threadId: id, problem: error.message },
+      'a thread keeps its configuration, because the new one is invalid',
+    );
+  else
+    log.error(
+      { err: error, threadId: id },
+      'the configuration of a thread could not be read again',
+    );
+  const reason = isExpected
+    ? error.message
+    : 'the server has failed to read it, and its log says why';
   const message = `This thread keeps its configuration, because it cannot have the new one: ${reason}`;
   clients.publish({ threadId: id }, 'warning', { threadId: id, message });
 }

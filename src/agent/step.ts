@@ -23,7 +23,9 @@ export function stores({ entries = [], patch, partial, dropped = [] }: Step): bo
 export type StepAddition = Pick<Step, 'entries' | 'patch' | 'announce'>;
 
 /** Merges steps into one. Later patches win; entries and announcements keep their order. */
-export function mergedSteps(steps: readonly StepAddition[]): StepAddition & Required<Pick<Step, 'announce'>> {
+export function mergedSteps(
+  steps: readonly StepAddition[],
+): StepAddition & Required<Pick<Step, 'announce'>> {
   const merged: StepAddition & Required<Pick<Step, 'announce'>> = { announce: [] };
   for (const { patch, entries, announce } of steps) {
     if (patch !== undefined) merged.patch = { ...merged.patch, ...patch };

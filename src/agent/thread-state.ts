@@ -1,4 +1,9 @@
-import type { ThreadActiveFlag, ThreadStatus, ThreadTokenUsage, TokenUsageBreakdown } from '../protocol/generated/types.ts';
+import type {
+  ThreadActiveFlag,
+  ThreadStatus,
+  ThreadTokenUsage,
+  TokenUsageBreakdown,
+} from '../protocol/generated/types.ts';
 import type { ThreadPatch, ThreadRecord, ThreadSettings } from '../store/thread-store.ts';
 import { addUsage } from './prompt/add-usage.ts';
 import type { LastUsage } from './prompt/check-window.ts';
@@ -37,7 +42,11 @@ export class ThreadState {
   readonly #waiting = new Map<ThreadActiveFlag, number>();
   readonly #agents: AgentTree['usage'];
 
-  constructor(record: ThreadRecord, configuration: ThreadConfiguration, agents: AgentTree['usage']) {
+  constructor(
+    record: ThreadRecord,
+    configuration: ThreadConfiguration,
+    agents: AgentTree['usage'],
+  ) {
     this.#agents = agents;
     this.record = record;
     this.configuration = configuration;
@@ -54,7 +63,9 @@ export class ThreadState {
   /** The tokens that the provider counted for the thread's last response; null: unknown, as after a compaction. */
   get lastUsage(): LastUsage | null {
     const last = this.#lastCounted;
-    return last === null || this.#isUncounted || last.inputTokens === 0 ? null : { ...last, promptTokens: this.#promptTokens };
+    return last === null || this.#isUncounted || last.inputTokens === 0
+      ? null
+      : { ...last, promptTokens: this.#promptTokens };
   }
 
   get #lastCounted(): TokenUsageBreakdown | null {
@@ -85,24 +96,38 @@ export class ThreadState {
   }
 
   /** Changes the status at once, and returns the step that stores and announces it. */
-  statusStep(status: ThreadState['status'], nowMs: number): Pick<Step, 'patch'> & Required<Pick<Step, 'announce'>> {
+  statusStep(
+    status: ThreadState['status'],
+    nowMs: number,
+  ): Pick<Step, 'patch'> & Required<Pick<Step, 'announce'>> {
     this.status = status;
     this.keep({ updatedAtMs: nowMs });
     return {
       ...(status === 'active' ? {} : { patch: { updatedAtMs: nowMs } }),
-      announce: [{ method: 'thread/status/changed', params: { threadId: this.id, status: this.#shown(status) } }],
+      announce: [
+        {
+          method: 'thread/status/changed',
+          params: { threadId: this.id, status: this.#shown(status) },
+        },
+      ],
     };
   }
 
   #shown(status: ThreadState['status']): ThreadStatus {
-    return status === 'active' ? { type: 'active', activeFlags: [...this.#waiting.keys()] } : { type: status };
+    return status === 'active'
+      ? { type: 'active', activeFlags: [...this.#waiting.keys()] }
+      : { type: status };
   }
 
   /**
    * Adds to the thread's token usage at once, and returns the step that stores and announces it. `isAside`: the request did not read the
    * thread's history, so the last usage stays that of the thread's own last request.
    */
-  tokensStep(turn: TurnContext, used: TokenUsageBreakdown, { isAside }: { isAside: boolean }): UsageStep {
+  tokensStep(
+    turn: TurnContext,
+    used: TokenUsageBreakdown,
+    { isAside }: { isAside: boolean },
+  ): UsageStep {
     this.#agents.used(this.id, used);
     if (!isAside) {
       this.#isUncounted = false;
@@ -110,8 +135,15 @@ export class ThreadState {
     }
     const before = this.record.tokenUsage?.usage ?? null;
     const held = isAside ? this.#counted : null;
-    const counted = { total: addUsage(before?.total ?? null, used), last: isAside ? (before?.last ?? NO_USAGE) : used };
-    const step = this.#usageStep(turn.id, counted, isAside ? this.settings.model : turn.settings.model);
+    const counted = {
+      total: addUsage(before?.total ?? null, used),
+      last: isAside ? (before?.last ?? NO_USAGE) : used,
+    };
+    const step = this.#usageStep(
+      turn.id,
+      counted,
+      isAside ? this.settings.model : turn.settings.model,
+    );
     this.#counted = held;
     return step;
   }
@@ -134,22 +166,46 @@ export class ThreadState {
    */
   exceededStep(turn: TurnContext): UsageStep {
     const counted = this.#lastCounted;
-    const step = this.#lengthStep(turn, { totalTokens: this.configuration.contextWindow(turn.settings.model).tokens, compactions: 0 });
+    const step = this.#lengthStep(turn, {
+      totalTokens: this.configuration.contextWindow(turn.settings.model).tokens,
+      compactions: 0,
+    });
     this.#counted = counted;
     return step;
   }
 
-  #lengthStep(turn: TurnContext, { totalTokens, compactions }: { totalTokens: number; compactions: 0 | 1 }): UsageStep {
-    const counted = { total: this.record.tokenUsage?.usage.total ?? NO_USAGE, last: { ...NO_USAGE, totalTokens } };
+  #lengthStep(
+    turn: TurnContext,
+    { totalTokens, compactions }: { totalTokens: number; compactions: 0 | 1 },
+  ): UsageStep {
+    const counted = {
+      total: this.record.tokenUsage?.usage.total ?? NO_USAGE,
+      last: { ...NO_USAGE, totalTokens },
+    };
     return this.#usageStep(turn.id, counted, turn.settings.model, compactions);
   }
 
-  #usageStep(turnId: string, counted: Pick<ThreadTokenUsage, 'total' | 'last'>, model: string, compacted: 0 | 1 = 0): UsageStep {
-    const usage = { ...counted, modelContextWindow: this.configuration.contextWindow(model).tokens };
+  #usageStep(
+    turnId: string,
+    counted: Pick<ThreadTokenUsage, 'total' | 'last'>,
+    model: string,
+    compacted: 0 | 1 = 0,
+  ): UsageStep {
+    const usage = {
+      ...counted,
+      modelContextWindow: this.configuration.contextWindow(model).tokens,
+    };
     const compactions = (this.record.tokenUsage?.compactions ?? 0) + compacted;
-    const patch: ThreadPatch = { tokenUsage: { turnId, usage, ...(compactions > 0 && { compactions }) } };
+    const patch: ThreadPatch = {
+      tokenUsage: { turnId, usage, ...(compactions > 0 && { compactions }) },
+    };
     this.keep(patch);
     const tokenUsage = usageWithAgents(usage, this.#agents.below(this.id));
-    return { patch, announce: [{ method: 'thread/tokenUsage/updated', params: { threadId: this.id, turnId, tokenUsage } }] };
+    return {
+      patch,
+      announce: [
+        { method: 'thread/tokenUsage/updated', params: { threadId: this.id, turnId, tokenUsage } },
+      ],
+    };
   }
 }

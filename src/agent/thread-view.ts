@@ -59,22 +59,35 @@ export function storedTurnViews(turns: readonly StoredTurn[], loaded: LoadedThre
 }
 
 function owedEnd(turn: StoredTurn, { turn: running, unstored }: LoadedThread): Partial<StoredTurn> {
-  if (unstored.owed.length === 0 || turn.status !== 'inProgress' || running?.id === turn.id) return {};
+  if (unstored.owed.length === 0 || turn.status !== 'inProgress' || running?.id === turn.id)
+    return {};
   const owed = unstored.owed.filter((entry) => 'turnId' in entry && entry.turnId === turn.id);
-  const end = owed.find((entry): entry is Extract<LogEntry, { kind: 'turnEnded' }> => entry.kind === 'turnEnded');
+  const end = owed.find(
+    (entry): entry is Extract<LogEntry, { kind: 'turnEnded' }> => entry.kind === 'turnEnded',
+  );
   if (end === undefined) return {};
   const ended = new Map(
     owed.flatMap((entry) =>
-      (entry.kind === 'item' && entry.running !== true) || entry.kind === 'lateItem' ? [[entry.item.id, timedItem(entry)]] : [],
+      (entry.kind === 'item' && entry.running !== true) || entry.kind === 'lateItem'
+        ? [[entry.item.id, timedItem(entry)]]
+        : [],
     ),
   );
   const items = turn.items.map((item) => ended.get(item.id) ?? item);
-  return { status: end.status, error: end.error, completedAtMs: end.completedAtMs, durationMs: end.durationMs, items };
+  return {
+    status: end.status,
+    error: end.error,
+    completedAtMs: end.completedAtMs,
+    durationMs: end.durationMs,
+    items,
+  };
 }
 
 function environments(settings: ThreadSettings): Thread['environments'] {
   const { cwd, withoutProject } = settings;
-  return withoutProject ? [] : [{ environmentId: 'local', cwd, runtimeWorkspaceRoots: workspaceRoots(settings) }];
+  return withoutProject
+    ? []
+    : [{ environmentId: 'local', cwd, runtimeWorkspaceRoots: workspaceRoots(settings) }];
 }
 
 /** The folders of the thread's workspace. */

@@ -48,7 +48,10 @@ export class Threads {
   readonly agents: LoadedTree;
   #closing: Promise<void> | null = null;
 
-  constructor(deps: Omit<AgentDeps, keyof SharedLimits | 'onTurnEnded' | 'agents'>, attendance: Attendance) {
+  constructor(
+    deps: Omit<AgentDeps, keyof SharedLimits | 'onTurnEnded' | 'agents'>,
+    attendance: Attendance,
+  ) {
     this.#attendance = attendance;
     const { store, clients, clock, log } = deps;
     this.agents = new LoadedTree({
@@ -63,7 +66,10 @@ export class Threads {
         using: (agentId, owner, use) => this.#using(agentId, owner, use),
         retire: (threadId, change) => this.retire(threadId, change),
         loadingNone: (threadIds, work) => this.#loading.runAll(threadIds, work),
-        announce: (thread) => clients.publish({ threadId: thread.id }, 'thread/started', { thread: this.view(thread.record) }),
+        announce: (thread) =>
+          clients.publish({ threadId: thread.id }, 'thread/started', {
+            thread: this.view(thread.record),
+          }),
         unloadAgent: (thread) => this.unload(thread, { followed: true }),
       },
     });
@@ -147,14 +153,26 @@ export class Threads {
    * Loads an agent, unless it is loaded, with the settings of the request that loaded its owner, and uses it. Shares the queue of loading,
    * so the agent is not unloaded meanwhile.
    */
-  #using<T>(agentId: string, owner: LoadedThread | null, use: (thread: LoadedThread, wasLoaded: boolean) => Promise<T>): Promise<T> {
+  #using<T>(
+    agentId: string,
+    owner: LoadedThread | null,
+    use: (thread: LoadedThread, wasLoaded: boolean) => Promise<T>,
+  ): Promise<T> {
     return this.#loading.run(agentId, async () => {
-      if (this.#closing !== null) throw new AgentRefused('The server is being shut down, so agents cannot be reached.');
+      if (this.#closing !== null)
+        throw new AgentRefused('The server is being shut down, so agents cannot be reached.');
       const loaded = this.find(agentId);
       this.keepLoaded(agentId);
       const inherited = owner?.configuration.requested ?? null;
       try {
-        const thread = loaded ?? (await this.#loadStored(agentId, { overrides: {}, config: null, inherited, knowsModes: true }));
+        const thread =
+          loaded ??
+          (await this.#loadStored(agentId, {
+            overrides: {},
+            config: null,
+            inherited,
+            knowsModes: true,
+          }));
         return await use(thread, loaded !== null);
       } finally {
         this.unloadWhenIdle(agentId);
@@ -164,7 +182,12 @@ export class Threads {
 
   /** Stores a thread of another program, and returns its record. Takes one at a time, because they may be large. */
   import(source: ImportSource): Promise<ThreadRecord> {
-    const load = async () => (await import('./history/import-thread.ts')).importThread(source, this.#deps, () => this.#closing !== null);
+    const load = async () =>
+      (await import('./history/import-thread.ts')).importThread(
+        source,
+        this.#deps,
+        () => this.#closing !== null,
+      );
     return this.#loading.run('import', load);
   }
 
@@ -174,7 +197,10 @@ export class Threads {
   }
 
   /** The part of a loaded thread; null if the thread is not loaded. */
-  part<Part extends TurnPart>(threadId: string, kind: abstract new (...args: never[]) => Part): Part | null {
+  part<Part extends TurnPart>(
+    threadId: string,
+    kind: abstract new (...args: never[]) => Part,
+  ): Part | null {
     return this.find(threadId)?.part(kind) ?? null;
   }
 
@@ -197,7 +223,13 @@ export class Threads {
   unloadWhenIdle(threadId: string): void {
     this.keepLoaded(threadId);
     const thread = this.find(threadId);
-    if (this.#closing !== null || thread === null || thread.turn !== null || this.#attendance.isFollowed(threadId)) return;
+    if (
+      this.#closing !== null ||
+      thread === null ||
+      thread.turn !== null ||
+      this.#attendance.isFollowed(threadId)
+    )
+      return;
     this.#idle.set(
       threadId,
       this.#deps.clock.setTimer(() => void this.unload(thread), IDLE_MS_MAX),
@@ -212,7 +244,10 @@ export class Threads {
     return this.#loading.run(thread.id, async () => {
       await this.#breaks.worked(CLOSE_UNITS);
       if (this.find(thread.id) !== thread) return;
-      const isUsed = thread.isRunning || this.agents.runsBelow(thread.id) || (!followed && this.#attendance.isFollowed(thread.id));
+      const isUsed =
+        thread.isRunning ||
+        this.agents.runsBelow(thread.id) ||
+        (!followed && this.#attendance.isFollowed(thread.id));
       if (isUsed) {
         this.unloadWhenIdle(thread.id);
         return;
@@ -249,7 +284,10 @@ export class Threads {
       const prepare = async () => revertingPatch(store, await this.record(threadId), beforeTurnId);
       const thread = this.find(threadId);
       if (thread === null) {
-        const patch = { ...(await prepare()), ...revertedPatch(this.#deps.partKinds, await this.record(threadId)) };
+        const patch = {
+          ...(await prepare()),
+          ...revertedPatch(this.#deps.partKinds, await this.record(threadId)),
+        };
         await store.revertThread(threadId, beforeTurnId, { ...patch, updatedAtMs: clock.now() });
       } else await thread.revert(beforeTurnId, prepare);
       await this.agents.usage.countAbove(threadId);
@@ -261,7 +299,10 @@ export class Threads {
 
   /** Reads the configuration of all loaded threads again, as `reloadConfiguration` does. Due turns begin after that. */
   reloadConfiguration(reload: Reload): Promise<void> {
-    return reloadConfiguration([...this.#loaded.values()], this.#deps, { reload, onDone: ({ id }) => this.beginDueTurn(id) });
+    return reloadConfiguration([...this.#loaded.values()], this.#deps, {
+      reload,
+      onDone: ({ id }) => this.beginDueTurn(id),
+    });
   }
 
   /** Stops the timer that unloads the thread. */
@@ -326,10 +367,14 @@ export class Threads {
   }
 
   /** Starts the thread of an agent. */
-  async #startAgent(parent: LoadedThread, agent: NewAgent & { nickname: string }): Promise<LoadedThread> {
+  async #startAgent(
+    parent: LoadedThread,
+    agent: NewAgent & { nickname: string },
+  ): Promise<LoadedThread> {
     // Its configuration is read at once, and a response may start many.
     await this.#breaks.yielded();
-    if (this.#closing !== null) throw new AgentRefused('The server is being shut down, so it cannot start agents.');
+    if (this.#closing !== null)
+      throw new AgentRefused('The server is being shut down, so it cannot start agents.');
     const { thread, above } = await this.#loader.startAgent(parent, agent);
     return this.#load(thread, above);
   }
@@ -337,8 +382,10 @@ export class Threads {
   async #rejoin(thread: LoadedThread, request: ThreadRequest): Promise<LoadedThread> {
     this.keepLoaded(thread.id);
     this.agents.noteOpened(thread);
-    if (!changesSettings(request)) await reloadConfiguration([thread], this.#deps, { reload: 'provider' });
-    else await thread.settingsChanges.reconfigure(() => this.#loader.configureLoaded(thread, request));
+    if (!changesSettings(request))
+      await reloadConfiguration([thread], this.#deps, { reload: 'provider' });
+    else
+      await thread.settingsChanges.reconfigure(() => this.#loader.configureLoaded(thread, request));
     return thread;
   }
 }

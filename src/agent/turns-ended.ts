@@ -8,7 +8,9 @@ export async function turnsEnded(loaded: () => Iterable<LoadedThread>): Promise<
   await Promise.all(running().map((thread) => thread.turnEnded()));
   // Agents may have started others meanwhile.
   for (;;) {
-    const agents = running().filter(({ record }) => spawnSource(record.source) !== null && sessions.has(record.sessionId));
+    const agents = running().filter(
+      ({ record }) => spawnSource(record.source) !== null && sessions.has(record.sessionId),
+    );
     if (agents.length === 0) return;
     await Promise.all(agents.map((thread) => thread.turnEnded()));
   }

@@ -30,7 +30,11 @@ export class ByteBudget {
 
   #return(bytes: number): void {
     this.#held -= bytes;
-    for (let next = this.#waiting[0]; next !== undefined && this.#hasRoomFor(next.bytes); next = this.#waiting[0]) {
+    for (
+      let next = this.#waiting[0];
+      next !== undefined && this.#hasRoomFor(next.bytes);
+      next = this.#waiting[0]
+    ) {
       this.#held += next.bytes;
       this.#waiting.shift();
       next.begin();

@@ -31,7 +31,11 @@ export const systemClock: Clock = {
 };
 
 /** Resolves after `ms`, or as soon as the signal aborts; never rejects. */
-export function sleep(clock: Pick<Clock, 'setTimer'>, ms: number, signal: AbortSignal): Promise<void> {
+export function sleep(
+  clock: Pick<Clock, 'setTimer'>,
+  ms: number,
+  signal: AbortSignal,
+): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => {
     const done = () => {

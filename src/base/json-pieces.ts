@@ -14,12 +14,16 @@ export function jsonWeight(value: unknown, max = Number.POSITIVE_INFINITY, depth
   if (typeof value !== 'object' || value === null || depth > DEPTH_MAX) return NUMBER_CHARS;
   let weight = MARKS_CHARS;
   if (Array.isArray(value)) {
-    for (let index = 0; index < value.length && weight <= max; index++) weight += jsonWeight(value[index], max - weight, depth + 1);
+    for (let index = 0; index < value.length && weight <= max; index++)
+      weight += jsonWeight(value[index], max - weight, depth + 1);
     return weight;
   }
   for (const key in value) {
     if (weight > max) return weight;
-    weight += key.length + MARKS_CHARS + jsonWeight((value as Record<string, unknown>)[key], max - weight, depth + 1);
+    weight +=
+      key.length +
+      MARKS_CHARS +
+      jsonWeight((value as Record<string, unknown>)[key], max - weight, depth + 1);
   }
   return weight;
 }
@@ -30,7 +34,12 @@ export function jsonWeight(value: unknown, max = Number.POSITIVE_INFINITY, depth
  */
 export function* jsonPieces(value: unknown, depth = 0): Generator<string, void> {
   if (typeof value === 'string') yield* stringPieces(value);
-  else if (typeof value !== 'object' || value === null || depth > DEPTH_MAX || jsonWeight(value, PIECE_CHARS) <= PIECE_CHARS) {
+  else if (
+    typeof value !== 'object' ||
+    value === null ||
+    depth > DEPTH_MAX ||
+    jsonWeight(value, PIECE_CHARS) <= PIECE_CHARS
+  ) {
     yield JSON.stringify(value);
   } else if (Array.isArray(value)) yield* arrayPieces(value, depth);
   else yield* objectPieces(value, depth);

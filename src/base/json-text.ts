@@ -16,7 +16,10 @@ export class JsonText {
   }
 
   equals(other: JsonText): boolean {
-    return this.parts.length === other.parts.length && this.parts.every((part, index) => part.equals(other.parts[index] as Buffer));
+    return (
+      this.parts.length === other.parts.length &&
+      this.parts.every((part, index) => part.equals(other.parts[index] as Buffer))
+    );
   }
 
   toString(): string {

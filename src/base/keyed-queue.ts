@@ -26,7 +26,9 @@ export class KeyedQueue {
       turn();
       return ended;
     };
-    const turns = [...new Set(keys)].map((key) => new Promise<void>((turn) => void this.run(key, waitForEnd(turn))));
+    const turns = [...new Set(keys)].map(
+      (key) => new Promise<void>((turn) => void this.run(key, waitForEnd(turn))),
+    );
     try {
       await Promise.all(turns);
       return await task();

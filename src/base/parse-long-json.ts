@@ -96,7 +96,8 @@ class LongJsonReader {
       if ('members' in inner) inner.key = await this.#key();
       return false;
     }
-    if (mark !== ('values' in inner ? ']' : '}')) throw new SyntaxError('expected a comma or the end');
+    if (mark !== ('values' in inner ? ']' : '}'))
+      throw new SyntaxError('expected a comma or the end');
     this.#open.pop();
     return true;
   }
@@ -151,7 +152,11 @@ class LongJsonReader {
   /** The place of the quote that ends a string. */
   async #stringEnd(from: number): Promise<number> {
     let quotes = 0;
-    for (let end = this.#text.indexOf('"', from); end !== -1; end = this.#text.indexOf('"', end + 1)) {
+    for (
+      let end = this.#text.indexOf('"', from);
+      end !== -1;
+      end = this.#text.indexOf('"', end + 1)
+    ) {
       if (this.#backslashes(end) % 2 === 0) return end;
       if (++quotes % VALUES_AT_ONCE === 0) await this.#breaks.worked(VALUES_AT_ONCE / 10);
     }
@@ -167,7 +172,8 @@ class LongJsonReader {
 
   /** A place at `to` or a little before it in a string, where no escape sequence is cut. */
   #cut(to: number): number {
-    const slash = to - UNICODE_ESCAPE_CHARS + this.#text.slice(to - UNICODE_ESCAPE_CHARS, to).lastIndexOf('\\');
+    const slash =
+      to - UNICODE_ESCAPE_CHARS + this.#text.slice(to - UNICODE_ESCAPE_CHARS, to).lastIndexOf('\\');
     if (slash < to - UNICODE_ESCAPE_CHARS || this.#backslashes(slash) % 2 === 1) return to;
     const length = this.#text[slash + 1] === 'u' ? UNICODE_ESCAPE_CHARS : SHORT_ESCAPE_CHARS;
     return slash + length > to ? slash : to;
@@ -184,6 +190,11 @@ function put(inner: Open, value: unknown): void {
   if ('values' in inner) inner.values.push(value);
   // An assignment would set the prototype.
   else if (inner.key === '__proto__')
-    Object.defineProperty(inner.members, '__proto__', { value, enumerable: true, configurable: true, writable: true });
+    Object.defineProperty(inner.members, '__proto__', {
+      value,
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    });
   else inner.members[inner.key] = value;
 }

@@ -16,7 +16,12 @@ let own: string | null = null;
  * files that it leaves when it is killed can be told from those of a process that still runs.
  */
 export function processTag(): string {
-  own ??= [bootId(), namespace(), unlessUnseen(() => readProcLink('/proc/self')), startOf('/proc/self')].join('-');
+  own ??= [
+    bootId(),
+    namespace(),
+    unlessUnseen(() => readProcLink('/proc/self')),
+    startOf('/proc/self'),
+  ].join('-');
   return isTag(own) ? own : UNKNOWN;
 }
 

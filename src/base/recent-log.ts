@@ -47,8 +47,17 @@ export class RecentLog implements Log {
 
 function shown(message: object): string {
   try {
-    return JSON.stringify(message, (_key, value: unknown) => (value instanceof Error ? (value.stack ?? String(value)) : value)) ?? '';
+    return (
+      JSON.stringify(message, (_key, value: unknown) =>
+        value instanceof Error ? (value.stack ?? String(value)) : value,
+      ) ?? ''
+    );
   } catch {
-    return JSON.stringify({ ...message, fields: 'could not be shown' }, ['at', 'level', 'text', 'fields']);
+    return JSON.stringify({ ...message, fields: 'could not be shown' }, [
+      'at',
+      'level',
+      'text',
+      'fields',
+    ]);
   }
 }

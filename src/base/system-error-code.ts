@@ -1,6 +1,8 @@
 /** The code of a system error, such as ENOENT. Returns null for other errors. */
 export function systemErrorCode(error: unknown): string | null {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
+  return error instanceof Error && 'code' in error && typeof error.code === 'string'
+    ? error.code
+    : null;
 }
 
 /** Whether this is a system error with one of these codes. */

@@ -25,7 +25,12 @@ export function lazyLog(level: LogLevel, write: (line: string) => void): Log {
           logger ??= load();
           (logger[name] as (...line: unknown[]) => void)(...line);
         };
-  return { debug: method('debug'), info: method('info'), warn: method('warn'), error: method('error') };
+  return {
+    debug: method('debug'),
+    info: method('info'),
+    warn: method('warn'),
+    error: method('error'),
+  };
 }
 
 export function isLogLevel(text: string): text is LogLevel {

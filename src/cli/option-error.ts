@@ -18,8 +18,11 @@ export function openFor<T>(option: string, file: string, open: (file: string) =>
   try {
     return open(file);
   } catch (error) {
-    if (!(error instanceof FileRefusedError) && !(error instanceof Error && 'code' in error)) throw error;
-    throw new OptionError(`${option} ${file}: the file cannot be opened: ${systemReason(error)}`, { cause: error });
+    if (!(error instanceof FileRefusedError) && !(error instanceof Error && 'code' in error))
+      throw error;
+    throw new OptionError(`${option} ${file}: the file cannot be opened: ${systemReason(error)}`, {
+      cause: error,
+    });
   }
 }
 

@@ -29,7 +29,12 @@ export function watchClient({ parent, output, onGone }: ClientWatch): () => void
   let timer: NodeJS.Timeout;
   const lookAfter = (ms: number) => {
     timer = setTimeout(() => {
-      const why = parent() !== parentAtStart ? 'the parent process has ended' : isClosed(output, reader) ? 'stdout has no reader' : null;
+      const why =
+        parent() !== parentAtStart
+          ? 'the parent process has ended'
+          : isClosed(output, reader)
+            ? 'stdout has no reader'
+            : null;
       if (why === null) lookAfter(LOOK_MS);
       else onGone(why);
     }, ms);
@@ -85,7 +90,10 @@ class PipeReader {
   #isEnd(path: ProcPath): boolean {
     try {
       if (readProcLink(path) !== this.#pipe) return false;
-      const flags = /^flags:\s+(\d+)/m.exec(readProc(path.replace('/fd/', '/fdinfo/') as ProcPath) ?? '')?.[1] ?? '1';
+      const flags =
+        /^flags:\s+(\d+)/m.exec(
+          readProc(path.replace('/fd/', '/fdinfo/') as ProcPath) ?? '',
+        )?.[1] ?? '1';
       return (Number.parseInt(flags, 8) & 3) === 0;
     } catch {
       return false;

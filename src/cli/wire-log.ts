@@ -59,7 +59,9 @@ export class WireLog implements WireTap {
   #write(direction: 'in' | 'out', text: string): void {
     if (this.#file === null) return;
     const at = new Date(this.#clock.now()).toISOString();
-    const line = Buffer.from(showJsonLine(`{"at":"${at}","direction":"${direction}",${this.#content(text)}}\n`));
+    const line = Buffer.from(
+      showJsonLine(`{"at":"${at}","direction":"${direction}",${this.#content(text)}}\n`),
+    );
     try {
       const bytes = this.#file.bytes();
       if (bytes > 0 && bytes + line.length > FILE_BYTES_MAX) this.#file.setAside('.1');
@@ -80,13 +82,16 @@ export class WireLog implements WireTap {
       if (!(error instanceof RangeError)) throw error;
       return unshown(text, 'nested too deep');
     }
-    return short.length > MESSAGE_CHARS_MAX ? `"text":${JSON.stringify(cut(short, MESSAGE_CHARS_MAX))}` : `"message":${short}`;
+    return short.length > MESSAGE_CHARS_MAX
+      ? `"text":${JSON.stringify(cut(short, MESSAGE_CHARS_MAX))}`
+      : `"message":${short}`;
   }
 }
 
 /** The JSON text that `write` makes of a message. An integer id is exact, even if a JavaScript number cannot hold it. */
 function withId(message: unknown, text: string, write: (value: unknown) => string): string {
-  if (!isObject(message) || typeof message.id !== 'number' || Number.isSafeInteger(message.id)) return write(message);
+  if (!isObject(message) || typeof message.id !== 'number' || Number.isSafeInteger(message.id))
+    return write(message);
   const exact = idText(message.id, text);
   if (exact === null) return write(message);
   const { id: _id, ...others } = message;

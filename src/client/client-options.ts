@@ -1,5 +1,9 @@
 import type { Readable, Writable } from 'node:stream';
-import type { ClientRequests, ServerNotifications, ServerRequests } from '../protocol/generated/types.ts';
+import type {
+  ClientRequests,
+  ServerNotifications,
+  ServerRequests,
+} from '../protocol/generated/types.ts';
 import type { ConnectionError } from './request-error.ts';
 
 export type RequestMethod = keyof ClientRequests;

@@ -48,7 +48,11 @@ export class Client {
   #isClosing = false;
 
   /** `over` resolves when the connection has ended, with the reason for error messages. By default this is the end of the input. */
-  constructor(transport: ClientTransport, options: ClientOptions = {}, over: Promise<string> = endOfStreams(transport)) {
+  constructor(
+    transport: ClientTransport,
+    options: ClientOptions = {},
+    over: Promise<string> = endOfStreams(transport),
+  ) {
     this.#transport = transport;
     this.#handlers = new ServerRequestHandlers(options.unhandledRequests ?? 'refuse');
     let onClosed = () => {};
@@ -56,7 +60,8 @@ export class Client {
       onClosed = resolve;
     });
     this.#connection = new ServerConnection(transport, options, {
-      onNotification: (method, params) => this.#notified({ method, params } as unknown as Notification),
+      onNotification: (method, params) =>
+        this.#notified({ method, params } as unknown as Notification),
       onRequest: (asked) => void this.#handlers.answer(asked, this.#connection),
       onClosed: (error) => {
         this.#handlers.releaseAll();
@@ -68,14 +73,20 @@ export class Client {
   }
 
   /** Performs the handshake: sends `initialize`, then `initialized`. */
-  async initialize(params: InitializeParams, options?: RequestOptions): Promise<InitializeResponse> {
+  async initialize(
+    params: InitializeParams,
+    options?: RequestOptions,
+  ): Promise<InitializeResponse> {
     const answer = await this.request('initialize', params, options);
     this.notify('initialized');
     return answer;
   }
 
   /** Resolves with the result. Rejects with a RequestError if the server refuses, and with a ConnectionError if the connection ends. */
-  request<Method extends RequestMethod>(method: Method, ...rest: RequestArguments<Method>): Promise<ClientRequests[Method]['result']> {
+  request<Method extends RequestMethod>(
+    method: Method,
+    ...rest: RequestArguments<Method>
+  ): Promise<ClientRequests[Method]['result']> {
     const [params = methods[method]?.params === 'none' ? undefined : {}, options] = rest;
     return this.call(method, params, options) as Promise<ClientRequests[Method]['result']>;
   }
@@ -91,9 +102,13 @@ export class Client {
   }
 
   /** Calls the listener with the params of each notification of this method. Returns a function that removes the listener. */
-  on<Method extends NotificationMethod>(method: Method, listener: (params: ServerNotifications[Method]) => void): () => void {
+  on<Method extends NotificationMethod>(
+    method: Method,
+    listener: (params: ServerNotifications[Method]) => void,
+  ): () => void {
     const take = (notification: Notification) => {
-      if (notification.method === method) listener(notification.params as ServerNotifications[Method]);
+      if (notification.method === method)
+        listener(notification.params as ServerNotifications[Method]);
     };
     return this.subscribe({ take, end: () => {} });
   }
@@ -108,7 +123,9 @@ export class Client {
   ): AsyncIterableIterator<ServerNotifications[Method]> {
     requireKnownOptions<SubscriptionOptions>('notifications', options, SUBSCRIPTION_OPTIONS);
     return this.#subscriptions.iterate(options, (notification) =>
-      notification.method === method ? (notification.params as ServerNotifications[Method]) : undefined,
+      notification.method === method
+        ? (notification.params as ServerNotifications[Method])
+        : undefined,
     );
   }
 
@@ -122,7 +139,10 @@ export class Client {
    * Sets the handler for the server's requests of a method. Returns a function that removes it. A method has one handler at
    * most. If the handler throws, the client responds with an error.
    */
-  handle<Method extends ServerRequestMethod>(method: Method, handler: ServerRequestHandler<Method>): () => void {
+  handle<Method extends ServerRequestMethod>(
+    method: Method,
+    handler: ServerRequestHandler<Method>,
+  ): () => void {
     return this.#handlers.add(method, handler as Parameters<ServerRequestHandlers['add']>[1]);
   }
 
@@ -133,7 +153,8 @@ export class Client {
   turn({ input, ...settings }: TurnInput, options: { signal?: AbortSignal } = {}): TurnRun {
     requireKnownOptions<{ signal?: AbortSignal }>('turn', options, { signal: true });
     const { threadId } = settings;
-    const content: UserInput[] = typeof input === 'string' ? [{ type: 'text', text: input }] : input;
+    const content: UserInput[] =
+      typeof input === 'string' ? [{ type: 'text', text: input }] : input;
     return new TurnRun(
       {
         threadId,
@@ -168,7 +189,8 @@ export class Client {
   }
 
   #notified(notification: Notification): void {
-    if (notification.method === 'serverRequest/resolved') this.#handlers.release(notification.params.requestId);
+    if (notification.method === 'serverRequest/resolved')
+      this.#handlers.release(notification.params.requestId);
     this.#subscriptions.deliver(notification);
   }
 }

@@ -8,7 +8,11 @@ import { CLIENT_OPTIONS } from './require-client-options.ts';
  * option does not exist.
  */
 export function connect(given: ClientTransport & ClientOptions): Client {
-  requireKnownOptions<ClientTransport & ClientOptions>('connect', given, { input: true, output: true, ...CLIENT_OPTIONS });
+  requireKnownOptions<ClientTransport & ClientOptions>('connect', given, {
+    input: true,
+    output: true,
+    ...CLIENT_OPTIONS,
+  });
   const { input, output, ...options } = given;
   return new Client({ input, output }, options);
 }

@@ -73,7 +73,11 @@ export class SpawnedClient extends Client {
       if (error !== null) return `the server could not be started: ${error.message}`;
       return `the server exited (${signal ?? `exit code ${code}`})${log.trim() === '' ? '' : `; the end of its log:\n${log.trim()}`}`;
     });
-    super({ input: server?.stdout ?? new PassThrough(), output: server?.stdin ?? new PassThrough() }, others, over);
+    super(
+      { input: server?.stdout ?? new PassThrough(), output: server?.stdin ?? new PassThrough() },
+      others,
+      over,
+    );
     this.#server = server;
     this.pid = server?.pid;
     this.exit = ended.then(({ code, signal }) => ({ code, signal }));
@@ -119,15 +123,29 @@ function start(options: SpawnOptions): { server: Server | null; ended: Promise<E
   }
 }
 
-function run({ command, args = ['app-server'], cwd, env = process.env, home }: SpawnOptions): Server {
+function run({
+  command,
+  args = ['app-server'],
+  cwd,
+  env = process.env,
+  home,
+}: SpawnOptions): Server {
   const homes = home === undefined ? {} : { HEDDLE_HOME: home, CODEX_HOME: home };
   const [file, ...first] = command === undefined ? [process.execPath, executable()] : [command];
-  return spawnProgram(file, [...first, ...args], { cwd, env: { ...env, ...homes }, stdio: ['pipe', 'pipe', 'pipe'] });
+  return spawnProgram(file, [...first, ...args], {
+    cwd,
+    env: { ...env, ...homes },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
 }
 
 /** heddle's executable, also if this file was bundled into another program. */
 function executable(): string {
-  return join(dirname(createRequire(import.meta.url).resolve('heddle/package.json')), 'bin', 'heddle.js');
+  return join(
+    dirname(createRequire(import.meta.url).resolve('heddle/package.json')),
+    'bin',
+    'heddle.js',
+  );
 }
 
 /** The servers that run. They must not outlive this process. */
@@ -145,8 +163,12 @@ function forget(server: Server): void {
 /** The system's error names the command, even if the folder is missing or the command has arguments in it. */
 function notStarted(error: Error, { command, cwd }: SpawnOptions): End {
   const end = { code: null, signal: null };
-  if (cwd !== undefined && !isFolder(cwd)) return { ...end, error: new Error(`its working directory is not a directory: ${cwd}`) };
-  const advice = command !== undefined && /\s/.test(command.trim()) ? ': `command` is one program, and its arguments belong in `args`' : '';
+  if (cwd !== undefined && !isFolder(cwd))
+    return { ...end, error: new Error(`its working directory is not a directory: ${cwd}`) };
+  const advice =
+    command !== undefined && /\s/.test(command.trim())
+      ? ': `command` is one program, and its arguments belong in `args`'
+      : '';
   return { ...end, error: new Error(`${error.message}${advice}`, { cause: error }) };
 }
 

@@ -39,7 +39,10 @@ export class Subscriptions {
   }
 
   /** An iterator over what `pick` returns for each notification. Leaves out undefined. */
-  iterate<T>({ threadId, signal }: SubscriptionOptions, pick: (notification: Notification) => T | undefined): NotificationStream<T> {
+  iterate<T>(
+    { threadId, signal }: SubscriptionOptions,
+    pick: (notification: Notification) => T | undefined,
+  ): NotificationStream<T> {
     const stop = () => {
       unsubscribe();
       signal?.removeEventListener('abort', onAbort);

@@ -56,7 +56,8 @@ export class TurnRun implements AsyncIterable<Notification> {
     });
     this.#unsubscribe = deps.subscribe({
       take: (notification) => this.#take(notification),
-      end: (error) => this.#fail(error ?? new ConnectionError('this client was closed before the turn ended')),
+      end: (error) =>
+        this.#fail(error ?? new ConnectionError('this client was closed before the turn ended')),
     });
     this.started = this.#start();
     // The failure reaches the caller through any one of `started`, `result` and the iterator: the others need not be awaited.
@@ -70,7 +71,9 @@ export class TurnRun implements AsyncIterable<Notification> {
 
   async #start(): Promise<Turn> {
     try {
-      const { turn } = await this.#deps.start(this.#signal?.aborted ? { signal: this.#signal } : {});
+      const { turn } = await this.#deps.start(
+        this.#signal?.aborted ? { signal: this.#signal } : {},
+      );
       this.#turnId = turn.id;
       this.#signal?.addEventListener('abort', this.#onAbort);
       if (this.#signal?.aborted) this.#onAbort();
@@ -96,7 +99,8 @@ export class TurnRun implements AsyncIterable<Notification> {
 
   #deliver(notification: Notification, { isEarly }: { isEarly: boolean }): void {
     const { method, params } = notification;
-    if (method === 'thread/closed') this.#fail(new Error('the thread was closed before the turn ended'));
+    if (method === 'thread/closed')
+      this.#fail(new Error('the thread was closed before the turn ended'));
     if (turnOf(notification) !== this.#turnId) return;
     if (!this.#isRead && !isEarly) this.#events.forget();
     this.#events.push(notification);

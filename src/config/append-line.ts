@@ -1,4 +1,13 @@
-import { closeSync, constants, fstatSync, fsyncSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  writeSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import { openForAppendingSync } from '../base/files/open-new-file.ts';
 
@@ -21,9 +30,13 @@ export function appendLine(path: string, line: string, bytesMax: number): void {
 }
 
 /** Writes once: with O_APPEND the system puts it at the current end of the file. */
-function append(file: number, { line, size, bytesMax }: { line: string; size: number; bytesMax: number }): void {
+function append(
+  file: number,
+  { line, size, bytesMax }: { line: string; size: number; bytesMax: number },
+): void {
   const bytes = Buffer.from(endsLine(file, size) ? line : `\n${line}`);
-  if (size + bytes.length > bytesMax) throw new Error(`the file would be larger than ${bytesMax} bytes`);
+  if (size + bytes.length > bytesMax)
+    throw new Error(`the file would be larger than ${bytesMax} bytes`);
   const written = writeSync(file, bytes);
   if (written < bytes.length) {
     // Readers refuse a file with an incomplete line.

@@ -36,7 +36,10 @@ export class ConfigError extends Error {
 export class IncompleteConfigError extends ConfigError {}
 
 /** Returns what `read` returns; or, if it throws a ConfigError, what `otherwise` makes of that. */
-export function readOr<T, Otherwise>(read: () => T, otherwise: (error: ConfigError) => Otherwise): T | Otherwise {
+export function readOr<T, Otherwise>(
+  read: () => T,
+  otherwise: (error: ConfigError) => Otherwise,
+): T | Otherwise {
   try {
     return read();
   } catch (error) {

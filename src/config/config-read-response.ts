@@ -1,6 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject, JsonValue } from '../base/json-value.ts';
-import type { ConfigLayer, ConfigLayerMetadata, ConfigReadResponse, Config as WireConfig } from '../protocol/generated/types.ts';
+import type {
+  ConfigLayer,
+  ConfigLayerMetadata,
+  ConfigReadResponse,
+  Config as WireConfig,
+} from '../protocol/generated/types.ts';
 import type { Config } from './config.ts';
 import { emptyTable, isTable, valueAt } from './layers/config-table.ts';
 import { type Layer, layerVersion } from './layers/layer.ts';
@@ -15,14 +20,21 @@ interface ReadConfigOptions {
 }
 
 /** Returns the response to `config/read`: the effective settings, the layer or requirement of each, and the layers from the highest. */
-export function configReadResponse(config: Config, { includeLayers, experimental }: ReadConfigOptions): ConfigReadResponse {
-  const metadata = new Map(config.layers.map((layer) => [layer, { name: layer.name, version: layerVersion(layer) }]));
+export function configReadResponse(
+  config: Config,
+  { includeLayers, experimental }: ReadConfigOptions,
+): ConfigReadResponse {
+  const metadata = new Map(
+    config.layers.map((layer) => [layer, { name: layer.name, version: layerVersion(layer) }]),
+  );
   const { source } = config.requirements;
   const requirements = { name: source.name, version: layerVersion(source) };
   return {
     config: effectiveValues(config, experimental),
     origins: originsOf(config, (layer) => (layer === source ? requirements : metadata.get(layer))),
-    layers: includeLayers ? [...metadata].toReversed().map(([layer, named]) => wireLayer(layer, named)) : null,
+    layers: includeLayers
+      ? [...metadata].toReversed().map(([layer, named]) => wireLayer(layer, named))
+      : null,
   };
 }
 
@@ -31,7 +43,10 @@ function wireLayer(layer: Layer, named: ConfigLayerMetadata): ConfigLayer {
 }
 
 /** Returns the layer of each value that is neither a table nor a list, by its dotted key. The keys of a list's elements are their indexes. */
-function originsOf(config: Config, metadata: (layer: Layer) => ConfigLayerMetadata | undefined): Record<string, ConfigLayerMetadata> {
+function originsOf(
+  config: Config,
+  metadata: (layer: Layer) => ConfigLayerMetadata | undefined,
+): Record<string, ConfigLayerMetadata> {
   const origins: Record<string, ConfigLayerMetadata> = Object.create(null);
   const add = (value: JsonValue, path: string[], named: ConfigLayerMetadata) => {
     if (typeof value !== 'object' || value === null) origins[path.join('.')] = named;
@@ -64,18 +79,28 @@ function originOf(config: Config, keys: string[]): Layer | null {
   const key = keys.join('.');
   if (key === 'approvals_reviewer') return config.layerOf(['features', 'guardian_approval']);
   const { entry } = config.trust;
-  return entry !== null && key in trustDefaults(config.trust) ? config.layerOf(['projects', entry, 'trust_level']) : null;
+  return entry !== null && key in trustDefaults(config.trust)
+    ? config.layerOf(['projects', entry, 'trust_level'])
+    : null;
 }
 
 /** Whether a requirement counts in place of what the layer sets. */
-function isReplaced({ requirements, values }: Config, keys: string[], layer: Layer | null): boolean {
+function isReplaced(
+  { requirements, values }: Config,
+  keys: string[],
+  layer: Layer | null,
+): boolean {
   const set = layer === null ? undefined : valueAt(layer.config, keys);
   const [table, feature = ''] = keys;
   const isFeature = table === 'features' && requirements.features?.[feature] !== undefined;
   if (isFeature) return !isDeepStrictEqual(valueAt(values, keys), set);
   const name = SETTING_NAMES.find((one) => one === keys.join('.'));
   const read = set === undefined || name === undefined ? undefined : SETTINGS[name].read(set);
-  return name !== undefined && read !== undefined && !isDeepStrictEqual(requiredValue(name, read as never, requirements), read);
+  return (
+    name !== undefined &&
+    read !== undefined &&
+    !isDeepStrictEqual(requiredValue(name, read as never, requirements), read)
+  );
 }
 
 /** Clients validate the settings they know. An invalid value becomes null, so that it does not invalidate the whole response. */

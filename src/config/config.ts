@@ -7,7 +7,12 @@ import { type HookSet, NO_HOOKS } from './hooks/hook-definition.ts';
 import { isTable, valueAt } from './layers/config-table.ts';
 import type { Layer } from './layers/layer.ts';
 import { NO_LOGIN, type StoredLogin } from './login/stored-login.ts';
-import { NO_REQUIREMENTS, type Requirements, requiredValue, withRequiredFeatures } from './requirements/requirements.ts';
+import {
+  NO_REQUIREMENTS,
+  type Requirements,
+  requiredValue,
+  withRequiredFeatures,
+} from './requirements/requirements.ts';
 import { SETTINGS, type Setting, type SettingName, type SettingValue } from './settings.ts';
 import { NO_TRUST, type ProjectTrust } from './trust/project-trust.ts';
 
@@ -82,7 +87,11 @@ export class Config {
     const value = this.rawValue(path);
     if (value === undefined) return setting.absent;
     const read = setting.read(value);
-    if (read === undefined) throw this.error(path, `expected ${setting.expected}, found ${describe(value, setting.secret === true)}`);
+    if (read === undefined)
+      throw this.error(
+        path,
+        `expected ${setting.expected}, found ${describe(value, setting.secret === true)}`,
+      );
     return read;
   }
 
@@ -114,7 +123,10 @@ export class Config {
     return this.layers.findLast((layer) => valueAt(layer.config, path) !== undefined) ?? null;
   }
 
-  #told(path: readonly string[], problem: string): [problem: string, location: ConfigLocation | undefined] {
+  #told(
+    path: readonly string[],
+    problem: string,
+  ): [problem: string, location: ConfigLocation | undefined] {
     const layer = this.layerOf(path);
     const label = layer?.label ? ` (${layer.label})` : '';
     return [`${path.join('.')}${label}: ${problem}`, layer?.locate(path)];

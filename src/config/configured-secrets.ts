@@ -7,5 +7,9 @@ import { providerKeys } from './providers/provider-keys.ts';
 export function configuredSecrets(config: Config): string[] {
   const { servers, check } = mcpSettings(config);
   const ofCheck = check === null || check.type === 'invalid' ? [] : check.secrets;
-  return longestFirst([...providerKeys(config).values, ...servers.flatMap(({ secrets }) => secrets), ...ofCheck]);
+  return longestFirst([
+    ...providerKeys(config).values,
+    ...servers.flatMap(({ secrets }) => secrets),
+    ...ofCheck,
+  ]);
 }

@@ -14,7 +14,11 @@ import { projectLayers } from './layers/project-layers.ts';
 import { type Overrides, overridesLayer, requestLayer } from './layers/request-layer.ts';
 import { loadToml } from './layers/toml.ts';
 import { readStoredLogin } from './login/stored-login.ts';
-import { NO_REQUIREMENTS, type Requirements, readRequirements } from './requirements/requirements.ts';
+import {
+  NO_REQUIREMENTS,
+  type Requirements,
+  readRequirements,
+} from './requirements/requirements.ts';
 import { withTrustDefaults } from './trust/project-trust.ts';
 import type { TrustedFiles } from './trust/trusted-files.ts';
 
@@ -63,31 +67,68 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
   const all = [...system, user, ...projects, ...session];
   const switched = switchedFeatures(sources);
   const login = readStoredLogin(home);
-  const base = new Config({ home, env, modelGiven, login, requirements, layers: all, values: mergeTables(switched, mergeLayers(all)) });
+  const base = new Config({
+    home,
+    env,
+    modelGiven,
+    login,
+    requirements,
+    layers: all,
+    values: mergeTables(switched, mergeLayers(all)),
+  });
   await breaks.worked(1);
   const profiles = await profileLayers(base, { user, reading });
   const layers = [...system, user, ...projects, ...profiles, ...session];
-  const set = mergeTables(mergeTables(switched, guardianReviewer(base.values)), mergeLayers(layers));
+  const set = mergeTables(
+    mergeTables(switched, guardianReviewer(base.values)),
+    mergeLayers(layers),
+  );
   const values = withTrustDefaults(set, trust);
   const own = new Config({ home, env, modelGiven, login, requirements, layers, values });
   await breaks.worked(1);
   const agentRoles = await readRoles({ home, own, layers, roleFiles, toml, breaks });
   const isEnabled = valueAt(own.values, ['features', 'hooks']) !== false;
-  const hooks = await loadHooks({ home, layers, files: project.hookFiles, mainLayers: project.hookLayers, isEnabled });
-  return new Config({ home, env, modelGiven, login, requirements, layers, values, agentRoles, hooks, trust });
+  const hooks = await loadHooks({
+    home,
+    layers,
+    files: project.hookFiles,
+    mainLayers: project.hookLayers,
+    isEnabled,
+  });
+  return new Config({
+    home,
+    env,
+    modelGiven,
+    login,
+    requirements,
+    layers,
+    values,
+    agentRoles,
+    hooks,
+    trust,
+  });
 }
 
 type OwnSources = Pick<ConfigSources, 'home' | 'systemDir' | 'userText'>;
 
 /** Resolves with the settings of the user and of the system, which decide about the trust in projects. Rejects with a ConfigError. */
 export async function ownSettings(sources: OwnSources): Promise<JsonObject> {
-  const { system, user } = await ownLayers(sources, { toml: await loadToml(), breaks: new EventLoopYield() });
+  const { system, user } = await ownLayers(sources, {
+    toml: await loadToml(),
+    breaks: new EventLoopYield(),
+  });
   return mergeLayers([...system, user]);
 }
 
-async function ownLayers(sources: OwnSources, reading: TomlReading): Promise<{ system: Layer[]; user: Layer }> {
+async function ownLayers(
+  sources: OwnSources,
+  reading: TomlReading,
+): Promise<{ system: Layer[]; user: Layer }> {
   const layer = await systemFile(sources, 'config.toml', reading);
-  return { system: layer === null ? [] : [layer], user: await userLayer(join(sources.home, 'config.toml'), sources, reading) };
+  return {
+    system: layer === null ? [] : [layer],
+    user: await userLayer(join(sources.home, 'config.toml'), sources, reading),
+  };
 }
 
 /** Rejects with a ConfigError if the file is invalid. */
@@ -97,7 +138,11 @@ async function requirementsOf(sources: ConfigSources, reading: TomlReading): Pro
 }
 
 /** Null: there is no such file, or it sets nothing. Rejects with a ConfigError if it cannot be looked at: it may have limits. */
-async function systemFile({ systemDir = null }: OwnSources, name: string, reading: TomlReading): Promise<Layer | null> {
+async function systemFile(
+  { systemDir = null }: OwnSources,
+  name: string,
+  reading: TomlReading,
+): Promise<Layer | null> {
   if (systemDir === null) return null;
   const file = join(systemDir, name);
   const layer = await readLayer(file, { type: 'system', file }, reading);
@@ -112,7 +157,9 @@ function switchedFeatures({ features = {} }: ConfigSources): JsonObject {
 
 function userLayer(file: string, { userText }: OwnSources, reading: TomlReading): Promise<Layer> {
   const name = { type: 'user' as const, file, profile: null };
-  return userText === undefined ? readLayer(file, name, reading) : parseLayer(Buffer.from(userText), { file, name }, reading);
+  return userText === undefined
+    ? readLayer(file, name, reading)
+    : parseLayer(Buffer.from(userText), { file, name }, reading);
 }
 
 function mergeLayers(layers: readonly Layer[]): JsonObject {
@@ -120,18 +167,29 @@ function mergeLayers(layers: readonly Layer[]): JsonObject {
 }
 
 /** The layers of the profile: `[profiles.NAME]` of config.toml, and over it NAME.config.toml in the home, in which other agents keep it. */
-async function profileLayers(base: Config, { user, reading }: { user: Layer; reading: TomlReading }): Promise<Layer[]> {
+async function profileLayers(
+  base: Config,
+  { user, reading }: { user: Layer; reading: TomlReading },
+): Promise<Layer[]> {
   const profile = base.get('profile');
   if (profile === null) return [];
   const ofTable = profileTable(base, { user, profile });
   const ofFile = await fileOfProfile(base, { profile, reading });
   if (ofTable === null && ofFile === null) {
-    throw base.error(['profile'], `there is no table [profiles.${profile}], and no file ${profile}.config.toml in the home`);
+    throw base.error(
+      ['profile'],
+      `there is no table [profiles.${profile}], and no file ${profile}.config.toml in the home`,
+    );
   }
-  return [ofTable, ofFile].filter((layer) => layer !== null).map((layer) => withReviewer(layer, base));
+  return [ofTable, ofFile]
+    .filter((layer) => layer !== null)
+    .map((layer) => withReviewer(layer, base));
 }
 
-function profileTable(base: Config, { user, profile }: { user: Layer; profile: string }): Layer | null {
+function profileTable(
+  base: Config,
+  { user, profile }: { user: Layer; profile: string },
+): Layer | null {
   const path = ['profiles', profile];
   const config = valueAt(base.values, path);
   if (config === undefined) return null;
@@ -148,16 +206,23 @@ function profileTable(base: Config, { user, profile }: { user: Layer; profile: s
   };
 }
 
-async function fileOfProfile({ home }: Config, { profile, reading }: { profile: string; reading: TomlReading }): Promise<Layer | null> {
+async function fileOfProfile(
+  { home }: Config,
+  { profile, reading }: { profile: string; reading: TomlReading },
+): Promise<Layer | null> {
   const name = profileFile(profile);
   const file = name === null ? null : join(home, name);
   // While a command runs, an empty folder may keep the place of a file that does not exist.
-  return file !== null && existsSync(file) && !isFolder(file) ? readLayer(file, { type: 'user', file, profile }, reading) : null;
+  return file !== null && existsSync(file) && !isFolder(file)
+    ? readLayer(file, { type: 'user', file, profile }, reading)
+    : null;
 }
 
 function withReviewer(layer: Layer, { requirements }: Config): Layer {
   const isForbidden = requirements.features?.guardian_approval === false;
-  return isForbidden ? layer : { ...layer, config: mergeTables(guardianReviewer(layer.config), layer.config) };
+  return isForbidden
+    ? layer
+    : { ...layer, config: mergeTables(guardianReviewer(layer.config), layer.config) };
 }
 
 /** The deprecated `guardian_approval` sets the reviewer of its own scope. An `approvals_reviewer` in that scope overrides it. */

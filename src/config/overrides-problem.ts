@@ -27,7 +27,13 @@ export function layerProblem(read: () => Layer, place: string): string | null {
   const malformed = message(read);
   if (malformed !== null) return malformed;
   const layer = { ...read(), label: '' };
-  const config = new Config({ home: '', env: {}, modelGiven: true, layers: [layer], values: layer.config });
+  const config = new Config({
+    home: '',
+    env: {},
+    modelGiven: true,
+    layers: [layer],
+    values: layer.config,
+  });
   const problems = SETTING_NAMES.map((name) => message(() => config.get(name)));
   const first = problems.find((problem) => problem !== null);
   return first === undefined ? null : `${place}${first}`;

@@ -46,7 +46,10 @@ let kept: { home: string; state: string; files: RulesFiles } | null = null;
  * Reads `rules/*.rules` and `rules/heddle-accepted.jsonl` in the home. Never rejects: `problems` reports files that cannot be read.
  * Returns the same object while the files are the same, and had not changed shortly before they were read.
  */
-export function readRuleFiles(home: string, clock: Pick<Clock, 'now'> = systemClock): Promise<RulesFiles> {
+export function readRuleFiles(
+  home: string,
+  clock: Pick<Clock, 'now'> = systemClock,
+): Promise<RulesFiles> {
   if (waiting?.home === home) return waiting.files;
   // Not the reading that runs: it may have read a file that has changed since.
   const read = reading.then(() => {
@@ -62,7 +65,8 @@ async function readChanged(home: string, clock: Pick<Clock, 'now'>): Promise<Rul
   const state = settledState(home, clock.now());
   if (state !== null && kept?.home === home && kept.state === state) return kept.files;
   const files = await readAll(home);
-  const isSame = state !== null && files.problems.length === 0 && settledState(home, clock.now()) === state;
+  const isSame =
+    state !== null && files.problems.length === 0 && settledState(home, clock.now()) === state;
   kept = isSame ? { home, state, files } : null;
   return files;
 }
@@ -78,9 +82,16 @@ function settledState(home: string, nowMs: number): string | null {
     return null;
   }
   // The order is that of reading them.
-  const states = [...names, ACCEPTED].map((name) => ({ name, state: fileState(join(folder, name)) }));
-  const isSettled = states.every(({ state }) => state === null || state.changedAtMs + SETTLING_MS < nowMs);
-  return isSettled ? JSON.stringify(states.map(({ name, state }) => [name, state?.text ?? null])) : null;
+  const states = [...names, ACCEPTED].map((name) => ({
+    name,
+    state: fileState(join(folder, name)),
+  }));
+  const isSettled = states.every(
+    ({ state }) => state === null || state.changedAtMs + SETTLING_MS < nowMs,
+  );
+  return isSettled
+    ? JSON.stringify(states.map(({ name, state }) => [name, state?.text ?? null]))
+    : null;
 }
 
 async function readAll(home: string): Promise<RulesFiles> {
@@ -135,7 +146,10 @@ function readText(path: string): string | null {
  * already. Throws if it cannot be written completely.
  */
 export function appendAllowRule(home: string, prefix: readonly string[]): void {
-  appendRule(home, `prefix_rule(pattern=[${prefix.map((word) => JSON.stringify(word)).join(', ')}], decision="allow")`);
+  appendRule(
+    home,
+    `prefix_rule(pattern=[${prefix.map((word) => JSON.stringify(word)).join(', ')}], decision="allow")`,
+  );
 }
 
 /** Appends the line of a rule to `rules/default.rules` in the home, unless the file has it already. Throws as `appendAllowRule` does. */

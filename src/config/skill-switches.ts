@@ -9,7 +9,8 @@ export interface SkillSwitch {
 
 /** The setting `skills.config`. */
 export const SKILL_SWITCHES = {
-  expected: 'a list of tables, each with enabled (true or false) and either path (of a SKILL.md) or name',
+  expected:
+    'a list of tables, each with enabled (true or false) and either path (of a SKILL.md) or name',
   absent: [] as readonly SkillSwitch[],
   read(value: JsonValue): readonly SkillSwitch[] | undefined {
     if (!Array.isArray(value)) return undefined;

@@ -70,7 +70,10 @@ export class FixedPace implements Pacing {
   }
 
   processes(inner: Processes): Processes {
-    this.#processes = new PacedProcesses(inner, { clock: this.#deps.clock, during: (work) => this.during(work) });
+    this.#processes = new PacedProcesses(inner, {
+      clock: this.#deps.clock,
+      during: (work) => this.during(work),
+    });
     return this.#processes;
   }
 
@@ -125,6 +128,8 @@ export class FixedPace implements Pacing {
 
   #isAtRest(): boolean {
     const { activeResources, outputWaits } = this.#deps;
-    return this.#work === 0 && !outputWaits() && activeResources().every((kind) => AT_REST.has(kind));
+    return (
+      this.#work === 0 && !outputWaits() && activeResources().every((kind) => AT_REST.has(kind))
+    );
   }
 }

@@ -1,6 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import { monotonicMs } from '../base/clock.ts';
-import type { OutputStream, ProcessEnd, RunningProcess, TerminalSize } from '../sandbox/processes/processes.ts';
+import type {
+  OutputStream,
+  ProcessEnd,
+  RunningProcess,
+  TerminalSize,
+} from '../sandbox/processes/processes.ts';
 import { EXIT_CODE } from '../tools/command/sessions/exit-code.ts';
 import type { VirtualClock } from './virtual-clock.ts';
 
@@ -87,7 +92,9 @@ export class PacedProcess implements RunningProcess {
   /** When the first wait for it ends. Null: nobody waits for it. */
   get deadlineMs(): number | null {
     if (this.#isHushed) return 0;
-    return this.#waits.size === 0 ? null : Math.min(...[...this.#waits].map(({ deadlineMs }) => deadlineMs));
+    return this.#waits.size === 0
+      ? null
+      : Math.min(...[...this.#waits].map(({ deadlineMs }) => deadlineMs));
   }
 
   /** How long the first wait for it takes. A killed one is waited for until it has ended. */
@@ -116,7 +123,10 @@ export class PacedProcess implements RunningProcess {
    * passes on all output so far. Returns false if there is nothing, or if the process was waited for long enough.
    */
   async hear(ms: number): Promise<boolean> {
-    while (this.#end !== null || (this.#heardBytes < HEARD_BYTES_MAX && monotonicMs() - this.#sinceMs < BUSY_MS_MAX)) {
+    while (
+      this.#end !== null ||
+      (this.#heardBytes < HEARD_BYTES_MAX && monotonicMs() - this.#sinceMs < BUSY_MS_MAX)
+    ) {
       if (this.#passOn({ all: false })) return true;
       if (this.#sleptMs >= ms) return this.#passOn({ all: true });
       await this.#look();
@@ -218,7 +228,9 @@ export class PacedProcess implements RunningProcess {
   #nextPiece(all: boolean): { stream: OutputStream; bytes: Buffer } | null {
     if (this.#heldBytes === 0) return null;
     for (const stream of ['stdout', 'stderr'] as const) {
-      const parts = this.#arrived.filter((part) => part.stream === stream).map(({ bytes }) => bytes);
+      const parts = this.#arrived
+        .filter((part) => part.stream === stream)
+        .map(({ bytes }) => bytes);
       if (parts.length > 0) this.#held[stream] = Buffer.concat([this.#held[stream], ...parts]);
     }
     this.#arrived = [];

@@ -1,5 +1,10 @@
 import type { SandboxBounds } from '../policy/permissions/sandbox-bounds.ts';
-import type { OutputStream, Processes, ProcessSpec, RunningProcess } from '../sandbox/processes/processes.ts';
+import type {
+  OutputStream,
+  Processes,
+  ProcessSpec,
+  RunningProcess,
+} from '../sandbox/processes/processes.ts';
 import { PacedProcess } from './paced-process.ts';
 import type { VirtualClock } from './virtual-clock.ts';
 
@@ -28,10 +33,21 @@ export class PacedProcesses implements Processes {
     this.#deps = deps;
   }
 
-  async start(spec: ProcessSpec, onOutput: (stream: OutputStream, bytes: Buffer) => void): Promise<RunningProcess> {
+  async start(
+    spec: ProcessSpec,
+    onOutput: (stream: OutputStream, bytes: Buffer) => void,
+  ): Promise<RunningProcess> {
     const { clock, during } = this.#deps;
-    const paced = new PacedProcess({ number: ++this.#started, owner: spec.owner, clock, during, onOutput });
-    const inner = await during(this.#inner.start(spec, (stream, bytes) => paced.take(stream, bytes)));
+    const paced = new PacedProcess({
+      number: ++this.#started,
+      owner: spec.owner,
+      clock,
+      during,
+      onOutput,
+    });
+    const inner = await during(
+      this.#inner.start(spec, (stream, bytes) => paced.take(stream, bytes)),
+    );
     paced.begin(inner);
     this.#running.add(paced);
     void paced.ended.then(() => this.#running.delete(paced));
@@ -44,7 +60,8 @@ export class PacedProcesses implements Processes {
   }
 
   async killOwned(owner: readonly string[]): Promise<void> {
-    for (const paced of this.#running) if (owner.every((word, index) => paced.owner[index] === word)) paced.hush();
+    for (const paced of this.#running)
+      if (owner.every((word, index) => paced.owner[index] === word)) paced.hush();
     await this.#deps.during(this.#inner.killOwned(owner));
   }
 

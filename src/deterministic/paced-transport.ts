@@ -46,7 +46,9 @@ export function pacedTransport(inner: Transport, pace: MessagePace): Transport {
       update();
     },
     write: (texts, onTaken) => inner.write(texts, onTaken),
-    ...(writeLong === undefined ? {} : { writeLong: (parts, onTaken) => writeLong.call(inner, parts, onTaken) }),
+    ...(writeLong === undefined
+      ? {}
+      : { writeLong: (parts, onTaken) => writeLong.call(inner, parts, onTaken) }),
     get backlog() {
       return inner.backlog;
     },

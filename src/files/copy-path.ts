@@ -18,15 +18,27 @@ const PERMISSION_BITS = 0o777;
  * Copies a file, a link, or with `recursive` a folder. Copies links as links. In a folder, skips everything that is not a
  * file, folder or link. Copies permissions, but not set-user-id bits. If part of a folder cannot be copied, removes the copy.
  */
-export async function copyPath(source: string, destination: string, recursive: boolean): Promise<void> {
+export async function copyPath(
+  source: string,
+  destination: string,
+  recursive: boolean,
+): Promise<void> {
   requireForeignName(destination);
   const from = await withFile(source, () => lstat(source));
   if (from.isSymbolicLink()) return copyLink(source, destination);
   if (from.isFile()) return copyFile(source, destination, from.mode);
   if (!from.isDirectory())
-    throw fileRefused('not_copyable', `fs/copy only supports regular files, directories, and symlinks: ${source}`, source);
+    throw fileRefused(
+      'not_copyable',
+      `fs/copy only supports regular files, directories, and symlinks: ${source}`,
+      source,
+    );
   if (!recursive)
-    throw fileRefused('recursive_required', `fs/copy requires recursive: true when sourcePath is a directory: ${source}`, source);
+    throw fileRefused(
+      'recursive_required',
+      `fs/copy requires recursive: true when sourcePath is a directory: ${source}`,
+      source,
+    );
   if (await liesIn(destination, source))
     throw fileRefused(
       'copy_into_itself',
@@ -86,7 +98,12 @@ async function copyEntry(source: Buffer, destination: Buffer): Promise<void> {
 }
 
 function kind(stats: Awaited<ReturnType<typeof lstat>>) {
-  return { mode: Number(stats.mode), isLink: stats.isSymbolicLink(), isFolder: stats.isDirectory(), isFile: stats.isFile() };
+  return {
+    mode: Number(stats.mode),
+    isLink: stats.isSymbolicLink(),
+    isFolder: stats.isDirectory(),
+    isFile: stats.isFile(),
+  };
 }
 
 async function copyLink(source: AnyPath, destination: AnyPath): Promise<void> {

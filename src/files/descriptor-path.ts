@@ -12,7 +12,10 @@ export async function descriptorPath(handle: FileHandle): Promise<string | null>
     // By number: a child can have another file at the same descriptor.
     ownProcess ??= readProcLink('/proc/self');
     const path = `/proc/${ownProcess}/fd/${handle.fd}`;
-    const [through, own] = await Promise.all([stat(path, { bigint: true }), handle.stat({ bigint: true })]);
+    const [through, own] = await Promise.all([
+      stat(path, { bigint: true }),
+      handle.stat({ bigint: true }),
+    ]);
     return through.ino === own.ino && through.dev === own.dev ? path : null;
   } catch {
     // This system or container has no /proc.

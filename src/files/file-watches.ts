@@ -81,7 +81,8 @@ class FileWatch {
     const { path, watchId, log } = this.#options;
     const watch = await PathWatch.start(path, {
       onChange: (changed) => this.#add(changed),
-      onLost: (error) => log.warn({ err: error, watchId }, 'a watched path can no longer be followed'),
+      onLost: (error) =>
+        log.warn({ err: error, watchId }, 'a watched path can no longer be followed'),
     });
     if (this.#ended) watch.close();
     else this.#watch = watch;
@@ -105,12 +106,14 @@ class FileWatch {
   }
 
   #schedule(): void {
-    if (!this.#ended) this.#timer ??= this.#options.clock.setTimer(() => void this.#notify(), COLLECT_MS);
+    if (!this.#ended)
+      this.#timer ??= this.#options.clock.setTimer(() => void this.#notify(), COLLECT_MS);
   }
 
   async #notify(): Promise<void> {
     const { connection, watchId, drained, notify } = this.#options;
-    for (let backlog = drained(connection); backlog !== null; backlog = drained(connection)) await backlog;
+    for (let backlog = drained(connection); backlog !== null; backlog = drained(connection))
+      await backlog;
     this.#timer = null;
     if (this.#ended) return;
     const changedPaths = [...this.#changed].sort();

@@ -17,7 +17,10 @@ export interface OpenFolder {
 
 /** Opens a folder. Rejects if the path is a link or not a folder. */
 export async function openFolder(path: AnyPath): Promise<OpenFolder> {
-  const handle = await open(path, constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | (constants.O_NOFOLLOW ?? 0));
+  const handle = await open(
+    path,
+    constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | (constants.O_NOFOLLOW ?? 0),
+  );
   const base = Buffer.from(`${(await descriptorPath(handle)) ?? ''}/`);
   const folder = base.length > 1 ? base : Buffer.concat([Buffer.from(path), Buffer.from('/')]);
   return {

@@ -80,7 +80,9 @@ export class PathWatch {
     if (this.#closed) return watchers;
     try {
       for (const folder of folders) {
-        const watcher = watch(folder.path, { persistent: false }, (event, name) => this.#heard(folder, event, name));
+        const watcher = watch(folder.path, { persistent: false }, (event, name) =>
+          this.#heard(folder, event, name),
+        );
         watcher.on('error', () => void this.#lookAgain());
         watchers.push(watcher);
       }
@@ -98,7 +100,8 @@ export class PathWatch {
     if (folder.name === null) {
       if (aboutItself) void this.#lookAgain();
       else this.#events.onChange(join(this.#path, name));
-    } else if (event === 'change' && name === folder.name && folder.means === 'changed') this.#events.onChange(this.#path);
+    } else if (event === 'change' && name === folder.name && folder.means === 'changed')
+      this.#events.onChange(this.#path);
     else if (aboutItself || name === folder.name) {
       this.#changed ||= name === folder.name && folder.means === 'changed';
       void this.#lookAgain();
@@ -148,7 +151,8 @@ async function foldersOf(path: string): Promise<WatchedFolder[]> {
 
 async function nearestFolder(path: string): Promise<string> {
   for (let folder = path; ; folder = dirname(folder)) {
-    if (folder === dirname(folder) || (await lookAt(() => stat(folder)))?.isDirectory()) return folder;
+    if (folder === dirname(folder) || (await lookAt(() => stat(folder)))?.isDirectory())
+      return folder;
   }
 }
 

@@ -27,7 +27,9 @@ export async function readFile(path: string): Promise<Buffer> {
     const chunks: Buffer[] = [];
     let length = 0;
     for (;;) {
-      const chunk = Buffer.allocUnsafe(Math.min(Math.max(stats.size + 1 - length, CHUNK_BYTES_MIN), CHUNK_BYTES_MAX));
+      const chunk = Buffer.allocUnsafe(
+        Math.min(Math.max(stats.size + 1 - length, CHUNK_BYTES_MIN), CHUNK_BYTES_MAX),
+      );
       const { bytesRead } = await file.read(chunk, 0, chunk.length);
       if (bytesRead === 0) return Buffer.concat(chunks, length);
       chunks.push(chunk.subarray(0, bytesRead));
@@ -40,5 +42,9 @@ export async function readFile(path: string): Promise<Buffer> {
 }
 
 function tooLarge(path: string): RpcError {
-  return fileRefused('file_too_large', `file is too large to read: limit is ${FILE_BYTES_MAX} bytes`, path);
+  return fileRefused(
+    'file_too_large',
+    `file is too large to read: limit is ${FILE_BYTES_MAX} bytes`,
+    path,
+  );
 }

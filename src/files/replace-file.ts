@@ -40,7 +40,11 @@ export class FileChangedError extends Error {
  * overwritten in place if its draft cannot be created, cannot get the same owner or cannot be renamed to the file. Rejects with the
  * system's error, with a FileChangedError, or with an OwnFileError for a file of heddle's store.
  */
-export async function replaceFile(path: string, found: BigIntStats | null, contents: NewContents): Promise<void> {
+export async function replaceFile(
+  path: string,
+  found: BigIntStats | null,
+  contents: NewContents,
+): Promise<void> {
   if (found?.isFile()) await access(path, constants.W_OK);
   if (found !== null && found.nlink > 1n) return overwrite(path, found, contents);
   try {
@@ -89,16 +93,24 @@ export async function putInPlace(draft: string, path: string, check?: () => void
   }
 }
 
-async function setOwner(file: FileHandle, { uid, gid }: Pick<BigIntStats, 'uid' | 'gid'>): Promise<void> {
+async function setOwner(
+  file: FileHandle,
+  { uid, gid }: Pick<BigIntStats, 'uid' | 'gid'>,
+): Promise<void> {
   const own = await file.stat({ bigint: true });
   if (own.uid !== uid || own.gid !== gid) await file.chown(Number(uid), Number(gid));
 }
 
-async function overwrite(path: string, found: BigIntStats, { fill, mode, before, check }: NewContents): Promise<void> {
+async function overwrite(
+  path: string,
+  found: BigIntStats,
+  { fill, mode, before, check }: NewContents,
+): Promise<void> {
   const { file } = await openPinned(path, { flags: OVERWRITE, followLinks: false });
   try {
     const opened = await file.stat({ bigint: true });
-    const isFound = opened.dev === found.dev && opened.ino === found.ino && opened.nlink <= found.nlink;
+    const isFound =
+      opened.dev === found.dev && opened.ino === found.ino && opened.nlink <= found.nlink;
     if (!isFound) throw new FileChangedError(`${path} has been replaced meanwhile`);
     check?.();
     // Before the contents, which must never have the set-user-id bits of the old ones.

@@ -21,7 +21,12 @@ export async function writeFile(
     const location = await locateWritable(path);
     const kept = location.found === null ? null : Number(location.found.mode);
     try {
-      return await replaceFile(pathOf(location), location.found, { fill: ontoDisk(fill), mode: mode ?? kept, before, ...check });
+      return await replaceFile(pathOf(location), location.found, {
+        fill: ontoDisk(fill),
+        mode: mode ?? kept,
+        before,
+        ...check,
+      });
     } catch (error) {
       if (!(error instanceof FileChangedError)) throw error;
       // Opening a file of an overlay for writing can also give it another inode, once.

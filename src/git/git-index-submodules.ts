@@ -27,7 +27,10 @@ export async function gitIndexSubmodules(folder: string): Promise<boolean | null
 export async function gitIndexSubmodulePaths(folder: string): Promise<string[] | null> {
   try {
     const path = join(folder, 'index');
-    const file = await readRegularFile(path, { bytesMax: INDEX_BYTES_MAX, mayLieAt: (real) => real === path });
+    const file = await readRegularFile(path, {
+      bytesMax: INDEX_BYTES_MAX,
+      mayLieAt: (real) => real === path,
+    });
     return file === null ? [] : submodulesIn(file.bytes);
   } catch {
     return null;
@@ -35,7 +38,8 @@ export async function gitIndexSubmodulePaths(folder: string): Promise<string[] |
 }
 
 function submodulesIn(bytes: Buffer): string[] | null {
-  if (bytes.length < HEADER_BYTES + TRAILER_BYTES || bytes.toString('latin1', 0, 4) !== 'DIRC') return null;
+  if (bytes.length < HEADER_BYTES + TRAILER_BYTES || bytes.toString('latin1', 0, 4) !== 'DIRC')
+    return null;
   const version = bytes.readUInt32BE(4);
   if (version < 2 || version > 4) return null;
   const end = bytes.length - TRAILER_BYTES;
@@ -64,7 +68,9 @@ function wholeName(bytes: Buffer, at: number): EntryName | null {
   const start = nameAt(bytes, at);
   const zero = bytes.indexOf(0, start);
   // One to eight NULs pad an entry to a multiple of eight bytes.
-  return zero === -1 ? null : { name: bytes.subarray(start, zero), next: at + ((zero - at + 8) & ~7) };
+  return zero === -1
+    ? null
+    : { name: bytes.subarray(start, zero), next: at + ((zero - at + 8) & ~7) };
 }
 
 /** In version 4, a name begins with the number of bytes to remove from the end of the name before. */
@@ -78,7 +84,10 @@ function shortenedName(bytes: Buffer, at: number, before: Buffer): EntryName | n
   }
   const zero = bytes.indexOf(0, start);
   if (zero === -1 || removed > before.length) return null;
-  return { name: Buffer.concat([before.subarray(0, before.length - removed), bytes.subarray(start, zero)]), next: zero + 1 };
+  return {
+    name: Buffer.concat([before.subarray(0, before.length - removed), bytes.subarray(start, zero)]),
+    next: zero + 1,
+  };
 }
 
 function nameAt(bytes: Buffer, at: number): number {

@@ -1,5 +1,11 @@
 import { gitConfigValue } from '../base/git/git-config-value.ts';
-import { type GitFolder, gitFolder, readGitBytes, readGitConfig, readGitFile } from '../base/git/git-folder.ts';
+import {
+  type GitFolder,
+  gitFolder,
+  readGitBytes,
+  readGitConfig,
+  readGitFile,
+} from '../base/git/git-folder.ts';
 import { projectFolders } from '../config/layers/project-folders.ts';
 import type { GitInfo } from '../protocol/generated/types.ts';
 

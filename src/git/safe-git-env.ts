@@ -51,24 +51,34 @@ export function canSwitchOff(filter: string): boolean {
 export function safeGitEnv(filters: readonly string[] = []): Record<string, string> {
   const settings = [...SETTINGS, ...filters.flatMap(withoutFilter)];
   // `git -c` passes settings to its own programs in this variable. Unlike GIT_CONFIG_COUNT, git before 2.31 reads it too.
-  return { ...ENV, GIT_CONFIG_PARAMETERS: settings.map(([key, value]) => quoted(`${key}=${value}`)).join(' ') };
+  return {
+    ...ENV,
+    GIT_CONFIG_PARAMETERS: settings.map(([key, value]) => quoted(`${key}=${value}`)).join(' '),
+  };
 }
 
 /** The folders of a PATH outside these roots. Whoever wrote the files of a workspace chooses none of the programs in the others. */
 export function pathOutside(path: string, roots: readonly string[]): string {
   const real = roots.map(realPathOrSame);
-  const isOutside = (folder: string) => isAbsolute(folder) && !real.some((root) => isWithin(realPathOrSame(folder), root));
+  const isOutside = (folder: string) =>
+    isAbsolute(folder) && !real.some((root) => isWithin(realPathOrSame(folder), root));
   return path.split(delimiter).filter(isOutside).join(delimiter);
 }
 
 /** The variables of an environment that change nothing about where git looks, what it starts, and how a shell begins. */
 export function withoutGitVariables(env: Env): Record<string, string> {
-  const isKept = ([name, value]: [string, string | undefined]) => value !== undefined && !/^(?:GIT_.*|BASH_ENV|ENV|PATH|PAGER)$/.test(name);
-  return Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => isKept(entry)));
+  const isKept = ([name, value]: [string, string | undefined]) =>
+    value !== undefined && !/^(?:GIT_.*|BASH_ENV|ENV|PATH|PAGER)$/.test(name);
+  return Object.fromEntries(
+    Object.entries(env).filter((entry): entry is [string, string] => isKept(entry)),
+  );
 }
 
 function withoutFilter(name: string): Setting[] {
-  return [...['clean', 'smudge', 'process'].map((key): Setting => [`filter.${name}.${key}`, '']), [`filter.${name}.required`, 'false']];
+  return [
+    ...['clean', 'smudge', 'process'].map((key): Setting => [`filter.${name}.${key}`, '']),
+    [`filter.${name}.required`, 'false'],
+  ];
 }
 
 /** In the quotes of a shell, of which git reads no other form. */

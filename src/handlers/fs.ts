@@ -34,7 +34,9 @@ export function fsMethods({ fileWatches }: { fileWatches: FileWatches }) {
         return withFile(path, async () => {
           const size = await readableSize(path);
           const bytes =
-            size < LARGE_BYTES_MIN ? await readFile(path) : await largeReads.run(`${caller.id}`, () => readWhenRead(path, caller));
+            size < LARGE_BYTES_MIN
+              ? await readFile(path)
+              : await largeReads.run(`${caller.id}`, () => readWhenRead(path, caller));
           return { dataBase64: await encodeBase64(bytes) };
         });
       },
@@ -80,7 +82,12 @@ export function fsMethods({ fileWatches }: { fileWatches: FileWatches }) {
       queue: perPath,
       async handle(params) {
         const path = absolutePath('path', params.path);
-        await withFile(path, () => removePath(path, { recursive: params.recursive !== false, force: params.force !== false }));
+        await withFile(path, () =>
+          removePath(path, {
+            recursive: params.recursive !== false,
+            force: params.force !== false,
+          }),
+        );
         return {};
       },
     },
@@ -90,7 +97,11 @@ export function fsMethods({ fileWatches }: { fileWatches: FileWatches }) {
       async handle(params) {
         const source = absolutePath('sourcePath', params.sourcePath);
         const destination = absolutePath('destinationPath', params.destinationPath);
-        await withFile(destination, () => copyPath(source, destination, params.recursive === true), `${source} to ${destination}`);
+        await withFile(
+          destination,
+          () => copyPath(source, destination, params.recursive === true),
+          `${source} to ${destination}`,
+        );
         return {};
       },
     },
@@ -116,7 +127,8 @@ export function fsMethods({ fileWatches }: { fileWatches: FileWatches }) {
 
 /** The path without `.`, `..` and trailing slashes. Throws if it is relative or contains a NUL byte. */
 function absolutePath(field: string, path: string): string {
-  if (!isAbsolute(path)) throw invalidParams(`params.${field}: ${JSON.stringify(path)} is not an absolute path`);
+  if (!isAbsolute(path))
+    throw invalidParams(`params.${field}: ${JSON.stringify(path)} is not an absolute path`);
   if (path.includes('\0')) throw invalidParams(`params.${field}: a path cannot contain a NUL byte`);
   return resolve(path);
 }

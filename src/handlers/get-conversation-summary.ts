@@ -11,8 +11,12 @@ export function getConversationSummaryMethods(deps: ThreadDeps & { home: string 
     getConversationSummary: {
       queue: null,
       async handle({ rolloutPath, conversationId }, { caller }) {
-        if (rolloutPath) return { summary: summaryOf(await threadAt(deps, resolve(deps.home, rolloutPath), caller)) };
-        if (!conversationId) throw invalidParams('params.rolloutPath or params.conversationId must be given');
+        if (rolloutPath)
+          return {
+            summary: summaryOf(await threadAt(deps, resolve(deps.home, rolloutPath), caller)),
+          };
+        if (!conversationId)
+          throw invalidParams('params.rolloutPath or params.conversationId must be given');
         return { summary: summaryOf(await deps.threads.record(conversationId, noRolloutFound)) };
       },
     },

@@ -70,7 +70,9 @@ import { threadMethods } from './thread.ts';
 import type { ThreadDeps } from './thread-deps.ts';
 import { turnMethods } from './turn.ts';
 
-export interface MethodDeps extends ThreadDeps, Pick<AccountDeps, 'loginWriter' | 'rateLimits' | 'announceAccount'> {
+export interface MethodDeps
+  extends ThreadDeps,
+    Pick<AccountDeps, 'loginWriter' | 'rateLimits' | 'announceAccount'> {
   diagnostics: DiagnosticsDeps;
   goals: ThreadGoals;
   fileWatches: FileWatches;

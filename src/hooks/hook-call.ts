@@ -31,24 +31,33 @@ const PATCH_NAMES = ['apply_patch', 'Edit', 'Write'];
 
 /** How hooks see a call: commands and patches in the same form, whatever tool the model has used. */
 export function hookCall({ tool, namespace, args, hookForm }: ToolUse): HookCall {
-  if (hookForm === 'command') return { name: BASH, names: [BASH], input: { command: commandOf(tool, args) } };
-  if (hookForm === 'patch') return { name: tool, names: PATCH_NAMES, input: { command: patchOf(args) } };
+  if (hookForm === 'command')
+    return { name: BASH, names: [BASH], input: { command: commandOf(tool, args) } };
+  if (hookForm === 'patch')
+    return { name: tool, names: PATCH_NAMES, input: { command: patchOf(args) } };
   const name = namespace === null ? tool : `${namespace}__${tool}`;
   const names = hookForm === undefined ? [name] : [name, hookForm.otherName];
   return { name, names, input: isObject(args) ? (args as JsonObject) : { input: args } };
 }
 
 /** The arguments of a call with this input from a hook, or why they cannot have it. */
-export function withInput({ tool, args, hookForm }: ToolUse, input: JsonObject): { args: JsonValue } | { problem: string } {
+export function withInput(
+  { tool, args, hookForm }: ToolUse,
+  input: JsonObject,
+): { args: JsonValue } | { problem: string } {
   const isCommand = hookForm === 'command';
-  if (!isCommand && hookForm !== 'patch') return { args: isObject(args) ? input : (input.input ?? null) };
+  if (!isCommand && hookForm !== 'patch')
+    return { args: isObject(args) ? input : (input.input ?? null) };
   const { command } = input;
   if (typeof command !== 'string') return { problem: 'updatedInput has no string "command"' };
-  if (!isCommand) return { args: isObject(args) ? { ...(args as JsonObject), input: command } : command };
+  if (!isCommand)
+    return { args: isObject(args) ? { ...(args as JsonObject), input: command } : command };
   if (!isObject(args)) return { problem: 'the arguments of the call are not an object' };
   const given = args as JsonObject;
   if (tool === 'exec_command') return { args: { ...given, cmd: command } };
-  return { args: { ...given, command: Array.isArray(given.command) ? ['bash', '-lc', command] : command } };
+  return {
+    args: { ...given, command: Array.isArray(given.command) ? ['bash', '-lc', command] : command },
+  };
 }
 
 /** The justification that the model gave for a call; null: none. */
@@ -63,7 +72,10 @@ function commandOf(tool: string, args: JsonValue): string {
   const command = (tool === 'exec_command' ? args.cmd : args.command) ?? '';
   if (!Array.isArray(command)) return String(command);
   const words = command.map(String);
-  const isScript = words.length === 3 && /(^|\/)(ba|z|da|k)?sh$/.test(words[0] ?? '') && /^-l?c$/.test(words[1] ?? '');
+  const isScript =
+    words.length === 3 &&
+    /(^|\/)(ba|z|da|k)?sh$/.test(words[0] ?? '') &&
+    /^-l?c$/.test(words[1] ?? '');
   return isScript ? (words[2] ?? '') : words.join(' ');
 }
 

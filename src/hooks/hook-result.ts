@@ -1,7 +1,11 @@
 import type { JsonObject } from '../base/json-value.ts';
 import { cutMiddle } from '../base/text/cut-middle.ts';
 import { cutText } from '../base/text/cut-text.ts';
-import type { HookOutputEntry, HookOutputEntryKind, HookRunStatus } from '../protocol/generated/types.ts';
+import type {
+  HookOutputEntry,
+  HookOutputEntryKind,
+  HookRunStatus,
+} from '../protocol/generated/types.ts';
 
 /** The most of one text that clients see, in UTF-16 units. */
 const ENTRY_CHARS_MAX = 20_000;
@@ -34,7 +38,10 @@ export interface HookResult {
 }
 
 export function entry(kind: HookOutputEntryKind, text: string): HookOutputEntry {
-  return { kind, text: text.length > ENTRY_CHARS_MAX ? `${cutText(text, ENTRY_CHARS_MAX)}…` : text };
+  return {
+    kind,
+    text: text.length > ENTRY_CHARS_MAX ? `${cutText(text, ENTRY_CHARS_MAX)}…` : text,
+  };
 }
 
 /** The effect with texts that are no longer than a model should read. `contextCharsMax`: of the context that the hook gives. */
@@ -45,7 +52,9 @@ export function boundedEffect(effect: HookEffect, contextCharsMax: number | null
     ...(refuse !== undefined && { refuse: cutMiddle(refuse, TEXT_CHARS_MAX) }),
     ...(stop !== undefined && { stop: cutMiddle(stop, TEXT_CHARS_MAX) }),
     ...(ask !== undefined && { ask: cutMiddle(ask, TEXT_CHARS_MAX) }),
-    ...(context !== undefined && { context: cutMiddle(context, contextCharsMax ?? TEXT_CHARS_MAX) }),
+    ...(context !== undefined && {
+      context: cutMiddle(context, contextCharsMax ?? TEXT_CHARS_MAX),
+    }),
   };
 }
 

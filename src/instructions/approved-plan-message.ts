@@ -6,5 +6,7 @@ export function approvedPlanMessage(markdown: string, path: string | null): Resp
   const file = path === null ? '' : `The plan is also in the file ${escapeTags(path)}.\n`;
   const begin =
     'The user has approved this plan for the next turn, which asks for it. If the user asks for something else first, it is no longer approved. It replaces all plans that were approved before:';
-  return contextMessage('user', [`<approved_plan>\n${begin}\n\n${markdown}\n${file}</approved_plan>`]);
+  return contextMessage('user', [
+    `<approved_plan>\n${begin}\n\n${markdown}\n${file}</approved_plan>`,
+  ]);
 }

@@ -38,7 +38,9 @@ instead. Do not ask the user, and write no plan in tags: answer the agent that s
 
 /** Whether the mode is plan mode with the instructions of an agent. */
 export function isAgentPlanMode({ mode, settings }: CollaborationMode): boolean {
-  return mode === 'plan' && settings.developer_instructions?.startsWith(AGENT_PLAN_MODE_TITLE) === true;
+  return (
+    mode === 'plan' && settings.developer_instructions?.startsWith(AGENT_PLAN_MODE_TITLE) === true
+  );
 }
 
 const PLAN_MODE = `Plan mode

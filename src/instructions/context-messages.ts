@@ -1,4 +1,9 @@
-import type { CollaborationMode, MultiAgentMode, Personality, ResponseItem } from '../protocol/generated/types.ts';
+import type {
+  CollaborationMode,
+  MultiAgentMode,
+  Personality,
+  ResponseItem,
+} from '../protocol/generated/types.ts';
 import type { AgentsMd } from './agents-md.ts';
 import { collaborationModeText, multiAgentText } from './collaboration-mode-text.ts';
 import { contextMessage } from './context-message.ts';
@@ -52,17 +57,28 @@ interface ContextPart {
 
 const DEVELOPER_PARTS: ContextPart[] = [
   { text: (input) => permissionsText(input), ended: '' },
-  { text: (input) => skillList(input.skills).text, ended: 'The skills listed earlier are no longer available.' },
-  { text: (input) => nonBlank(input.developerInstructions), ended: 'The earlier developer instructions no longer apply.' },
+  {
+    text: (input) => skillList(input.skills).text,
+    ended: 'The skills listed earlier are no longer available.',
+  },
+  {
+    text: (input) => nonBlank(input.developerInstructions),
+    ended: 'The earlier developer instructions no longer apply.',
+  },
   {
     text: (input) => collaborationModeText(input.collaborationMode),
-    ended: 'The collaboration mode has changed back to the default. The instructions of the earlier mode no longer apply.',
+    ended:
+      'The collaboration mode has changed back to the default. The instructions of the earlier mode no longer apply.',
   },
   {
     text: (input) => multiAgentText(input.multiAgentMode ?? 'explicitRequestOnly'),
-    ended: 'Start agents only if the user asks for agents or for parallel work. The earlier instructions about agents no longer apply.',
+    ended:
+      'Start agents only if the user asks for agents or for parallel work. The earlier instructions about agents no longer apply.',
   },
-  { text: (input) => personalityText(input.personality), ended: 'The earlier instructions about tone no longer apply.' },
+  {
+    text: (input) => personalityText(input.personality),
+    ended: 'The earlier instructions about tone no longer apply.',
+  },
 ];
 
 const USER_PARTS: ContextPart[] = [
@@ -93,5 +109,7 @@ function assemble(developer: (string | null)[], user: (string | null)[]): Respon
   const developerTexts = [...new Set(developer.filter((text) => text !== null))];
   const userTexts = user.filter((text) => text !== null);
   const messages = userTexts.map((text) => contextMessage('user', [text]));
-  return developerTexts.length === 0 ? messages : [contextMessage('developer', developerTexts), ...messages];
+  return developerTexts.length === 0
+    ? messages
+    : [contextMessage('developer', developerTexts), ...messages];
 }

@@ -17,9 +17,19 @@ export interface Environment {
 const WITHHELD_MAX = 100;
 
 /** Describes the environment of a turn. `nowMs` is in Unix milliseconds. */
-export function describeEnvironment({ cwd, env, nowMs, withheld }: EnvironmentSources): Environment {
+export function describeEnvironment({
+  cwd,
+  env,
+  nowMs,
+  withheld,
+}: EnvironmentSources): Environment {
   const shell = basename(env.SHELL ?? '');
-  return { cwd, shell: /^\w+$/.test(shell) ? shell : 'sh', date: new Date(nowMs).toISOString().slice(0, 10), withheld };
+  return {
+    cwd,
+    shell: /^\w+$/.test(shell) ? shell : 'sh',
+    date: new Date(nowMs).toISOString().slice(0, 10),
+    withheld,
+  };
 }
 
 interface EnvironmentSources {

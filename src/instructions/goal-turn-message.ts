@@ -18,7 +18,8 @@ Take the next step now.
 - Call update_goal with "blocked" if you cannot continue without the user, and say what is missing.${idle ? `\n\n${IDLE}` : ''}`);
 }
 
-const IDLE = 'Your last turn called no tool. If this turn calls none either, the thread stops working on the goal.';
+const IDLE =
+  'Your last turn called no tool. If this turn calls none either, the thread stops working on the goal.';
 
 /** The message for a running turn when a client has changed the goal's objective. */
 export function goalEditedMessage(goal: ThreadGoal): ResponseItem {

@@ -13,7 +13,10 @@ export class McpError extends Error {
   constructor(
     kind: McpError['kind'],
     message: string,
-    { code = null, scopes = null }: { code?: number | null; scopes?: readonly string[] | null } = {},
+    {
+      code = null,
+      scopes = null,
+    }: { code?: number | null; scopes?: readonly string[] | null } = {},
   ) {
     super(message);
     this.kind = kind;

@@ -18,7 +18,11 @@ export interface McpUser {
 
 /** A user whose questions nobody answers. `root`: its absolute working directory. */
 export function unattended(root: string): McpUser {
-  return { root, onState: () => {}, onQuestion: async () => ({ error: { code: -32600, message: 'nobody can be asked' } }) };
+  return {
+    root,
+    onState: () => {},
+    onQuestion: async () => ({ error: { code: -32600, message: 'nobody can be asked' } }),
+  };
 }
 
 /** A question for a person or a model. */

@@ -48,7 +48,11 @@ export class ServerCalls {
   }
 
   /** Sends a request. Rejects with an McpError. */
-  async send({ connection, process }: CalledServer, request: McpRequest, options: McpCallOptions): Promise<JsonValue> {
+  async send(
+    { connection, process }: CalledServer,
+    request: McpRequest,
+    options: McpCallOptions,
+  ): Promise<JsonValue> {
     const { timeoutMs, signal, user, tag, onProgress } = options;
     const { name, clock, questions } = this.#deps;
     const timers = new PausableTimers(clock);
@@ -69,7 +73,10 @@ export class ServerCalls {
       });
     } catch (error) {
       if (timeout.signal.aborted && !signal.aborted)
-        throw new McpError('timeout', `${name} did not answer in time: it has ${timeoutMs / 1000} seconds (tool_timeout_sec)`);
+        throw new McpError(
+          'timeout',
+          `${name} did not answer in time: it has ${timeoutMs / 1000} seconds (tool_timeout_sec)`,
+        );
       throw error;
     } finally {
       timer.clear();

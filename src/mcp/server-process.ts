@@ -39,7 +39,11 @@ export class ServerProcess {
   }
 
   /** Rejects with a `ProcessStartError`. */
-  async start(name: string, { command, args, env, cwd }: McpStdio & { cwd: string }, processes: Processes): Promise<void> {
+  async start(
+    name: string,
+    { command, args, env, cwd }: McpStdio & { cwd: string },
+    processes: Processes,
+  ): Promise<void> {
     const running = await processes.start(
       {
         argv: [command, ...args],
@@ -100,14 +104,18 @@ export class ServerProcess {
 
   /** Why it ended, with the end of what it wrote to stderr. */
   get ending(): string {
-    if (this.#isStuck) return `it does not read its input: more than ${UNTAKEN_BYTES_MAX / 1024 / 1024} MiB wait for it`;
-    const how = this.#exitCode === null ? 'it was stopped' : `it ended with exit code ${this.#exitCode}`;
+    if (this.#isStuck)
+      return `it does not read its input: more than ${UNTAKEN_BYTES_MAX / 1024 / 1024} MiB wait for it`;
+    const how =
+      this.#exitCode === null ? 'it was stopped' : `it ended with exit code ${this.#exitCode}`;
     const said = this.#stderr.trim();
     return said === '' ? how : `${how}: ${said}`;
   }
 
   /** Closes its input, and kills what is left of it and its children after a moment. */
-  async stop(clock: { setTimer(callback: () => void, ms: number): { clear(): void } }): Promise<void> {
+  async stop(clock: {
+    setTimer(callback: () => void, ms: number): { clear(): void };
+  }): Promise<void> {
     this.#isKilled = true;
     const running = this.#running;
     if (running === null) return;

@@ -86,7 +86,13 @@ export interface ConnectedServer {
  */
 export type McpRequest =
   | { op: 'listTools' }
-  | { op: 'callTool'; name: string; arguments: JsonObject; meta: JsonObject | null; charsMax?: number }
+  | {
+      op: 'callTool';
+      name: string;
+      arguments: JsonObject;
+      meta: JsonObject | null;
+      charsMax?: number;
+    }
   | { op: 'listResources'; cursor: string | null; charsMax?: number }
   | { op: 'listResourceTemplates'; cursor: string | null; charsMax?: number }
   | { op: 'readResource'; uri: string; meta: JsonObject | null; charsMax?: number };
@@ -165,7 +171,11 @@ export type FromHost =
   | { type: 'output'; connection: number; bytes: Uint8Array }
   /** So many bytes of input have been read. */
   | { type: 'taken'; connection: number; bytes: number }
-  | { type: 'progress'; call: number; progress: { progress: number; total: number | null; message: string | null } }
+  | {
+      type: 'progress';
+      call: number;
+      progress: { progress: number; total: number | null; message: string | null };
+    }
   | { type: 'result'; call: number; result: JsonValue }
   | { type: 'failure'; call: number; problem: McpProblem }
   | { type: 'ask'; ask: number; connection: number; call: number | null; question: McpQuestion }

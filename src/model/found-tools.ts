@@ -25,7 +25,9 @@ export function foundTools(history: readonly ResponseItem[]): FoundTool[] {
   return history.flatMap((item) => {
     if (item.type === 'function_call' && item.name === TOOL_SEARCH_NAME) searches.add(item.call_id);
     if (item.type === 'tool_search_output') return toolsOf(item.tools, null);
-    return item.type === 'function_call_output' && searches.has(item.call_id) ? toldTools(item.output) : [];
+    return item.type === 'function_call_output' && searches.has(item.call_id)
+      ? toldTools(item.output)
+      : [];
   });
 }
 
@@ -38,8 +40,13 @@ export function searchAsFunction(item: ResponseItem): ResponseItem | null {
   const { call_id } = item;
   if (!call_id || item.execution !== 'client') return null;
   if (item.type === 'tool_search_output')
-    return { type: 'function_call_output', call_id, output: foundToolsText(toolsOf(item.tools, null)) };
-  const args = typeof item.arguments === 'string' ? item.arguments : JSON.stringify(item.arguments ?? {});
+    return {
+      type: 'function_call_output',
+      call_id,
+      output: foundToolsText(toolsOf(item.tools, null)),
+    };
+  const args =
+    typeof item.arguments === 'string' ? item.arguments : JSON.stringify(item.arguments ?? {});
   return { type: 'function_call', call_id, name: TOOL_SEARCH_NAME, arguments: args };
 }
 
@@ -48,7 +55,12 @@ function toolsOf(tools: readonly unknown[], namespace: string | null): FoundTool
   return tools.filter(isObject).flatMap(({ type, name, description, tools: inner }) => {
     if (typeof name !== 'string') return [];
     if (type === 'namespace') return Array.isArray(inner) ? toolsOf(inner as unknown[], name) : [];
-    return [{ name: flatToolName(name, namespace), description: typeof description === 'string' ? description : '' }];
+    return [
+      {
+        name: flatToolName(name, namespace),
+        description: typeof description === 'string' ? description : '',
+      },
+    ];
   });
 }
 

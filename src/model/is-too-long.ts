@@ -51,5 +51,8 @@ interface Refusal {
 export function isTooLong({ status, codes, text }: Refusal): boolean {
   if (codes.some((code) => CODES.has(code))) return true;
   if (status !== null && OTHER_STATUSES.has(status)) return false;
-  return status === TOO_LARGE || (TEXTS.some((pattern) => pattern.test(text)) && !OTHER_LIMITS.test(text));
+  return (
+    status === TOO_LARGE ||
+    (TEXTS.some((pattern) => pattern.test(text)) && !OTHER_LIMITS.test(text))
+  );
 }

@@ -16,9 +16,16 @@ export function messageText(item: ResponseItem): string {
 export function outputText(output: unknown, note = '[not text]'): string {
   if (typeof output === 'string') return output;
   if (Array.isArray(output)) return output.map((part) => partText(part) ?? note).join('\n');
-  return typeof output === 'object' && output !== null && 'body' in output ? outputText(output.body, note) : '';
+  return typeof output === 'object' && output !== null && 'body' in output
+    ? outputText(output.body, note)
+    : '';
 }
 
 function partText(part: unknown): string | null {
-  return typeof part === 'object' && part !== null && 'text' in part && typeof part.text === 'string' ? part.text : null;
+  return typeof part === 'object' &&
+    part !== null &&
+    'text' in part &&
+    typeof part.text === 'string'
+    ? part.text
+    : null;
 }

@@ -19,11 +19,18 @@ export interface ModelFailure {
 }
 
 /** Makes a failure for which the provider asks for no wait. */
-export function modelFailure(message: string, codexErrorInfo: TurnError['codexErrorInfo'], retry: ModelFailure['retry']): ModelFailure {
+export function modelFailure(
+  message: string,
+  codexErrorInfo: TurnError['codexErrorInfo'],
+  retry: ModelFailure['retry'],
+): ModelFailure {
   return { error: { message, codexErrorInfo, additionalDetails: null }, retry, waitMs: null };
 }
 
 /** The last event of a response that has failed. */
-export function failedEvent({ error, refusesPictures }: Pick<ModelFailure, 'error' | 'refusesPictures'>): ModelEvent {
+export function failedEvent({
+  error,
+  refusesPictures,
+}: Pick<ModelFailure, 'error' | 'refusesPictures'>): ModelEvent {
   return { type: 'failed', error, ...(refusesPictures && { refusesPictures }) };
 }

@@ -14,7 +14,11 @@ export class ModelPool {
   readonly #reporting = new Set<Model>();
 
   /** `wrap` is called with each model that is used. */
-  constructor(given: Model | null, create: (provider: ProviderConfig) => Promise<Model>, wrap: (model: Model) => Model = (model) => model) {
+  constructor(
+    given: Model | null,
+    create: (provider: ProviderConfig) => Promise<Model>,
+    wrap: (model: Model) => Model = (model) => model,
+  ) {
     this.#given = given && wrap(given);
     this.#create = async (provider) => wrap(await create(provider));
   }

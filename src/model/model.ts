@@ -1,7 +1,12 @@
 import type { Clock } from '../base/clock.ts';
 import type { JsonObject, JsonValue } from '../base/json-value.ts';
 import type { WebSearch } from '../config/web-search.ts';
-import type { ReasoningSummary, ResponseItem, TokenUsageBreakdown, TurnError } from '../protocol/generated/types.ts';
+import type {
+  ReasoningSummary,
+  ResponseItem,
+  TokenUsageBreakdown,
+  TurnError,
+} from '../protocol/generated/types.ts';
 
 /** A group of tools. Two tools of one name are different tools if their namespaces differ. */
 export interface ToolNamespace {

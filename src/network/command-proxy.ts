@@ -79,7 +79,10 @@ export class CommandProxy {
    * none, because only the command can have made the connection.
    */
   serve(socket: Socket, credential: string | null): void {
-    if (this.#closing.signal.aborted || !this.#deps.budget.allows(this.#sockets.size + this.#undecided)) {
+    if (
+      this.#closing.signal.aborted ||
+      !this.#deps.budget.allows(this.#sockets.size + this.#undecided)
+    ) {
       socket.destroy();
       return;
     }
@@ -123,14 +126,21 @@ export class CommandProxy {
     const end = (bytes: Buffer) => endWith(socket, bytes, this.#deps.clock);
     try {
       const credential = this.#credentials.get(socket);
-      const isCredential = (user: string, password: string) => user === PROXY_USER && isSame(password, credential ?? '');
-      const wanted = await socksHandshake(socket, { isCredential: credential === undefined ? null : isCredential, end });
+      const isCredential = (user: string, password: string) =>
+        user === PROXY_USER && isSame(password, credential ?? '');
+      const wanted = await socksHandshake(socket, {
+        isCredential: credential === undefined ? null : isCredential,
+        end,
+      });
       this.#handshakes.get(socket)?.();
       if (wanted === null) {
         if (!socket.writableEnded) socket.destroy();
         return;
       }
-      const upstream = await this.#open({ target: { ...wanted, protocol: 'socks5Tcp' }, method: null }, socket);
+      const upstream = await this.#open(
+        { target: { ...wanted, protocol: 'socks5Tcp' }, method: null },
+        socket,
+      );
       socket.write(socksReply(GRANTED));
       relay(socket, upstream);
     } catch (error) {
@@ -143,7 +153,8 @@ export class CommandProxy {
   async #open(request: ProxyRequest, client: Duplex): Promise<Socket> {
     const { signal } = this.#closing;
     const { budget } = this.#deps;
-    if (!budget.allows(this.#sockets.size + this.#undecided)) throw new ProxyRefusal('busy', 'The command has too many connections.');
+    if (!budget.allows(this.#sockets.size + this.#undecided))
+      throw new ProxyRefusal('busy', 'The command has too many connections.');
     this.#undecided++;
     budget.count(1);
     try {
@@ -152,15 +163,23 @@ export class CommandProxy {
       this.#keep(upstream);
       if (signal.aborted) upstream.destroy();
       // It can be closed already, and would not say so again.
-      if (upstream.destroyed) throw new ProxyRefusal('unreachable', `${request.target.host} has closed the connection.`);
+      if (upstream.destroyed)
+        throw new ProxyRefusal('unreachable', `${request.target.host} has closed the connection.`);
       return upstream;
     } catch (error) {
       if (error instanceof ProxyRefusal) {
-        this.#deps.log.debug({ target: targetUrl(request.target), code: error.code }, 'the proxy of a command refused a connection');
+        this.#deps.log.debug(
+          { target: targetUrl(request.target), code: error.code },
+          'the proxy of a command refused a connection',
+        );
         throw error;
       }
-      if (signal.aborted) throw new ProxyRefusal('busy', 'The command has ended.', { cause: error });
-      this.#deps.log.warn({ err: error, target: targetUrl(request.target) }, 'the proxy of a command failed');
+      if (signal.aborted)
+        throw new ProxyRefusal('busy', 'The command has ended.', { cause: error });
+      this.#deps.log.warn(
+        { err: error, target: targetUrl(request.target) },
+        'the proxy of a command failed',
+      );
       throw new ProxyRefusal('unreachable', 'The proxy failed.', { cause: error });
     } finally {
       this.#undecided--;
@@ -171,7 +190,9 @@ export class CommandProxy {
   async #decide(request: ProxyRequest, client: Duplex): Promise<readonly AddressKind[]> {
     this.#deciding.add(client);
     try {
-      return await whileConnected(client, request.method !== null, (gone) => this.#deps.decide(request, gone));
+      return await whileConnected(client, request.method !== null, (gone) =>
+        this.#deps.decide(request, gone),
+      );
     } finally {
       this.#deciding.delete(client);
     }
@@ -196,10 +217,12 @@ export class CommandProxy {
     const nowMs = this.#deps.clock.monotonic();
     for (const [socket, activity] of this.#sockets) {
       const bytes = socket.bytesRead + socket.bytesWritten;
-      if (bytes !== activity.bytes || this.#deciding.has(socket)) Object.assign(activity, { bytes, atMs: nowMs });
+      if (bytes !== activity.bytes || this.#deciding.has(socket))
+        Object.assign(activity, { bytes, atMs: nowMs });
       else if (nowMs - activity.atMs >= IDLE_MS_MAX) socket.destroy();
     }
-    this.#looking = this.#sockets.size === 0 ? null : this.#deps.clock.setTimer(() => this.#closeIdle(), LOOK_MS);
+    this.#looking =
+      this.#sockets.size === 0 ? null : this.#deps.clock.setTimer(() => this.#closeIdle(), LOOK_MS);
   }
 }
 

@@ -32,6 +32,7 @@ export class SocketBudget {
 }
 
 function openFilesMax(): number {
-  const [, soft = ''] = /^Max open files\s+(\d+|unlimited)/m.exec(readProc('/proc/self/limits') ?? '') ?? [];
+  const [, soft = ''] =
+    /^Max open files\s+(\d+|unlimited)/m.exec(readProc('/proc/self/limits') ?? '') ?? [];
   return soft === 'unlimited' ? Number.POSITIVE_INFINITY : Number(soft) || FILES_MAX_USUAL;
 }

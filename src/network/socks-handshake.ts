@@ -30,7 +30,10 @@ interface SocksOptions {
  * Reads a SOCKS5 handshake after its first byte. Returns what the client wants to reach; the caller replies to it with `socksReply`.
  * Returns null if the connection has ended, or the handshake is invalid and was answered. Throws a `ProxyRefusal` for an invalid host.
  */
-export async function socksHandshake(socket: Socket, { isCredential, end }: SocksOptions): Promise<{ host: string; port: number } | null> {
+export async function socksHandshake(
+  socket: Socket,
+  { isCredential, end }: SocksOptions,
+): Promise<{ host: string; port: number } | null> {
   if (!(await greet(socket, { isCredential, end }))) return null;
   const [version, command, , type] = (await take(socket, 4)) ?? [];
   if (version !== SOCKS_VERSION) return null;
@@ -40,7 +43,8 @@ export async function socksHandshake(socket: Socket, { isCredential, end }: Sock
   const port = (await take(socket, 2))?.readUInt16BE();
   if (address === null || port === undefined) return null;
   const host = readHost(asUtf8(address) ?? '');
-  if (host === null || port === 0) throw new ProxyRefusal('invalid', 'The request names no valid host and port.');
+  if (host === null || port === 0)
+    throw new ProxyRefusal('invalid', 'The request names no valid host and port.');
   return { host, port };
 }
 
@@ -101,7 +105,8 @@ export async function take(socket: Socket, count: number): Promise<Buffer | null
   const parts: Buffer[] = [];
   for (let missing = count; ; ) {
     // Takes all there is: a listener for more bytes is called at once, and again and again, if some are left.
-    const bytes: unknown = missing === 0 ? null : socket.read(Math.min(missing, Math.max(1, socket.readableLength)));
+    const bytes: unknown =
+      missing === 0 ? null : socket.read(Math.min(missing, Math.max(1, socket.readableLength)));
     if (Buffer.isBuffer(bytes)) {
       parts.push(bytes);
       missing -= bytes.length;

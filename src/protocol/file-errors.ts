@@ -13,12 +13,22 @@ export function fileFailed(code: ErrorCode, message: string, path: string): RpcE
 }
 
 /** `problem` says why, if it is known. */
-export function noDiffToRemote(cwd: string, problem = 'it is in no working tree with a commit that a remote is known to have'): RpcError {
-  return refused('no_diff_to_remote', `failed to compute git diff to remote for cwd: ${JSON.stringify(cwd)}: ${problem}`, { cwd });
+export function noDiffToRemote(
+  cwd: string,
+  problem = 'it is in no working tree with a commit that a remote is known to have',
+): RpcError {
+  return refused(
+    'no_diff_to_remote',
+    `failed to compute git diff to remote for cwd: ${JSON.stringify(cwd)}: ${problem}`,
+    { cwd },
+  );
 }
 
 export function invalidBase64(): RpcError {
-  return refused('invalid_encoding', 'fs/writeFile requires valid base64 dataBase64: A-Z, a-z, 0-9, + and /, padded with =');
+  return refused(
+    'invalid_encoding',
+    'fs/writeFile requires valid base64 dataBase64: A-Z, a-z, 0-9, + and /, padded with =',
+  );
 }
 
 export function watchIdTaken(watchId: string): RpcError {
@@ -26,7 +36,11 @@ export function watchIdTaken(watchId: string): RpcError {
 }
 
 export function tooManyWatches(watchesMax: number): RpcError {
-  return refused('too_many_watches', `a connection can have at most ${watchesMax} watches: end some with fs/unwatch`, {
-    maxWatches: watchesMax,
-  });
+  return refused(
+    'too_many_watches',
+    `a connection can have at most ${watchesMax} watches: end some with fs/unwatch`,
+    {
+      maxWatches: watchesMax,
+    },
+  );
 }

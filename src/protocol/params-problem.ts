@@ -19,7 +19,10 @@ const loading = new Once(async () => {
  * Returns null if the params of a served method are valid, else a sentence: which field is wrong, the expected value and the
  * found one. Returns a promise only for the first requests after the handshake, which wait for the validators in their order.
  */
-export function paramsProblem(method: string, params: unknown): string | null | Promise<string | null> {
+export function paramsProblem(
+  method: string,
+  params: unknown,
+): string | null | Promise<string | null> {
   const validators = Object.hasOwn(validateHandshake, method) ? validateHandshake : loaded;
   if (validators !== null) return problemBy(validators, method, params);
   return loading.get().then((others) => problemBy(others, method, params));
@@ -57,7 +60,10 @@ export function experimentalField(method: string, params: unknown): string | nul
  */
 export function notServedField(method: string, params: unknown): string | null {
   const fields = methods[method]?.notServedFields ?? [];
-  return fields.find(({ path }) => isPresent(params, path) && !isEmpty(valueAt(params, path)))?.name ?? null;
+  return (
+    fields.find(({ path }) => isPresent(params, path) && !isEmpty(valueAt(params, path)))?.name ??
+    null
+  );
 }
 
 function isEmpty(value: unknown): boolean {

@@ -12,11 +12,22 @@ const ITEM_UNITS = 20;
  * Makes the log of a thread that begins with a given history: every item for the model, and the items that clients see. A
  * turn begins at each user message. Lets other work run in between.
  */
-export async function historyEntries(history: readonly ResponseItem[], { ids, now }: { ids: Ids; now: number }): Promise<LogEntry[]> {
+export async function historyEntries(
+  history: readonly ResponseItem[],
+  { ids, now }: { ids: Ids; now: number },
+): Promise<LogEntry[]> {
   const entries: LogEntry[] = [];
   let turnId: string | null = null;
   const end = () => {
-    if (turnId !== null) entries.push({ kind: 'turnEnded', turnId, status: 'completed', error: null, completedAtMs: now, durationMs: 0 });
+    if (turnId !== null)
+      entries.push({
+        kind: 'turnEnded',
+        turnId,
+        status: 'completed',
+        error: null,
+        completedAtMs: now,
+        durationMs: 0,
+      });
   };
   const breaks = new EventLoopYield();
   for (const source of history) {
@@ -27,7 +38,8 @@ export async function historyEntries(history: readonly ResponseItem[], { ids, no
       entries.push({ kind: 'turnStarted', turnId, startedAtMs: now });
     }
     const item = shownItem(source, ids);
-    if (item !== null) entries.push({ kind: 'item', turnId, item, startedAtMs: null, completedAtMs: null });
+    if (item !== null)
+      entries.push({ kind: 'item', turnId, item, startedAtMs: null, completedAtMs: null });
     entries.push(importedEntry(turnId, source));
   }
   end();
@@ -38,7 +50,10 @@ export async function historyEntries(history: readonly ResponseItem[], { ids, no
  * The entry of an item that another program stored. The text of a message tells whether it is context. Otherwise it is in the user's name,
  * and nothing says that the user typed it.
  */
-export function importedEntry(turnId: string | null, item: ResponseItem): Extract<LogEntry, { kind: 'model' }> {
+export function importedEntry(
+  turnId: string | null,
+  item: ResponseItem,
+): Extract<LogEntry, { kind: 'model' }> {
   const author = inNameOfUser(writtenBy(item));
   return { kind: 'model', turnId, item, ...(author === null ? {} : { author }) };
 }
@@ -58,7 +73,11 @@ export function shownItem(source: ResponseItem, ids: Ids, isTyped = false): Unti
 function userContent(message: Extract<ResponseItem, { type: 'message' }>): UserInput[] {
   return message.content.flatMap((part): UserInput[] => {
     if (part.type === 'input_image')
-      return 'image_url' in part && typeof part.image_url === 'string' ? [{ type: 'image', url: part.image_url }] : [];
-    return 'text' in part && typeof part.text === 'string' ? [{ type: 'text', text: part.text, text_elements: [] }] : [];
+      return 'image_url' in part && typeof part.image_url === 'string'
+        ? [{ type: 'image', url: part.image_url }]
+        : [];
+    return 'text' in part && typeof part.text === 'string'
+      ? [{ type: 'text', text: part.text, text_elements: [] }]
+      : [];
   });
 }

@@ -26,7 +26,10 @@ export function memoryCitation(message: string): { text: string; citation: Memor
   const cited = joined(true);
   const entries = linesIn(cited, ['citation_entries']).flatMap(readEntry);
   const threadIds = [...new Set(linesIn(cited, ['rollout_ids', 'thread_ids']))];
-  return { text: joined(false), citation: entries.length + threadIds.length === 0 ? null : { entries, threadIds } };
+  return {
+    text: joined(false),
+    citation: entries.length + threadIds.length === 0 ? null : { entries, threadIds },
+  };
 }
 
 /** The lines between tags of these names that are not blank. */

@@ -72,7 +72,10 @@ interface Part {
  * another file, which is found and read too. Rejects with an RpcError that names the file and the problem, if the file is
  * missing, is not a rollout, or the beginning of its history is missing. Lets other work run in between.
  */
-export async function readRollout(path: string, { ids, onRead = () => {} }: ReadRolloutOptions): Promise<Rollout> {
+export async function readRollout(
+  path: string,
+  { ids, onRead = () => {} }: ReadRolloutOptions,
+): Promise<Rollout> {
   try {
     const { meta, parts } = await openParts(path);
     const reader = new RolloutReader(ids, meta.createdAtMs);
@@ -102,9 +105,14 @@ async function openParts(path: string): Promise<{ meta: RolloutMeta; parts: Part
   const parts: Part[] = [{ path, bytes: undefined }];
   let { base } = meta;
   while (base !== null) {
-    if (parts.length === FILES_MAX) throw rolloutInvalid(path, `its history has more than ${FILES_MAX} files`);
+    if (parts.length === FILES_MAX)
+      throw rolloutInvalid(path, `its history has more than ${FILES_MAX} files`);
     const file = await findRollout(base.fileId, path);
-    if (file === null) throw rolloutInvalid(path, `its history begins in the rollout of ${base.fileId}, which is missing`);
+    if (file === null)
+      throw rolloutInvalid(
+        path,
+        `its history begins in the rollout of ${base.fileId}, which is missing`,
+      );
     parts.unshift({ path: file, bytes: base.bytes });
     base = (await openPart(file)).base;
   }
@@ -127,11 +135,18 @@ async function openPart(path: string): Promise<RolloutMeta> {
     lines++;
     if (lines === LINES_BEFORE_META_MAX) break;
   }
-  throw rolloutInvalid(path, lines === 0 ? 'it is empty' : 'none of its first lines is a record of a rollout');
+  throw rolloutInvalid(
+    path,
+    lines === 0 ? 'it is empty' : 'none of its first lines is a record of a rollout',
+  );
 }
 
 /** Resolves with the number of lines that are not records. */
-async function readPart({ path, bytes }: Part, reader: RolloutReader, pace: ReadingPace): Promise<number> {
+async function readPart(
+  { path, bytes }: Part,
+  reader: RolloutReader,
+  pace: ReadingPace,
+): Promise<number> {
   let skipped = 0;
   for await (const line of readLines(path, bytes)) {
     const record = line === null ? null : await parseRecord(line);

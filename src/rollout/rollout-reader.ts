@@ -1,5 +1,9 @@
 import type { Ids } from '../base/ids.ts';
-import type { ResponseItem, ThreadTokenUsage, TokenUsageBreakdown } from '../protocol/generated/types.ts';
+import type {
+  ResponseItem,
+  ThreadTokenUsage,
+  TokenUsageBreakdown,
+} from '../protocol/generated/types.ts';
 import { isContext } from './author-of.ts';
 import { completedItem } from './completed-item.ts';
 import { eventItem } from './event-item.ts';
@@ -40,8 +44,10 @@ export class RolloutReader {
     },
     token_count: (event) => this.#takeTokens(event.object('info')),
     item_completed: (event) => this.#takeItem(event),
-    agent_reasoning: (event) => this.log.addReasoning(event.text('text') ?? '', 'summary', this.#newId),
-    agent_reasoning_raw_content: (event) => this.log.addReasoning(event.text('text') ?? '', 'content', this.#newId),
+    agent_reasoning: (event) =>
+      this.log.addReasoning(event.text('text') ?? '', 'summary', this.#newId),
+    agent_reasoning_raw_content: (event) =>
+      this.log.addReasoning(event.text('text') ?? '', 'content', this.#newId),
   };
 
   constructor(ids: Ids, startedAtMs: number) {
@@ -57,12 +63,18 @@ export class RolloutReader {
         return;
       case 'compacted':
         this.log.compact(
-          payload.has('replacement_history') ? this.#responseItems(payload.objects('replacement_history')) : null,
+          payload.has('replacement_history')
+            ? this.#responseItems(payload.objects('replacement_history'))
+            : null,
           payload.text('message') ?? '',
         );
         return;
       case 'turn_context':
-        this.last = { model: payload.text('model'), effort: payload.text('effort'), cwd: payload.text('cwd') };
+        this.last = {
+          model: payload.text('model'),
+          effort: payload.text('effort'),
+          cwd: payload.text('cwd'),
+        };
         return;
       case 'event_msg': {
         const event = payload.text('type') ?? '';
@@ -95,7 +107,10 @@ export class RolloutReader {
   #takeItem(event: Fields): void {
     const item = completedItem(event.object('item'), this.#newId);
     if (item === null) return;
-    const times = { startedAtMs: event.number('started_at_ms'), completedAtMs: event.number('completed_at_ms') };
+    const times = {
+      startedAtMs: event.number('started_at_ms'),
+      completedAtMs: event.number('completed_at_ms'),
+    };
     this.log.addItem(item, { turnId: event.text('turn_id'), ...times });
   }
 

@@ -18,7 +18,9 @@ export async function parseRecord(line: string): Promise<RolloutRecord | null> {
   const record = await parseLine(line);
   if (record === null) return null;
   const type = record.text('type');
-  return type === null ? null : { type, payload: record.object('payload'), atMs: timeOf(record.text('timestamp')) };
+  return type === null
+    ? null
+    : { type, payload: record.object('payload'), atMs: timeOf(record.text('timestamp')) };
 }
 
 /** Parses a line of JSON as `parseRecord`. Resolves with null if it is not JSON. */

@@ -44,8 +44,10 @@ export function createSandbox(deps: SandboxDeps): Sandbox {
 }
 
 async function load({ platform, ...deps }: SandboxDeps): Promise<Sandbox> {
-  if (platform === 'linux') return (await import('./linux/create-bubblewrap.ts')).createBubblewrap(deps);
-  if (platform === 'darwin') return (await import('./macos/create-seatbelt.ts')).createSeatbelt(deps);
+  if (platform === 'linux')
+    return (await import('./linux/create-bubblewrap.ts')).createBubblewrap(deps);
+  if (platform === 'darwin')
+    return (await import('./macos/create-seatbelt.ts')).createSeatbelt(deps);
   return noSandbox(`Commands cannot be sandboxed on this system (${platform}).`);
 }
 

@@ -37,7 +37,10 @@ export class LocalListeners implements Listeners {
     return { ...listener, port: (server.address() as AddressInfo).port };
   }
 
-  async receive([program = '', ...args]: readonly string[], port: number): Promise<ReceivedListener> {
+  async receive(
+    [program = '', ...args]: readonly string[],
+    port: number,
+  ): Promise<ReceivedListener> {
     await mayStart();
     const child = spawnProgram(program, [...args, '-e', SOURCE, String(port)], {
       env: { ELECTRON_RUN_AS_NODE: '1' },
@@ -63,7 +66,10 @@ export class LocalListeners implements Listeners {
 }
 
 /** The child sends its process id with the listener, and a second message when it does not listen itself any more. */
-function receivedFrom(child: ChildProcess, late: AbortSignal): Promise<CommandListener & { pid: number }> {
+function receivedFrom(
+  child: ChildProcess,
+  late: AbortSignal,
+): Promise<CommandListener & { pid: number }> {
   let problem = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     problem = `${problem}${text}`.slice(0, STDERR_CHARS_MAX);
@@ -111,7 +117,8 @@ function commandListener(): { server: Server; listener: CommandListener } {
     server,
     listener: {
       async serve(by, credential) {
-        if (typeof by === 'number') throw new Error('a proxy of another thread cannot serve the connections of this one');
+        if (typeof by === 'number')
+          throw new Error('a proxy of another thread cannot serve the connections of this one');
         serving = by === null ? null : { serve: by, credential };
         // The event loop accepts one connection in each of its rounds, if one waits in the queue of the listener.
         let before = -1;

@@ -18,14 +18,23 @@ export class RefusedWrites {
   take(stream: string, bytes: Buffer): void {
     if (this.#areSeen) return;
     const kept = REFUSED.length - 1;
-    const joint = Buffer.concat([this.#ends.get(stream) ?? Buffer.alloc(0), bytes.subarray(0, kept)]);
+    const joint = Buffer.concat([
+      this.#ends.get(stream) ?? Buffer.alloc(0),
+      bytes.subarray(0, kept),
+    ]);
     this.#areSeen = joint.includes(REFUSED) || bytes.includes(REFUSED);
-    this.#ends.set(stream, bytes.length < kept ? joint.subarray(-kept) : Buffer.from(bytes.subarray(-kept)));
+    this.#ends.set(
+      stream,
+      bytes.length < kept ? joint.subarray(-kept) : Buffer.from(bytes.subarray(-kept)),
+    );
   }
 }
 
 /** The note for a command that failed in folders in which its sandbox does not allow what its bounds do. Null: there are none. */
-export function readOnlyNote({ closed = [], heldLinks = [] }: Pick<Confinement, 'closed' | 'heldLinks'>): string | null {
+export function readOnlyNote({
+  closed = [],
+  heldLinks = [],
+}: Pick<Confinement, 'closed' | 'heldLinks'>): string | null {
   const notes = [
     closed.length === 0
       ? ''

@@ -40,7 +40,9 @@ export interface Program {
 /**
  * How a program ended. `isCut`: there was more of stdout. `isRefused`: it was not started, because commands may have written what it runs.
  */
-export type ProgramResult = { exitCode: number; stdout: string; stderr: string; isCut: boolean } | { failure: string; isRefused: boolean };
+export type ProgramResult =
+  | { exitCode: number; stdout: string; stderr: string; isCut: boolean }
+  | { failure: string; isRefused: boolean };
 
 interface ProgramDeps {
   processes: Processes;
@@ -51,9 +53,24 @@ interface ProgramDeps {
  * Runs a program to its end, and kills what it leaves behind holding its output. Ends at its time limit, and
  * when the signal aborts. Rejects only if the server itself fails.
  */
-export async function runProgram(program: Program, deps: ProgramDeps, signal: AbortSignal): Promise<ProgramResult> {
+export async function runProgram(
+  program: Program,
+  deps: ProgramDeps,
+  signal: AbortSignal,
+): Promise<ProgramResult> {
   if (signal.aborted) return { failure: STOPPED_EARLY, isRefused: false };
-  const { argv, startedAs = argv, readsOn = false, cwd, env, owner, of, timeoutSec, input, confined } = program;
+  const {
+    argv,
+    startedAs = argv,
+    readsOn = false,
+    cwd,
+    env,
+    owner,
+    of,
+    timeoutSec,
+    input,
+    confined,
+  } = program;
   const stdout = new KeptOutput(confined?.keptBytesMax);
   const stderr = new KeptOutput(confined?.keptBytesMax);
   const over = new AbortController();
@@ -65,7 +82,8 @@ export async function runProgram(program: Program, deps: ProgramDeps, signal: Ab
   const onOutput = (stream: 'stdout' | 'stderr', bytes: Buffer) => {
     const kept = stream === 'stdout' ? stdout : stderr;
     kept.take(bytes);
-    if (kept.written > WRITTEN_BYTES_MAX) fail(`it was stopped, because it printed more than ${WRITTEN_BYTES_MAX / 1024 / 1024} MiB`);
+    if (kept.written > WRITTEN_BYTES_MAX)
+      fail(`it was stopped, because it printed more than ${WRITTEN_BYTES_MAX / 1024 / 1024} MiB`);
   };
   const how =
     confined === undefined
@@ -78,13 +96,25 @@ export async function runProgram(program: Program, deps: ProgramDeps, signal: Ab
   const timer = deps.clock.setTimer(() => fail(outOfTime(timeoutSec)), timeoutSec * 1000);
   signal.addEventListener('abort', onAbort);
   try {
-    const running = await deps.processes.start({ argv, cwd, env, ...how, owner, input: true, terminal: null }, onOutput);
-    const exitCode = await ended(running, { input, timeoutSec, over: over.signal, clock: deps.clock });
-    if (failure !== null || exitCode === null) return { failure: failure ?? STOPPED_EARLY, isRefused: false };
+    const running = await deps.processes.start(
+      { argv, cwd, env, ...how, owner, input: true, terminal: null },
+      onOutput,
+    );
+    const exitCode = await ended(running, {
+      input,
+      timeoutSec,
+      over: over.signal,
+      clock: deps.clock,
+    });
+    if (failure !== null || exitCode === null)
+      return { failure: failure ?? STOPPED_EARLY, isRefused: false };
     return { exitCode, stdout: stdout.text(), stderr: stderr.text(), isCut: stdout.isCut };
   } catch (error) {
     if (error instanceof ProcessStartError || error instanceof SandboxUnavailableError) {
-      return { failure: `it could not be started: ${error.message}`, isRefused: error instanceof ChangedProgramError };
+      return {
+        failure: `it could not be started: ${error.message}`,
+        isRefused: error instanceof ChangedProgramError,
+      };
     }
     throw error;
   } finally {
@@ -94,9 +124,11 @@ export async function runProgram(program: Program, deps: ProgramDeps, signal: Ab
 }
 
 /** The failure of work that nobody waits for any more. */
-export const STOPPED_EARLY = 'it was stopped, because its turn was interrupted or its thread was closed';
+export const STOPPED_EARLY =
+  'it was stopped, because its turn was interrupted or its thread was closed';
 
-const EXPOSED = 'it was stopped, because a command was about to start that could write what it reads';
+const EXPOSED =
+  'it was stopped, because a command was about to start that could write what it reads';
 
 /** The failure of work that has reached its time limit. */
 export function outOfTime(timeoutSec: number): string {
@@ -111,7 +143,10 @@ interface Ending {
 }
 
 /** Writes the input and waits for the end. Null: the signal aborted before. Then the program and all that it started are killed. */
-async function ended(running: RunningProcess, { input, timeoutSec, over, clock }: Ending): Promise<number | null> {
+async function ended(
+  running: RunningProcess,
+  { input, timeoutSec, over, clock }: Ending,
+): Promise<number | null> {
   // Does not wait: many programs do not read their input.
   void Promise.all(input.map((part) => running.write(part))).then(() => running.endInput());
   const leave = running.attend(timeoutSec * 1000);

@@ -12,12 +12,21 @@ const PROXY_ACTIVE = 'CODEX_NETWORK_PROXY_ACTIVE';
  * They describe heddle's own sandbox: values that the environment already has are removed.
  */
 export async function sandboxEnvironment(
-  { [SANDBOX]: _sandbox, [NO_NETWORK]: _network, [PROXY_ACTIVE]: _proxy, ...env }: Readonly<Record<string, string>>,
+  {
+    [SANDBOX]: _sandbox,
+    [NO_NETWORK]: _network,
+    [PROXY_ACTIVE]: _proxy,
+    ...env
+  }: Readonly<Record<string, string>>,
   confined: { sandbox: Sandbox; bounds: SandboxBounds } | null,
 ): Promise<Record<string, string>> {
   const means = await confined?.sandbox.available();
   if (confined === null || means === undefined || 'problem' in means) return env;
-  return { ...env, [SANDBOX]: means.name, ...(hasNetwork(confined.bounds) ? {} : { [NO_NETWORK]: '1' }) };
+  return {
+    ...env,
+    [SANDBOX]: means.name,
+    ...(hasNetwork(confined.bounds) ? {} : { [NO_NETWORK]: '1' }),
+  };
 }
 
 function hasNetwork({ network, managedNetwork = false }: SandboxBounds): boolean {

@@ -81,12 +81,18 @@ export class FileSearch {
         index.add(root, taken);
         return this.#bytesLeft > 0;
       };
-      const missing = await listFiles(this.#deps, { program: this.#deps.program, folder, onPaths, signal });
+      const missing = await listFiles(this.#deps, {
+        program: this.#deps.program,
+        folder,
+        onPaths,
+        signal,
+      });
       if (!this.hasEnded) this.#deps.onListed(folder, missing);
     } catch (error) {
       this.#deps.log.warn({ err: error, folder }, 'the files of a folder cannot be listed');
       // Where there is no folder, there are no files.
-      if (!this.hasEnded && statOf(folder) !== null) this.#deps.onListed(folder, error instanceof Error ? error.message : String(error));
+      if (!this.hasEnded && statOf(folder) !== null)
+        this.#deps.onListed(folder, error instanceof Error ? error.message : String(error));
     } finally {
       this.#places.release();
     }

@@ -26,7 +26,10 @@ const PARTIAL_MS = 200;
 /** The thread of the indexes ends when there was no search for so long. */
 const IDLE_MS = 30_000;
 
-type SearchNotification = 'fuzzyFileSearch/sessionUpdated' | 'fuzzyFileSearch/sessionCompleted' | 'warning';
+type SearchNotification =
+  | 'fuzzyFileSearch/sessionUpdated'
+  | 'fuzzyFileSearch/sessionCompleted'
+  | 'warning';
 
 /** Makes indexes of paths. */
 interface Indexes {
@@ -42,7 +45,11 @@ export interface FileSearchesDeps extends Omit<FileSearchDeps, 'index' | 'progra
   cwd: string;
   /** The built script of the thread that ranks paths. Null: they are ranked in this thread. */
   script: string | null;
-  notify<Method extends SearchNotification>(connection: number, method: Method, params: ServerNotifications[Method]): void;
+  notify<Method extends SearchNotification>(
+    connection: number,
+    method: Method,
+    params: ServerNotifications[Method],
+  ): void;
   /** Null while the client keeps up with its notifications; else resolves once it has caught up. */
   drained: (connection: number) => Promise<void> | null;
   /** Returns the path of ripgrep; null: it is not installed. By default `ripgrepPath`. */
@@ -80,7 +87,10 @@ export class FileSearches {
   }
 
   /** Searches for one query. A later search of the connection with the same token ends this one, which then finds nothing. */
-  async find(connection: number, { query, roots, token }: { query: string; roots: string[]; token: string | null }) {
+  async find(
+    connection: number,
+    { query, roots, token }: { query: string; roots: string[]; token: string | null },
+  ) {
     if (query.trim() === '' || roots.length === 0) return [];
     checkRoots(roots);
     checkQuery(query);
@@ -93,7 +103,10 @@ export class FileSearches {
     }
     try {
       return await this.#queue.run(`${connection}`, () =>
-        this.#find({ query, roots, connection }, AbortSignal.any([cancel.signal, ...(gone === undefined ? [] : [gone])])),
+        this.#find(
+          { query, roots, connection },
+          AbortSignal.any([cancel.signal, ...(gone === undefined ? [] : [gone])]),
+        ),
       );
     } finally {
       if (this.#cancels.get(key) === cancel) this.#cancels.delete(key);
@@ -112,7 +125,13 @@ export class FileSearches {
     sessions.delete(sessionId);
     if (sessions.size >= SESSIONS_MAX) throw tooManySearchSessions(SESSIONS_MAX);
     const search = this.#search(roots, connection);
-    const session = new SearchSession({ ...this.#deps, connection, sessionId, search, onLost: (error) => this.#lose(session, error) });
+    const session = new SearchSession({
+      ...this.#deps,
+      connection,
+      sessionId,
+      search,
+      onLost: (error) => this.#lose(session, error),
+    });
     sessions.set(sessionId, session);
     // Tells the client when the files are listed, even before its first query.
     return () => session.query('');
@@ -196,7 +215,10 @@ export class FileSearches {
     this.#deps.log.error({ err: error }, LOST);
     if (this.#sessions.get(connection)?.get(sessionId) !== session) return;
     this.stop(connection, sessionId);
-    this.#warn(connection, `The file search ${sessionId} has ended, because ${reasonOf(error)}. Start it again.`);
+    this.#warn(
+      connection,
+      `The file search ${sessionId} has ended, because ${reasonOf(error)}. Start it again.`,
+    );
   }
 
   /** Warns if only a part of the files in a folder is known; again only after a listing with another result. */
@@ -216,7 +238,8 @@ export class FileSearches {
 
   #closeWhenIdle(): void {
     this.#idle?.clear();
-    const isIdle = this.#running.size === 0 && [...this.#sessions.values()].every(({ size }) => size === 0);
+    const isIdle =
+      this.#running.size === 0 && [...this.#sessions.values()].every(({ size }) => size === 0);
     if (isIdle) this.#idle = this.#deps.clock.setTimer(() => void this.#closeIndexes(), IDLE_MS);
   }
 
@@ -235,7 +258,8 @@ function reasonOf(error: unknown): string {
 }
 
 function checkQuery(query: string): void {
-  if (query.length > QUERY_CHARS_MAX) throw longSearchQuery({ maxChars: QUERY_CHARS_MAX, actualChars: query.length });
+  if (query.length > QUERY_CHARS_MAX)
+    throw longSearchQuery({ maxChars: QUERY_CHARS_MAX, actualChars: query.length });
 }
 
 function checkRoots(roots: readonly string[]): void {
@@ -276,7 +300,9 @@ class SearchSession {
   query(query: string): void {
     this.#current.abort();
     this.#current = new AbortController();
-    void this.#options.pace.during(this.#answer(query, this.#current.signal).catch(this.#options.onLost));
+    void this.#options.pace.during(
+      this.#answer(query, this.#current.signal).catch(this.#options.onLost),
+    );
   }
 
   end(): void {
@@ -290,7 +316,8 @@ class SearchSession {
       await this.#wait(signal);
       isLast = search.isListed;
       const files = await search.rank(query);
-      for (let backlog = drained(connection); backlog !== null; backlog = drained(connection)) await backlog;
+      for (let backlog = drained(connection); backlog !== null; backlog = drained(connection))
+        await backlog;
       if (files === null || signal.aborted) return;
       notify(connection, 'fuzzyFileSearch/sessionUpdated', { sessionId, query, files });
     }
@@ -302,7 +329,10 @@ class SearchSession {
     const { search, clock } = this.#options;
     if (search.isListed) return;
     const waited = new AbortController();
-    await Promise.race([search.listed, sleep(clock, PARTIAL_MS, AbortSignal.any([signal, waited.signal]))]);
+    await Promise.race([
+      search.listed,
+      sleep(clock, PARTIAL_MS, AbortSignal.any([signal, waited.signal])),
+    ]);
     waited.abort();
   }
 }

@@ -40,7 +40,10 @@ export interface Listing {
  * path are left out. Resolves with null if all were listed, else with the reason why not. Rejects with a `ProcessStartError` if there is
  * no such folder.
  */
-export async function listFiles({ processes, clock, env }: ListFilesDeps, { program, folder, onPaths, signal }: Listing) {
+export async function listFiles(
+  { processes, clock, env }: ListFilesDeps,
+  { program, folder, onPaths, signal }: Listing,
+) {
   if (signal.aborted) return ENDED;
   const ending = new AbortController();
   let hasFound = false;
@@ -48,7 +51,11 @@ export async function listFiles({ processes, clock, env }: ListFilesDeps, { prog
     {
       argv: [program, ...ARGUMENTS],
       cwd: folder,
-      env: Object.fromEntries(['HOME', 'XDG_CONFIG_HOME'].flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]))),
+      env: Object.fromEntries(
+        ['HOME', 'XDG_CONFIG_HOME'].flatMap((name) =>
+          env[name] === undefined ? [] : [[name, env[name]]],
+        ),
+      ),
       bounds: null,
       memoryBytesMax: MEMORY_BYTES_MAX,
       owner: ['file-search'],
@@ -82,10 +89,13 @@ export async function listFiles({ processes, clock, env }: ListFilesDeps, { prog
   timer.clear();
   signal.removeEventListener('abort', end);
   if (ended === undefined || ending.signal.aborted) return String(ending.signal.reason);
-  return FINISHED.includes(ended.exitCode) ? null : `ripgrep, which lists them, ended with the exit code ${ended.exitCode}: ${SUSPECT}`;
+  return FINISHED.includes(ended.exitCode)
+    ? null
+    : `ripgrep, which lists them, ended with the exit code ${ended.exitCode}: ${SUSPECT}`;
 }
 
-const SUSPECT = 'perhaps a .gitignore, .ignore or .rgignore there is no regular file, or a very large one';
+const SUSPECT =
+  'perhaps a .gitignore, .ignore or .rgignore there is no regular file, or a very large one';
 const ENDED = 'the search was ended';
 const TOO_MANY = 'there are too many';
 const TOO_SLOW = `listing them took longer than ${(LOOKS_MAX * SILENT_MS_MAX) / 1000} seconds`;

@@ -67,7 +67,8 @@ export class LocalPathIndex implements PathIndex {
     const all = Buffer.concat([this.#unfinished.get(root) ?? Buffer.alloc(0), bytes]);
     const end = all.lastIndexOf(LINE_FEED) + 1;
     this.#unfinished.set(root, all.subarray(end));
-    for (const path of all.toString('utf8', 0, end).split('\n')) if (path !== '') this.#addFile(root, path);
+    for (const path of all.toString('utf8', 0, end).split('\n'))
+      if (path !== '') this.#addFile(root, path);
   }
 
   async rank(query: string): Promise<FuzzyFileSearchResult[] | null> {
@@ -110,15 +111,26 @@ export class LocalPathIndex implements PathIndex {
   }
 
   #matches(block: Block, query: string): FuzzyFileSearchResult[] {
-    return block.find(query).map((match) => toResult(match, query, this.#roots[match.item.root] ?? ''));
+    return block
+      .find(query)
+      .map((match) => toResult(match, query, this.#roots[match.item.root] ?? ''));
   }
 }
 
 function blockOf(entries: Entry[]): Block {
-  return new Fzf(entries, { selector: ({ path }: Entry) => path, match: extendedMatch, casing: 'case-insensitive', sort: false });
+  return new Fzf(entries, {
+    selector: ({ path }: Entry) => path,
+    match: extendedMatch,
+    casing: 'case-insensitive',
+    sort: false,
+  });
 }
 
-function toResult({ item, score, positions }: Found, query: string, root: string): FuzzyFileSearchResult {
+function toResult(
+  { item, score, positions }: Found,
+  query: string,
+  root: string,
+): FuzzyFileSearchResult {
   const { path, isFolder } = item;
   const nameStart = path.lastIndexOf('/') + 1;
   const name = path.slice(nameStart);
@@ -142,7 +154,12 @@ function inCharacters(path: string, units: number[]): number[] {
 }
 
 function byRank(a: FuzzyFileSearchResult, b: FuzzyFileSearchResult): number {
-  return b.score - a.score || a.path.length - b.path.length || compare(a.path, b.path) || compare(a.root, b.root);
+  return (
+    b.score - a.score ||
+    a.path.length - b.path.length ||
+    compare(a.path, b.path) ||
+    compare(a.root, b.root)
+  );
 }
 
 function compare(a: string, b: string): number {

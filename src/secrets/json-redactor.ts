@@ -13,19 +13,28 @@ const NAMING = ['keyPath', 'key', 'name'];
  * all strings the known secrets of the environment and `further` ones (`redact`) and whatever looks like a secret
  * (`redactLikelySecrets`). The function throws a RangeError if the value is nested too deep.
  */
-export function jsonRedactor(env: Env, further: readonly string[] = []): (value: unknown) => unknown {
+export function jsonRedactor(
+  env: Env,
+  further: readonly string[] = [],
+): (value: unknown) => unknown {
   const known = writtenSecrets([...knownSecrets(env), ...further]);
-  const redactText = (text: string): string => redactedJson(text, redactValue) ?? redactLikelySecrets(redact(text, known));
+  const redactText = (text: string): string =>
+    redactedJson(text, redactValue) ?? redactLikelySecrets(redact(text, known));
   const redactSecret = (value: unknown, options = { numbers: true }): unknown => {
     if (typeof value === 'string') return HIDDEN;
     if (typeof value === 'number' && options.numbers) return HIDDEN;
     if (Array.isArray(value)) return value.map((part) => redactSecret(part, options));
     if (!isObject(value)) return value;
-    return mapEntries(value, (key, part) => (isVariableKey(key) ? part : redactSecret(part, options)));
+    return mapEntries(value, (key, part) =>
+      isVariableKey(key) ? part : redactSecret(part, options),
+    );
   };
   const redactValue = (value: unknown): unknown => {
     if (typeof value === 'string') return redactText(value);
-    if (Array.isArray(value)) return value.map((part, index) => (isSecretFlag(value[index - 1]) ? redactSecret(part) : redactValue(part)));
+    if (Array.isArray(value))
+      return value.map((part, index) =>
+        isSecretFlag(value[index - 1]) ? redactSecret(part) : redactValue(part),
+      );
     if (!isObject(value)) return value;
     const isNamed = NAMING.some((key) => typeof value[key] === 'string' && namesSecret(value[key]));
     return mapEntries(value, (key, part) => {
@@ -46,7 +55,10 @@ function isVariableKey(key: string): boolean {
   return namesVariable(key) && key !== key.toUpperCase();
 }
 
-function mapEntries(value: Record<string, unknown>, map: (key: string, part: unknown) => unknown): Record<string, unknown> {
+function mapEntries(
+  value: Record<string, unknown>,
+  map: (key: string, part: unknown) => unknown,
+): Record<string, unknown> {
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, map(key, part)]));
 }
 

@@ -5,7 +5,9 @@ const MASK = '…';
 
 /** These secrets as `redact` needs them: each once, the longest first, without those that are too short. */
 export function longestFirst(secrets: readonly string[]): string[] {
-  return [...new Set(secrets)].filter(({ length }) => length >= SECRET_CHARS_MIN).sort((a, b) => b.length - a.length);
+  return [...new Set(secrets)]
+    .filter(({ length }) => length >= SECRET_CHARS_MIN)
+    .sort((a, b) => b.length - a.length);
 }
 
 /** The text with `…` in place of these known secrets. Longer secrets must come before shorter ones that they may contain. */
@@ -58,16 +60,22 @@ export class RedactedStream {
   }
 
   #mayBeginIn(piece: string): boolean {
-    for (let index = 0; index < piece.length; index++) if (this.#firstCodes.includes(piece.charCodeAt(index))) return true;
+    for (let index = 0; index < piece.length; index++)
+      if (this.#firstCodes.includes(piece.charCodeAt(index))) return true;
     return false;
   }
 
   /** Returns the index of the longest end of the text that is an incomplete beginning of a secret. Returns the length if there is none. */
   #heldFrom(text: string, start: number): number {
-    for (let index = Math.max(start, text.length - this.#charsMax + 1); index < text.length; index++) {
+    for (
+      let index = Math.max(start, text.length - this.#charsMax + 1);
+      index < text.length;
+      index++
+    ) {
       if (!this.#firstCodes.includes(text.charCodeAt(index))) continue;
       const end = text.slice(index);
-      if (this.#secrets.some((secret) => secret.length > end.length && secret.startsWith(end))) return index;
+      if (this.#secrets.some((secret) => secret.length > end.length && secret.startsWith(end)))
+        return index;
     }
     return text.length;
   }
@@ -75,13 +83,35 @@ export class RedactedStream {
 
 /** Matches each secret; at one position the longest, as it comes first. */
 function anyOf(secrets: readonly string[]): RegExp {
-  return new RegExp(secrets.map((secret) => secret.replace(/[\\^$.|?*+()[\]{}/-]/g, '\\$&')).join('|'), 'g');
+  return new RegExp(
+    secrets.map((secret) => secret.replace(/[\\^$.|?*+()[\]{}/-]/g, '\\$&')).join('|'),
+    'g',
+  );
 }
 
 /** Headers and parameters whose values are public. The values of all others count as secrets. */
 const PUBLIC_NAMES = new Set([
-  ...['accept', 'accept-encoding', 'accept-language', 'cache-control', 'connection', 'content-type', 'user-agent', 'referer'],
-  ...['http-referer', 'x-title', 'anthropic-version', 'anthropic-beta', 'openai-beta', 'api-version', 'version', 'alt', 'beta'],
+  ...[
+    'accept',
+    'accept-encoding',
+    'accept-language',
+    'cache-control',
+    'connection',
+    'content-type',
+    'user-agent',
+    'referer',
+  ],
+  ...[
+    'http-referer',
+    'x-title',
+    'anthropic-version',
+    'anthropic-beta',
+    'openai-beta',
+    'api-version',
+    'version',
+    'alt',
+    'beta',
+  ],
 ]);
 
 /**
@@ -90,7 +120,11 @@ const PUBLIC_NAMES = new Set([
  * longest comes first. Secrets of fewer than 8 characters are left out.
  */
 export function secretsOf(url: URL, headers: Readonly<Record<string, string>>): string[] {
-  const hasNone = url.username === '' && url.password === '' && url.search === '' && Object.values(headers).every((value) => value === '');
+  const hasNone =
+    url.username === '' &&
+    url.password === '' &&
+    url.search === '' &&
+    Object.values(headers).every((value) => value === '');
   if (hasNone) return [];
   const user = decoded(url.username);
   const password = decoded(url.password);
@@ -100,7 +134,13 @@ export function secretsOf(url: URL, headers: Readonly<Record<string, string>>): 
     .map((pair) => [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)] as const);
   const secrets = [
     ...secretValues(Object.entries(headers)).flatMap((value) => [value, ...value.split(/\s+/)]),
-    ...[url.username, user, url.password, password, Buffer.from(`${user}:${password}`).toString('base64')],
+    ...[
+      url.username,
+      user,
+      url.password,
+      password,
+      Buffer.from(`${user}:${password}`).toString('base64'),
+    ],
     ...secretValues(pairs),
     ...secretValues([...url.searchParams]),
   ];

@@ -1,5 +1,8 @@
 import { FileWatches } from '../files/file-watches.ts';
-import { ClientProcesses, type ClientProcessesDeps } from '../handlers/client-processes/client-processes.ts';
+import {
+  ClientProcesses,
+  type ClientProcessesDeps,
+} from '../handlers/client-processes/client-processes.ts';
 import { FileSearches, type FileSearchesDeps } from '../search/file-searches.ts';
 import type { Clients } from './clients.ts';
 
@@ -31,7 +34,10 @@ export class ClientServices {
       notify: (connection, method, params) => clients.publish({ connection }, method, params),
       drained,
     });
-    this.clientProcesses = new ClientProcesses({ ...deps, isConnected: (connection) => clients.has(connection) });
+    this.clientProcesses = new ClientProcesses({
+      ...deps,
+      isConnected: (connection) => clients.has(connection),
+    });
     for (const connection of clients.ids()) this.open(connection);
   }
 

@@ -1,4 +1,8 @@
-import { createMessageConnection, type MessageConnection, ResponseError } from 'vscode-jsonrpc/node';
+import {
+  createMessageConnection,
+  type MessageConnection,
+  ResponseError,
+} from 'vscode-jsonrpc/node';
 import { type Clock, sleep } from '../base/clock.ts';
 import type { KeepAlive } from '../base/keep-alive.ts';
 import type { Log } from '../base/log.ts';
@@ -163,7 +167,8 @@ export class Connection {
     this.#waiting++;
     this.#gate = this.#gate.then(async () => {
       await new Promise((resolve) => setImmediate(resolve));
-      for (let backlog = this.#writer.drained(); backlog !== null; backlog = this.#writer.drained()) await backlog;
+      for (let backlog = this.#writer.drained(); backlog !== null; backlog = this.#writer.drained())
+        await backlog;
       this.#waiting--;
     });
     return this.#gate;
@@ -234,7 +239,10 @@ export class Connection {
   /** Waits for the work, at most so long. Returns false if that was not enough. */
   async #atMost(ms: number, work: Promise<void>): Promise<boolean> {
     const over = new AbortController();
-    const done = await Promise.race([work.then(() => true), sleep(this.#options.clock, ms, over.signal).then(() => false)]);
+    const done = await Promise.race([
+      work.then(() => true),
+      sleep(this.#options.clock, ms, over.signal).then(() => false),
+    ]);
     over.abort();
     return done;
   }

@@ -5,7 +5,13 @@ import { KeyedQueue } from '../base/keyed-queue.ts';
 import type { Log } from '../base/log.ts';
 import { suggestKey } from '../base/text/suggest-key.ts';
 import { ConfigError } from '../config/config-error.ts';
-import type { AnyMethod, CallContext, Caller, HandshakeMethods, RequestMethods } from '../handlers/method.ts';
+import type {
+  AnyMethod,
+  CallContext,
+  Caller,
+  HandshakeMethods,
+  RequestMethods,
+} from '../handlers/method.ts';
 import { methods } from '../protocol/generated/methods.ts';
 import { experimentalField, notServedField, paramsProblem } from '../protocol/params-problem.ts';
 import {
@@ -87,7 +93,8 @@ export class Dispatcher {
     if (caller.client === null && method !== 'initialize') throw notInitialized();
     const known = Object.hasOwn(methods, method) ? methods[method] : undefined;
     if (known === undefined) throw unknownMethod(method, methodMeant(method));
-    if (known.stability === 'experimental' && !caller.experimentalApi) throw needsExperimentalApi(method);
+    if (known.stability === 'experimental' && !caller.experimentalApi)
+      throw needsExperimentalApi(method);
     if (!known.served) throw notServed(method);
     try {
       const checked = paramsProblem(method, params);
@@ -116,7 +123,8 @@ export class Dispatcher {
 
   /** Takes a client's answer in its order with the client's other messages. Never rejects. */
   answer(caller: Caller, { threadId, take }: ClientAnswer): Promise<void> {
-    const failed = (error: unknown) => this.#log.error({ err: error }, "a client's answer could not be taken");
+    const failed = (error: unknown) =>
+      this.#log.error({ err: error }, "a client's answer could not be taken");
     return new Promise((resolve) => {
       const run = async () => {
         await take().catch(failed);
@@ -146,11 +154,18 @@ export class Dispatcher {
         if (backlog !== null) await backlog;
         const work = () => this.#run({ row, caller, params }, { resolve, reject, effective });
         const settled = row.queue === null ? work() : this.#queue.run(row.queue(params), work);
-        await settled.catch((error: unknown) => this.#log.error({ err: error }, 'an effect after the response failed'));
+        await settled.catch((error: unknown) =>
+          this.#log.error({ err: error }, 'an effect after the response failed'),
+        );
       };
       if (row.first === true) void this.#first.run(`${caller.id}`, () => run(() => {}));
       else if (threadId === null) void run(() => {});
-      else this.#order.run(laneOf(caller, threadId), { urgent: isUrgent, reads: row.reads === true }, run);
+      else
+        this.#order.run(
+          laneOf(caller, threadId),
+          { urgent: isUrgent, reads: row.reads === true },
+          run,
+        );
     });
   }
 
@@ -158,12 +173,20 @@ export class Dispatcher {
    * Runs the handler. If it registered effects, they run one turn of the event loop later: by then vscode-jsonrpc has written the
    * response. (A notification sent inside a handler, or in a microtask after it, would be written before the response.)
    */
-  async #run({ row, caller, params }: Call, { resolve, reject, effective }: Outcome): Promise<void> {
+  async #run(
+    { row, caller, params }: Call,
+    { resolve, reject, effective }: Outcome,
+  ): Promise<void> {
     const effects: (() => void | Promise<void>)[] = [];
     const sent: (() => void)[] = [];
     const after = (effect: () => void | Promise<void>) => effects.push(effect);
     try {
-      const handled = this.#handle(row, params, { caller, after, effective, answerInParts: (callback) => sent.push(callback) });
+      const handled = this.#handle(row, params, {
+        caller,
+        after,
+        effective,
+        answerInParts: (callback) => sent.push(callback),
+      });
       // A request without a queue has taken effect by now, unless it has registered effects.
       if (row.queue === null && effects.length === 0) effective();
       const result = await handled;

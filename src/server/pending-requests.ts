@@ -69,7 +69,10 @@ export class PendingRequests {
         if (!this.#pending.delete(id)) return;
         signal.removeEventListener('abort', onAbort);
         if (typeof audience === 'object' && 'threadId' in audience)
-          this.#deps.tell(this.#shown(pending), 'serverRequest/resolved', { threadId: audience.threadId, requestId: id });
+          this.#deps.tell(this.#shown(pending), 'serverRequest/resolved', {
+            threadId: audience.threadId,
+            requestId: id,
+          });
         resolve(answer);
       };
       const line = JSON.stringify({ id, method, params });
@@ -86,7 +89,8 @@ export class PendingRequests {
       this.#pending.set(id, pending);
       signal.addEventListener('abort', onAbort);
       for (const connection of this.#deps.connections(audience)) show(pending, connection);
-      if ((this.#drains && !this.#deps.canAnyoneAnswer()) || this.#isUnprovided(audience)) settle(NOBODY_LEFT);
+      if ((this.#drains && !this.#deps.canAnyoneAnswer()) || this.#isUnprovided(audience))
+        settle(NOBODY_LEFT);
     });
   };
 
@@ -100,7 +104,12 @@ export class PendingRequests {
   replay(threadId: string, connection: Connection): void {
     for (const pending of this.#pending.values()) {
       const { audience } = pending;
-      if (typeof audience !== 'object' || !('threadId' in audience) || !this.#deps.isAbout(audience.threadId, threadId)) continue;
+      if (
+        typeof audience !== 'object' ||
+        !('threadId' in audience) ||
+        !this.#deps.isAbout(audience.threadId, threadId)
+      )
+        continue;
       if (isToolCall(audience) && this.#isWithAnother(pending, connection)) continue;
       if ([...this.#deps.connections(audience)].includes(connection)) show(pending, connection);
     }
@@ -119,10 +128,18 @@ export class PendingRequests {
     await pending.checked;
   }
 
-  async #check(pending: PendingRequest, response: ClientResponse, connection: Connection): Promise<void> {
+  async #check(
+    pending: PendingRequest,
+    response: ClientResponse,
+    connection: Connection,
+  ): Promise<void> {
     const { method, settle } = pending;
     if (response.error !== undefined) {
-      this.#refuse(pending, connection, isObject(response.error) ? String(response.error.message) : 'refused');
+      this.#refuse(
+        pending,
+        connection,
+        isObject(response.error) ? String(response.error.message) : 'refused',
+      );
       return;
     }
     const problem = await answerProblem(method, response.result);
@@ -130,7 +147,10 @@ export class PendingRequests {
       settle({ type: 'result', result: response.result });
       return;
     }
-    this.#deps.log.warn({ method, problem }, "a client's answer is malformed and counts as a refusal");
+    this.#deps.log.warn(
+      { method, problem },
+      "a client's answer is malformed and counts as a refusal",
+    );
     this.#refuse(pending, connection, `the answer is malformed: ${problem}`);
   }
 
@@ -139,7 +159,8 @@ export class PendingRequests {
     this.#drains = true;
     this.settleRefused();
     if (this.#deps.canAnyoneAnswer()) return;
-    for (const { answered, settle } of [...this.#pending.values()]) if (answered.size === 0) settle(NOBODY_LEFT);
+    for (const { answered, settle } of [...this.#pending.values()])
+      if (answered.size === 0) settle(NOBODY_LEFT);
   }
 
   /** Forgets a connection that is gone. If no connection is left that was asked, the request waits for a client that resumes the thread. */
@@ -155,7 +176,8 @@ export class PendingRequests {
   /** Settles the calls of a thread's tools that no client is left to run. */
   settleUnprovided(threadId: string): void {
     for (const { audience, settle } of [...this.#pending.values()])
-      if (isToolCall(audience) && audience.threadId === threadId && this.#isUnprovided(audience)) settle(NOBODY_LEFT);
+      if (isToolCall(audience) && audience.threadId === threadId && this.#isUnprovided(audience))
+        settle(NOBODY_LEFT);
   }
 
   #isUnprovided(audience: Audience): boolean {
@@ -172,7 +194,8 @@ export class PendingRequests {
       const { audience, refused } = pending;
       if (!isToolCall(audience) || refused.size > 0) continue;
       for (const connection of this.#deps.connections(audience))
-        if (!pending.asked.has(connection) && !this.#isWithAnother(pending, connection)) show(pending, connection);
+        if (!pending.asked.has(connection) && !this.#isWithAnother(pending, connection))
+          show(pending, connection);
     }
   }
 
@@ -185,25 +208,33 @@ export class PendingRequests {
   /** Settles a request with the last refusal, unless a connection that was asked can still answer it. */
   #settleIfRefused(pending: PendingRequest): void {
     const message = [...pending.refused.values()].at(-1);
-    if (message === undefined || pending.answered.size > 0 || this.#answering(pending).length > 0) return;
+    if (message === undefined || pending.answered.size > 0 || this.#answering(pending).length > 0)
+      return;
     pending.settle({ type: 'error', message });
   }
 
   /** Whether a client already runs a tool: two that do it would do it twice. */
   #isWithAnother(pending: PendingRequest, than: Connection): boolean {
-    return pending.answered.size > 0 || this.#answering(pending).some((connection) => connection !== than);
+    return (
+      pending.answered.size > 0 ||
+      this.#answering(pending).some((connection) => connection !== than)
+    );
   }
 
   /** The connections that were asked and can still answer: one that runs a tool can, even if another one has its place now. */
   #answering(pending: PendingRequest): Connection[] {
-    return this.#shown(pending).filter((connection) => pending.asked.has(connection) && !connection.inputEnded);
+    return this.#shown(pending).filter(
+      (connection) => pending.asked.has(connection) && !connection.inputEnded,
+    );
   }
 
   /** The connections of the audience, of a call of a tool those that have ever been asked to run it. */
   #shown({ audience, asked, answered, refused }: PendingRequest): Connection[] {
     if (!isToolCall(audience)) return [...this.#deps.connections(audience)];
     const followers = [...this.#deps.connections({ threadId: audience.threadId })];
-    return followers.filter((connection) => asked.has(connection) || answered.has(connection) || refused.has(connection));
+    return followers.filter(
+      (connection) => asked.has(connection) || answered.has(connection) || refused.has(connection),
+    );
   }
 }
 

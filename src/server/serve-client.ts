@@ -54,12 +54,17 @@ export function serveClient(
         const begun = backend();
         if (begun === null) return;
         const { threads, services } = begun;
-        await Promise.all([threads.closing, ...(drain ? [lastTurns(threads, clients), services.ended(connection.id)] : [])]);
+        await Promise.all([
+          threads.closing,
+          ...(drain ? [lastTurns(threads, clients), services.ended(connection.id)] : []),
+        ]);
       },
       onRequest: (caller, method, params) => dispatcher.request(caller, method, params),
-      onResponse: (caller, response) => dispatcher.answer(caller, clients.answer(response, caller.id)),
+      onResponse: (caller, response) =>
+        dispatcher.answer(caller, clients.answer(response, caller.id)),
       onClosed: () => {
-        for (const threadId of clients.remove(connection)) backend()?.threads.unloadWhenIdle(threadId);
+        for (const threadId of clients.remove(connection))
+          backend()?.threads.unloadWhenIdle(threadId);
         backend()?.services.end(connection.id);
         resolve();
       },

@@ -48,7 +48,8 @@ export class ToolProviders {
   offer(threadId: string, connectionId: number, { isDeclarer }: { isDeclarer: boolean }): void {
     const provider = this.#providers.get(threadId);
     const isTaken = provider !== undefined && provider.connectionId !== null;
-    if (isDeclarer ? isTaken && provider.isDeclarer : isTaken || provider?.isDeclarer === true) return;
+    if (isDeclarer ? isTaken && provider.isDeclarer : isTaken || provider?.isDeclarer === true)
+      return;
     provider?.absence?.clear();
     this.#providers.set(threadId, { connectionId, isDeclarer, absence: null });
   }

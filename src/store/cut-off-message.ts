@@ -16,7 +16,9 @@ do not continue that work. Calls without an output are its own; one of them star
 
 /** Tells the model that a review which the user started did not come to its end. */
 export function reviewCutOffMessage(why: string): ResponseItem {
-  return asUser(`<review>\nThe user started a review. It has no result, because ${why}.\n</review>`);
+  return asUser(
+    `<review>\nThe user started a review. It has no result, because ${why}.\n</review>`,
+  );
 }
 
 function asUser(text: string): ResponseItem {

@@ -14,7 +14,9 @@ export function decodeCursor<const T extends CursorPart[]>(
 ): { [K in keyof T]: T[K] extends string ? string : number } {
   const parts = parse(cursor);
   const fits =
-    Array.isArray(parts) && parts.length === pattern.length && pattern.every((part, index) => typeof parts[index] === typeof part);
+    Array.isArray(parts) &&
+    parts.length === pattern.length &&
+    pattern.every((part, index) => typeof parts[index] === typeof part);
   if (!fits) throw invalidCursor(cursor);
   return parts as { [K in keyof T]: T[K] extends string ? string : number };
 }

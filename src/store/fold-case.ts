@@ -4,7 +4,12 @@
  */
 export function foldCase(text: string): string {
   // Lower case first, because some capital letters are not the upper case of any letter. The two lower-case sigmas become one.
-  return storable(text).toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ').replaceAll('\0', '\ufffd');
+  return storable(text)
+    .toLowerCase()
+    .toUpperCase()
+    .toLowerCase()
+    .replaceAll('ς', 'σ')
+    .replaceAll('\0', '\ufffd');
 }
 
 /** Replaces lone surrogates, which a text column cannot have. */

@@ -15,7 +15,11 @@ export function settleItem(item: UntimedItem): UntimedItem {
     case 'commandExecution':
     case 'fileChange':
       return item.status === 'inProgress'
-        ? { ...item, status: 'failed', ...(item.approvalReviews && { approvalReviews: settledReviews(item.approvalReviews) }) }
+        ? {
+            ...item,
+            status: 'failed',
+            ...(item.approvalReviews && { approvalReviews: settledReviews(item.approvalReviews) }),
+          }
         : item;
     case 'mcpToolCall':
     case 'dynamicToolCall':
@@ -27,8 +31,13 @@ export function settleItem(item: UntimedItem): UntimedItem {
 }
 
 /** The reviews of an item that has ended. One that had not ended counts as aborted at this time. Null: the time is not known. */
-export function settledReviews(reviews: readonly ItemApprovalReview[], completedAtMs: number | null = null): ItemApprovalReview[] {
+export function settledReviews(
+  reviews: readonly ItemApprovalReview[],
+  completedAtMs: number | null = null,
+): ItemApprovalReview[] {
   return reviews.map((each) =>
-    each.review.status === 'inProgress' ? { ...each, completedAtMs, review: { ...each.review, status: 'aborted' } } : each,
+    each.review.status === 'inProgress'
+      ? { ...each, completedAtMs, review: { ...each.review, status: 'aborted' } }
+      : each,
   );
 }

@@ -34,13 +34,18 @@ export type Cut = 'killed' | 'forked' | 'agent';
 
 const TOLD: Record<Cut, () => ResponseItem> = {
   killed: () =>
-    cutOffMessage('The previous turn was cut off, because the server ended without closing the thread. The user did not interrupt it.'),
+    cutOffMessage(
+      'The previous turn was cut off, because the server ended without closing the thread. The user did not interrupt it.',
+    ),
   forked: () =>
-    cutOffMessage('This thread is a copy that was made while the previous turn ran in the original thread. Here, that turn was cut off.'),
+    cutOffMessage(
+      'This thread is a copy that was made while the previous turn ran in the original thread. Here, that turn was cut off.',
+    ),
   agent: agentCopyMessage,
 };
 
-const COPIED_REVIEW = 'this thread is a copy that was made while the review ran in the original thread';
+const COPIED_REVIEW =
+  'this thread is a copy that was made while the review ran in the original thread';
 const REVIEW_WHY: Record<Cut, string> = {
   killed: 'the server ended without closing the thread',
   forked: COPIED_REVIEW,
@@ -57,7 +62,11 @@ export function settlingEntries(
   { lastWriteMs, cut }: { lastWriteMs: number; cut: Cut },
 ): LogEntry[] {
   const own = partials.filter(({ item }) => item.turnId === turn.turnId && !isBlank(item.item));
-  const endedAtMs = Math.max(turn.startedAtMs, lastWriteMs, ...own.map(({ savedAtMs }) => savedAtMs));
+  const endedAtMs = Math.max(
+    turn.startedAtMs,
+    lastWriteMs,
+    ...own.map(({ savedAtMs }) => savedAtMs),
+  );
   const items = own.map(
     ({ item, savedAtMs }): LogEntry => ({
       kind: 'item',
@@ -75,12 +84,23 @@ export function settlingEntries(
     ...items,
     ...(turn.isReview ? [leftReviewMode(turn.turnId, endedAtMs)] : []),
     told,
-    { kind: 'turnEnded', turnId: turn.turnId, status: 'interrupted', error: null, completedAtMs: endedAtMs, durationMs },
+    {
+      kind: 'turnEnded',
+      turnId: turn.turnId,
+      status: 'interrupted',
+      error: null,
+      completedAtMs: endedAtMs,
+      durationMs,
+    },
   ];
 }
 
 /** The entry by which a review that was cut off leaves review mode. Its id is the same whenever the turn is read before it is ended. */
 function leftReviewMode(turnId: string, atMs: number): LogEntry {
-  const item = { type: 'exitedReviewMode' as const, id: `exited-${turnId}`, review: 'The review was cut off before it was complete.' };
+  const item = {
+    type: 'exitedReviewMode' as const,
+    id: `exited-${turnId}`,
+    review: 'The review was cut off before it was complete.',
+  };
   return { kind: 'item', turnId, item, startedAtMs: atMs, completedAtMs: atMs };
 }

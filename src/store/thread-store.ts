@@ -105,7 +105,10 @@ export interface ThreadRecord {
 }
 
 /** The fields that any process may change, even if another process has the thread's writer. */
-export type ThreadMetadata = Pick<ThreadRecord, 'name' | 'gitInfo' | 'memoryMode' | 'daybreakEnabled'>;
+export type ThreadMetadata = Pick<
+  ThreadRecord,
+  'name' | 'gitInfo' | 'memoryMode' | 'daybreakEnabled'
+>;
 
 /** The fields of a thread that can change after its creation. */
 export type ThreadPatch = Partial<
@@ -144,7 +147,13 @@ export type ThreadChange = ThreadPatch & { gitFields?: Partial<GitInfo> };
  * - `compacted` replaces all entries before it that are for the model, deferred ones too, with `items`. Clients see the same history.
  */
 export type LogEntry =
-  | { kind: 'turnStarted'; turnId: string; startedAtMs: number; isReview?: true; rootTurnId?: string }
+  | {
+      kind: 'turnStarted';
+      turnId: string;
+      startedAtMs: number;
+      isReview?: true;
+      rootTurnId?: string;
+    }
   | {
       kind: 'turnEnded';
       turnId: string;
@@ -157,9 +166,21 @@ export type LogEntry =
     }
   | ({ kind: 'item'; partial?: boolean; running?: boolean } & StoredItem)
   | ({ kind: 'lateItem' } & StoredItem)
-  | { kind: 'model'; turnId: string | null; item: ResponseItem; deferred?: boolean; replaces?: true; author?: Author }
+  | {
+      kind: 'model';
+      turnId: string | null;
+      item: ResponseItem;
+      deferred?: boolean;
+      replaces?: true;
+      author?: Author;
+    }
   | { kind: 'deferredRead'; turnId: string }
-  | { kind: 'compacted'; turnId: string | null; items: ResponseItem[]; authors?: (Author | null)[] };
+  | {
+      kind: 'compacted';
+      turnId: string | null;
+      items: ResponseItem[];
+      authors?: (Author | null)[];
+    };
 
 /**
  * The author of a message that the model did not write, or of the output of a call:
@@ -211,7 +232,14 @@ export interface ModelSlice {
 /** An agent below a thread: a thread that an agent started. */
 export type AgentRecord = Pick<
   ThreadRecord,
-  'id' | 'sessionId' | 'source' | 'createdAtMs' | 'archivedAtMs' | 'listed' | 'agentClosedAtMs' | 'spawnTurnId'
+  | 'id'
+  | 'sessionId'
+  | 'source'
+  | 'createdAtMs'
+  | 'archivedAtMs'
+  | 'listed'
+  | 'agentClosedAtMs'
+  | 'spawnTurnId'
 >;
 
 /** The most agents that are read of one thread. */
@@ -257,7 +285,11 @@ export interface ThreadStore {
    * Stores a new thread, with the entries of an imported history if there are any. Nobody sees the thread before it has all of them. A long
    * history is stored in parts: `onStored` is called with the number of entries that are stored so far.
    */
-  createThread(record: ThreadRecord, entries?: LogEntry[], onStored?: (count: number) => void): Promise<ThreadWriter>;
+  createThread(
+    record: ThreadRecord,
+    entries?: LogEntry[],
+    onStored?: (count: number) => void,
+  ): Promise<ThreadWriter>;
   /**
    * Stores `record` as a fork. It shares the source's history up to the point, so a fork costs the same for any length. A turn
    * that is cut through ends `interrupted` in the fork. Rejects with `turn_not_found` if the point names an unknown turn.
@@ -327,7 +359,10 @@ export interface ThreadStore {
     range: { turnId?: string | null; cursor?: string | null },
   ): Promise<{ bytes: number; nextCursor: string | null }>;
   /** Reads a part of the model's context. Begins with the last `compacted` entry if there is one. Rejects with `invalid_cursor`. */
-  readModelEntries(threadId: string, query: { cursor: string | null; bytesMax?: number }): Promise<ModelSlice>;
+  readModelEntries(
+    threadId: string,
+    query: { cursor: string | null; bytesMax?: number },
+  ): Promise<ModelSlice>;
   /** Closes every writer and the store itself. */
   close(): Promise<void>;
 }

@@ -2,6 +2,10 @@ import type { ThreadItem } from '../protocol/generated/types.ts';
 import type { StoredItem } from './thread-store.ts';
 
 /** An item with its times, as clients see it. The store keeps the times beside the item. */
-export function timedItem({ item, startedAtMs, completedAtMs }: Omit<StoredItem, 'turnId'>): ThreadItem {
+export function timedItem({
+  item,
+  startedAtMs,
+  completedAtMs,
+}: Omit<StoredItem, 'turnId'>): ThreadItem {
   return { ...item, startedAtMs, completedAtMs };
 }

@@ -18,7 +18,14 @@ import type { LogEntry, ThreadSettings } from '../store/thread-store.ts';
 import { type Denial, type InterruptCause, refusalText } from './denial.ts';
 
 /** The kinds of actions, for the code that decides about them. `other` needs no decision. */
-export type ActionKind = 'command' | 'stdin' | 'patch' | 'permissions' | 'mcpTool' | 'dynamicTool' | 'other';
+export type ActionKind =
+  | 'command'
+  | 'stdin'
+  | 'patch'
+  | 'permissions'
+  | 'mcpTool'
+  | 'dynamicTool'
+  | 'other';
 
 /**
  * An action that a call has prepared and that is not performed yet. The agent takes each action through the same steps: the parts of
@@ -188,7 +195,9 @@ export interface OpenItem {
 }
 
 /** An action that needs no decision and has no item. */
-export function plainAction(perform: (host: ActionHost) => Promise<ActionOutcome> | ActionOutcome): Action {
+export function plainAction(
+  perform: (host: ActionHost) => Promise<ActionOutcome> | ActionOutcome,
+): Action {
   return {
     kind: 'other',
     item: null,

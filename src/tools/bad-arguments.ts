@@ -10,7 +10,10 @@ export class BadArguments extends Error {
 /** A tool whose `prepare` throws BadArguments for arguments that the model must correct. */
 export function checkedTool(
   spec: Tool['spec'],
-  prepare: (args: JsonValue, context: CallContext) => Action | ActionOutcome | Promise<Action | ActionOutcome>,
+  prepare: (
+    args: JsonValue,
+    context: CallContext,
+  ) => Action | ActionOutcome | Promise<Action | ActionOutcome>,
   more: Omit<Tool, 'spec' | 'prepare'> = {},
 ): Tool {
   return {
@@ -36,7 +39,8 @@ export function requireObject(args: JsonValue, needed: string): JsonObject {
 /** Null: the field is absent or null. */
 export function stringField(fields: JsonObject, name: string): string | null {
   const { [name]: value = null } = fields;
-  if (value !== null && typeof value !== 'string') throw new BadArguments(`\`${name}\` must be a string.`);
+  if (value !== null && typeof value !== 'string')
+    throw new BadArguments(`\`${name}\` must be a string.`);
   return value;
 }
 
@@ -57,14 +61,16 @@ export function requireText(fields: JsonObject, name: string, what: string): str
 /** Null: the field is absent or null. */
 export function numberField(fields: JsonObject, name: string): number | null {
   const { [name]: value = null } = fields;
-  if (value !== null && (typeof value !== 'number' || !Number.isFinite(value))) throw new BadArguments(`\`${name}\` must be a number.`);
+  if (value !== null && (typeof value !== 'number' || !Number.isFinite(value)))
+    throw new BadArguments(`\`${name}\` must be a number.`);
   return value;
 }
 
 /** Null: the field is absent or null. */
 export function booleanField(fields: JsonObject, name: string): boolean | null {
   const { [name]: value = null } = fields;
-  if (value !== null && typeof value !== 'boolean') throw new BadArguments(`\`${name}\` must be true or false.`);
+  if (value !== null && typeof value !== 'boolean')
+    throw new BadArguments(`\`${name}\` must be true or false.`);
   return value;
 }
 
@@ -73,15 +79,24 @@ export function stringListField(fields: JsonObject, name: string): string[] | nu
   const { [name]: value = null } = fields;
   if (value === null) return null;
   const texts = Array.isArray(value) ? value.filter((word) => typeof word === 'string') : [];
-  if (!Array.isArray(value) || texts.length !== value.length) throw new BadArguments(`\`${name}\` must be a list of strings.`);
+  if (!Array.isArray(value) || texts.length !== value.length)
+    throw new BadArguments(`\`${name}\` must be a list of strings.`);
   return texts;
 }
 
 /** A list of objects. `length`: how many it may have at least and at most. */
-export function objectListField(fields: JsonObject, name: string, [min, max]: readonly [number, number]): JsonObject[] {
+export function objectListField(
+  fields: JsonObject,
+  name: string,
+  [min, max]: readonly [number, number],
+): JsonObject[] {
   const { [name]: value = null } = fields;
   const objects = Array.isArray(value) ? value.filter(isObject) : [];
-  const isValid = Array.isArray(value) && objects.length === value.length && value.length >= min && value.length <= max;
+  const isValid =
+    Array.isArray(value) &&
+    objects.length === value.length &&
+    value.length >= min &&
+    value.length <= max;
   if (!isValid) throw new BadArguments(`\`${name}\` must be a list of ${min} to ${max} objects.`);
   return objects as JsonObject[];
 }

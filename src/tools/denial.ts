@@ -5,7 +5,14 @@ import type { Answer } from '../protocol/answer.ts';
  * last client went away and the server ends; `shutdown`, the server was told to end; `guardian`, the guardian has denied too many
  * actions; `parent`, the thread that started this one as its agent was interrupted or stopped it; `hook`, a hook stopped it.
  */
-export type InterruptCause = 'user' | 'guardian' | 'parent' | 'hook' | 'close' | 'clientGone' | 'shutdown';
+export type InterruptCause =
+  | 'user'
+  | 'guardian'
+  | 'parent'
+  | 'hook'
+  | 'close'
+  | 'clientGone'
+  | 'shutdown';
 
 /**
  * Why an action is not performed. `policy`, `part`: policy or a part of the turn refused it without asking; with `endsTurn`, the turn ends. `declined`, `cancelled`:

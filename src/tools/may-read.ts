@@ -36,7 +36,9 @@ async function notHidden({ hidden }: SandboxBounds): Promise<MayRead> {
 }
 
 /** The error if the search has reached a limit. */
-async function placesOf(hidden: NonNullable<SandboxBounds['hidden']>): Promise<HiddenPlace[] | ProcessStartError> {
+async function placesOf(
+  hidden: NonNullable<SandboxBounds['hidden']>,
+): Promise<HiddenPlace[] | ProcessStartError> {
   try {
     return await findHidden(hidden);
   } catch (error) {

@@ -1,5 +1,9 @@
 import type { Env } from '../base/env.ts';
-import { type BoundsOptions, type SandboxBounds, sandboxBounds } from '../policy/permissions/sandbox-bounds.ts';
+import {
+  type BoundsOptions,
+  type SandboxBounds,
+  sandboxBounds,
+} from '../policy/permissions/sandbox-bounds.ts';
 import { sandboxFolders } from './sandbox-folders.ts';
 import type { CallContext } from './tool.ts';
 

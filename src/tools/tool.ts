@@ -43,5 +43,7 @@ export interface Tool {
 
 /** The specs of the tools that a request offers to the model. */
 export function offeredSpecs(tools: readonly Tool[]): ToolSpec[] {
-  return tools.filter(({ offered, isDeferred }) => offered !== false && isDeferred !== true).map(({ spec }) => spec);
+  return tools
+    .filter(({ offered, isDeferred }) => offered !== false && isDeferred !== true)
+    .map(({ spec }) => spec);
 }

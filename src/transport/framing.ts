@@ -15,8 +15,14 @@ export function isFraming(text: string): text is Framing {
   return text === 'lines' || text === 'content-length';
 }
 
-export function createSplitter(framing: Framing, onMessage: (text: string) => void, onSkipped: (reason: Skipped) => void): Splitter {
-  return framing === 'lines' ? new LineSplitter(onMessage, onSkipped) : new ContentLengthSplitter(onMessage, onSkipped);
+export function createSplitter(
+  framing: Framing,
+  onMessage: (text: string) => void,
+  onSkipped: (reason: Skipped) => void,
+): Splitter {
+  return framing === 'lines'
+    ? new LineSplitter(onMessage, onSkipped)
+    : new ContentLengthSplitter(onMessage, onSkipped);
 }
 
 /** The messages with their framing, one after another. */
@@ -28,5 +34,8 @@ export function frame(framing: Framing, texts: readonly string[]): string {
 /** One long message with its framing, in parts. */
 export function frameLong(framing: Framing, parts: readonly Uint8Array[]): (Uint8Array | string)[] {
   if (framing === 'lines') return [...parts, '\n'];
-  return [`Content-Length: ${parts.reduce((sum, { length }) => sum + length, 0)}\r\n\r\n`, ...parts];
+  return [
+    `Content-Length: ${parts.reduce((sum, { length }) => sum + length, 0)}\r\n\r\n`,
+    ...parts,
+  ];
 }

@@ -100,12 +100,17 @@ export class JsonReader extends AbstractMessageReader {
     this.#options.tap?.received(line);
     const message = messageIn(value);
     if (message === undefined) {
-      if (line.trim() !== '') this.#options.log.warn({ ...whyNoMessage(line, value), length: line.length }, SKIPPED);
+      if (line.trim() !== '')
+        this.#options.log.warn({ ...whyNoMessage(line, value), length: line.length }, SKIPPED);
       return;
     }
     const { method } = message;
     if (typeof method !== 'string') {
-      const params: ClientResponse = { id: message.id, result: message.result, error: message.error };
+      const params: ClientResponse = {
+        id: message.id,
+        result: message.result,
+        error: message.error,
+      };
       callback(wire({ method: READER_NOTIFICATIONS.answer, params }));
       return;
     }
@@ -115,11 +120,21 @@ export class JsonReader extends AbstractMessageReader {
       return;
     }
     const text = idText(message.id, line);
-    if (text === null) this.#options.log.warn({ method }, 'skipped a request whose id is neither a string nor an integer');
+    if (text === null)
+      this.#options.log.warn(
+        { method },
+        'skipped a request whose id is neither a string nor an integer',
+      );
     else if (this.#options.ids.size >= REQUESTS_IN_FLIGHT_MAX) this.#options.onOverload(text);
     else {
       if (line.length <= SHORT_JSON_CHARS) this.#options.onShortRequest(method, message.params);
-      callback(wire({ id: this.#options.ids.open(text, line.length, message.params), method, params: message.params }));
+      callback(
+        wire({
+          id: this.#options.ids.open(text, line.length, message.params),
+          method,
+          params: message.params,
+        }),
+      );
     }
     if (this.#options.ids.length > REQUESTS_CHARS_MAX) this.#waitForAnswers();
   }
@@ -138,7 +153,10 @@ const HEADER = /^Content-(?:Length|Type):/i;
 /** Why a line has no message. `column`: where its JSON is not valid, from 1; a long line is not searched for that. */
 function whyNoMessage(line: string, value: unknown): { reason: string; column?: number } {
   if (value === undefined) {
-    if (HEADER.test(line)) return { reason: 'it is a header: start heddle with --framing content-length to send headers' };
+    if (HEADER.test(line))
+      return {
+        reason: 'it is a header: start heddle with --framing content-length to send headers',
+      };
     const fault = line.length <= SHORT_JSON_CHARS ? jsonFault(line) : null;
     return fault === null
       ? { reason: 'it is not valid JSON' }
@@ -146,13 +164,20 @@ function whyNoMessage(line: string, value: unknown): { reason: string; column?: 
   }
   if (Array.isArray(value)) return { reason: 'it is a list: send each message by itself' };
   if (!isObject(value)) return { reason: 'it is not an object with a method' };
-  return { reason: value.method === undefined ? 'it has neither a method nor an id' : 'its method is not a string' };
+  return {
+    reason:
+      value.method === undefined
+        ? 'it has neither a method nor an id'
+        : 'its method is not a string',
+  };
 }
 
 /** The message that a line has: an object with a method or an id. Returns undefined for anything else. */
 function messageIn(value: unknown): Record<string, unknown> | undefined {
   if (!isObject(value)) return undefined;
-  return typeof value.method === 'string' || (value.method === undefined && 'id' in value) ? value : undefined;
+  return typeof value.method === 'string' || (value.method === undefined && 'id' in value)
+    ? value
+    : undefined;
 }
 
 function wire<T extends object>(message: T): T & { jsonrpc: string } {

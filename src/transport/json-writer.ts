@@ -145,7 +145,10 @@ function answer(idText: string, result: unknown, error: unknown): Outgoing {
   if (error !== undefined) return `{"id":${idText},"error":${JSON.stringify(error)}}`;
   const head = `{"id":${idText},"result":`;
   if (result instanceof JsonText) {
-    return new LongMessage(() => Promise.resolve([Buffer.from(head), ...result.parts, Buffer.from('}')]), result.length);
+    return new LongMessage(
+      () => Promise.resolve([Buffer.from(head), ...result.parts, Buffer.from('}')]),
+      result.length,
+    );
   }
   return outgoing({ head, value: result ?? null, instead: () => tooLarge(idText) });
 }

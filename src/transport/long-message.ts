@@ -58,7 +58,12 @@ export class LongMessage {
   }
 }
 
-async function bytesOf({ head, value, tail = '', instead }: MessageParts): Promise<readonly Buffer[]> {
+async function bytesOf({
+  head,
+  value,
+  tail = '',
+  instead,
+}: MessageParts): Promise<readonly Buffer[]> {
   const breaks = new EventLoopYield();
   const bytes = [Buffer.from(head)];
   let length = 0;

@@ -34,7 +34,9 @@ export class RequestIds {
     const idText = JSON.stringify(id);
     return [...this.#open.values()].flatMap((request) => {
       const { params } = request;
-      return typeof params === 'object' && params !== null && sameId(request.idText) === idText ? [params] : [];
+      return typeof params === 'object' && params !== null && sameId(request.idText) === idText
+        ? [params]
+        : [];
     });
   }
 

@@ -27,7 +27,10 @@ export class ServerProcess {
   #stderr = '';
   #requests = 0;
 
-  constructor([command, ...args]: [string, ...string[]], options: { cwd: string; env: NodeJS.ProcessEnv }) {
+  constructor(
+    [command, ...args]: [string, ...string[]],
+    options: { cwd: string; env: NodeJS.ProcessEnv },
+  ) {
     this.#child = spawn(command, args, { ...options, stdio: ['pipe', 'pipe', 'pipe'] });
     this.#child.stdin.on('error', () => {});
     this.#child.stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -81,7 +84,10 @@ export class ServerProcess {
   async turn(threadId: string, text: string): Promise<number> {
     const completed = this.watch((lines) => lines.includes('{"method":"turn/completed"'));
     const sentAt = performance.now();
-    const [endedAt] = await Promise.all([completed, this.request('turn/start', { threadId, input: [{ type: 'text', text }] })]);
+    const [endedAt] = await Promise.all([
+      completed,
+      this.request('turn/start', { threadId, input: [{ type: 'text', text }] }),
+    ]);
     return endedAt - sentAt;
   }
 
@@ -117,7 +123,8 @@ export class ServerProcess {
   /** The current and the highest resident memory, in MiB. NaN if the system has no /proc. */
   memory(): { now: number; peak: number } {
     const status = readStatus(this.#child.pid ?? 0);
-    const mib = (field: string) => Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(status)?.[1] ?? Number.NaN) / 1024;
+    const mib = (field: string) =>
+      Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(status)?.[1] ?? Number.NaN) / 1024;
     return { now: mib('VmRSS'), peak: mib('VmHWM') };
   }
 

@@ -18,7 +18,9 @@ function open(settings) {
     sandboxMode: 'workspace-write',
     approvalMode: 'on-request',
   };
-  const provider = createCodexAppServer({ defaultSettings: { ...own, threadMode: 'persistent', onSessionCreated, ...settings } });
+  const provider = createCodexAppServer({
+    defaultSettings: { ...own, threadMode: 'persistent', onSessionCreated, ...settings },
+  });
   return { model: provider('scripted'), sessions };
 }
 
@@ -35,10 +37,16 @@ const streamed = streamText({ model: first.model, prompt: 'say Good morning.' })
 for await (const part of streamed.textStream) parts.push(part);
 assert.equal(parts.join(''), 'Good morning.');
 assert.ok(parts.length > 1);
-const { text } = await generateText({ model: first.model, prompt: `${runPrompt('echo done > made.txt')}\nsay Made.` });
+const { text } = await generateText({
+  model: first.model,
+  prompt: `${runPrompt('echo done > made.txt')}\nsay Made.`,
+});
 assert.match(text, /Made\.$/);
 assert.equal(readFileSync('made.txt', 'utf8'), 'done\n');
-const interrupted = generateText({ model: first.model, prompt: runPrompt('echo begun > begun.txt; sleep 100') });
+const interrupted = generateText({
+  model: first.model,
+  prompt: runPrompt('echo begun > begun.txt; sleep 100'),
+});
 await untilExists('begun.txt');
 await first.sessions.at(-1).interrupt();
 assert.equal((await interrupted).rawFinishReason, 'interrupted');

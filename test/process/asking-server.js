@@ -42,7 +42,8 @@ const answers = [];
 
 createInterface({ input: process.stdin }).on('line', (line) => {
   const { id, method, result, error } = JSON.parse(line);
-  if (method === 'initialize') send({ id, result: { serverInfo: { name: 'asking', version: '1.0.0' } } });
+  if (method === 'initialize')
+    send({ id, result: { serverInfo: { name: 'asking', version: '1.0.0' } } });
   else if (method === 'thread/start') send({ id, result: { thread: { id: THREAD } } });
   else if (method === 'turn/start') {
     send({ id, result: { turn: turn('inProgress') } });
@@ -76,11 +77,27 @@ function end() {
 }
 
 function commandItem(id, command) {
-  return { type: 'commandExecution', id, command, cwd: '/project', status: 'inProgress', commandActions: [] };
+  return {
+    type: 'commandExecution',
+    id,
+    command,
+    cwd: '/project',
+    status: 'inProgress',
+    commandActions: [],
+  };
 }
 
 function turn(status) {
-  return { id: TURN, items: [], itemsView: 'notLoaded', status, error: null, startedAt: NOW, completedAt: null, durationMs: null };
+  return {
+    id: TURN,
+    items: [],
+    itemsView: 'notLoaded',
+    status,
+    error: null,
+    startedAt: NOW,
+    completedAt: null,
+    durationMs: null,
+  };
 }
 
 function send(message) {

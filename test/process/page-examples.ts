@@ -22,7 +22,8 @@ export function examplesIn(lines: readonly string[]): Example[] {
   for (const line of lines) {
     const last = examples.at(-1);
     if (/^\$ (?!\/)/.test(line)) examples.push({ command: line.slice(2), output: [] });
-    else if (line.startsWith('> ') && last?.output.length === 0) last.command += `\n${line.slice(2)}`;
+    else if (line.startsWith('> ') && last?.output.length === 0)
+      last.command += `\n${line.slice(2)}`;
     else last?.output.push(line);
   }
   return examples;
@@ -39,7 +40,10 @@ export function shellPlace(): { where: Place; env: Record<string, string> } {
   const where = place();
   const folder = join(where.home, 'bin');
   mkdirSync(folder);
-  writeFileSync(join(folder, 'heddle'), `#!/bin/sh\nexec "${process.execPath}" "${EXECUTABLE}" "$@"\n`);
+  writeFileSync(
+    join(folder, 'heddle'),
+    `#!/bin/sh\nexec "${process.execPath}" "${EXECUTABLE}" "$@"\n`,
+  );
   chmodSync(join(folder, 'heddle'), 0o755);
   const given = environment(where);
   return { where, env: { ...given, PATH: `${folder}:${given.PATH}` } };

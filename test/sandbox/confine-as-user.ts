@@ -14,7 +14,12 @@ const sandbox = createBubblewrap({
   installation: { manifest: '/nonexistent/package.json', executable: process.execPath },
   userHome: null,
 });
-const what = { argv: ['bash', '-c', script], cwd: workspace, env: { PATH: '/usr/bin:/bin' }, terminal: false };
+const what = {
+  argv: ['bash', '-c', script],
+  cwd: workspace,
+  env: { PATH: '/usr/bin:/bin' },
+  terminal: false,
+};
 const { argv, env, files, release } = await sandbox.confine(what, {
   readable: 'everything',
   writableRoots: [workspace],
@@ -23,9 +28,15 @@ const { argv, env, files, release } = await sandbox.confine(what, {
   unprotected: [],
   workspace: [],
   home,
-  ...(pattern === undefined ? {} : { hidden: hiddenFiles([{ path: pattern, depthMax: null }], [workspace]) }),
+  ...(pattern === undefined
+    ? {}
+    : { hidden: hiddenFiles([{ path: pattern, depthMax: null }], [workspace]) }),
 });
 const [program = '', ...args] = argv;
-const { status } = spawnSync(program, args, { cwd: workspace, env: { ...env }, stdio: ['ignore', 'inherit', 'inherit', ...files] });
+const { status } = spawnSync(program, args, {
+  cwd: workspace,
+  env: { ...env },
+  stdio: ['ignore', 'inherit', 'inherit', ...files],
+});
 await release();
 process.exitCode = status ?? 1;

@@ -19,7 +19,13 @@ const sandbox = createBubblewrap({
   userHome: null,
 });
 const sendSignal = (pid: number, signal: NodeJS.Signals) => process.kill(pid, signal);
-const processes = createProcesses({ sandbox, platform: process.platform, env: {}, sendSignal, log: new RecordingLog() });
+const processes = createProcesses({
+  sandbox,
+  platform: process.platform,
+  env: {},
+  sendSignal,
+  log: new RecordingLog(),
+});
 const bounds: SandboxBounds = {
   readable: 'everything',
   writableRoots: [workspace],
@@ -35,7 +41,14 @@ if (script === undefined) {
   await processes.prepare(bounds);
 } else {
   const spec = {
-    ...{ argv: ['bash', '-c', script], cwd: workspace, env: { PATH: '/usr/bin:/bin' }, owner: ['test'], input: false, terminal: null },
+    ...{
+      argv: ['bash', '-c', script],
+      cwd: workspace,
+      env: { PATH: '/usr/bin:/bin' },
+      owner: ['test'],
+      input: false,
+      terminal: null,
+    },
     ...{ bounds, serve: () => {} },
   };
   await processes.start(spec, (_stream, bytes) => process.stdout.write(bytes));

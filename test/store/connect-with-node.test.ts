@@ -52,9 +52,15 @@ describe.runIf(sqlite !== null)('with the SQLite of Node', () => {
   test('errors have the codes of better-sqlite3, and a file that must exist is not made', () => {
     const db = connect(':memory:');
     db.exec('CREATE TABLE t (n INTEGER UNIQUE); INSERT INTO t VALUES (1)');
-    expect(() => db.prepare('INSERT INTO t VALUES (1)').run()).toThrow(expect.objectContaining({ code: 'SQLITE_CONSTRAINT' }));
-    expect(() => db.prepare('SELECT none FROM t')).toThrow(expect.objectContaining({ code: 'SQLITE_ERROR' }));
-    expect(() => connect('/nowhere/x.db', { fileMustExist: true })).toThrow(expect.objectContaining({ code: 'SQLITE_CANTOPEN' }));
+    expect(() => db.prepare('INSERT INTO t VALUES (1)').run()).toThrow(
+      expect.objectContaining({ code: 'SQLITE_CONSTRAINT' }),
+    );
+    expect(() => db.prepare('SELECT none FROM t')).toThrow(
+      expect.objectContaining({ code: 'SQLITE_ERROR' }),
+    );
+    expect(() => connect('/nowhere/x.db', { fileMustExist: true })).toThrow(
+      expect.objectContaining({ code: 'SQLITE_CANTOPEN' }),
+    );
     db.close();
   });
 
@@ -66,7 +72,9 @@ describe.runIf(sqlite !== null)('with the SQLite of Node', () => {
       [3, 4],
     ]);
     expect([...db.prepare('SELECT * FROM t').pluck().iterate()]).toEqual([1, 3]);
-    expect(db.prepare('SELECT b FROM t WHERE a = @a').get({ a: 3, unused: 0 })).toMatchObject({ b: 4 });
+    expect(db.prepare('SELECT b FROM t WHERE a = @a').get({ a: 3, unused: 0 })).toMatchObject({
+      b: 4,
+    });
     expect(db.prepare('SELECT b FROM t WHERE a = 9').get()).toBe(undefined);
     expect(db.pragma('user_version', { simple: true })).toBe(0);
     db.close();

@@ -17,7 +17,11 @@ export function openStore(home: string): ThreadStore {
 }
 
 /** Stores a thread with these turns, one write each, as a server would. */
-export async function fillThread(store: ThreadStore, record: ThreadRecord, [first = [], ...others]: readonly LogEntry[][]): Promise<void> {
+export async function fillThread(
+  store: ThreadStore,
+  record: ThreadRecord,
+  [first = [], ...others]: readonly LogEntry[][],
+): Promise<void> {
   const writer = await store.createThread(record, first);
   for (const turn of others) await writer.append(turn);
   await writer.close();

@@ -28,8 +28,13 @@ export function asFirstVersion(home: TempHome): void {
     .all() as string[];
   home.sql((db) => {
     for (const table of tables) {
-      const columns = first.prepare(`SELECT name FROM pragma_table_info('${table}')`).pluck().all() as string[];
-      const insert = first.prepare(`INSERT INTO ${table} (${columns.join()}) VALUES (${columns.map(() => '?').join()})`);
+      const columns = first
+        .prepare(`SELECT name FROM pragma_table_info('${table}')`)
+        .pluck()
+        .all() as string[];
+      const insert = first.prepare(
+        `INSERT INTO ${table} (${columns.join()}) VALUES (${columns.map(() => '?').join()})`,
+      );
       const rows = table === 'segment' ? SEGMENTS : `SELECT ${columns.join()} FROM ${table}`;
       for (const row of db.prepare(rows).raw().all()) insert.run(row);
     }

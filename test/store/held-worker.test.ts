@@ -41,7 +41,10 @@ const STEPS: [name: string, step: (store: ThreadStore) => Promise<unknown>][] = 
         await writer.append([], { partials: [storedItem('t', agentMessage('a', shown))] });
       }
       await store.listItems(idOf(1), { direction: 'desc', limit: 1 });
-      await writer.append([itemEntry('t', agentMessage('a', LONG)), { kind: 'model', turnId: 't', item: modelMessage(WIDE) }]);
+      await writer.append([
+        itemEntry('t', agentMessage('a', LONG)),
+        { kind: 'model', turnId: 't', item: modelMessage(WIDE) },
+      ]);
       await writer.append([turnEnded('t')], { durable: true });
       await itemsOf(store, idOf(1));
       await modelItems(store, idOf(1));
@@ -54,7 +57,9 @@ const STEPS: [name: string, step: (store: ThreadStore) => Promise<unknown>][] = 
     async (store) => {
       const turns = Array.from({ length: 2_500 }, (_, number): LogEntry[] => [
         turnStarted(`t${number}`),
-        ...Array.from({ length: 6 }, (_unused, index) => itemEntry(`t${number}`, agentMessage(`${number}-${index}`, SMALL))),
+        ...Array.from({ length: 6 }, (_unused, index) =>
+          itemEntry(`t${number}`, agentMessage(`${number}-${index}`, SMALL)),
+        ),
         turnEnded(`t${number}`),
       ]);
       const writer = await store.createThread(threadRecord(3), turns.flat());
@@ -63,7 +68,11 @@ const STEPS: [name: string, step: (store: ThreadStore) => Promise<unknown>][] = 
       await store.measureItems(idOf(3), {});
       await modelItems(store, idOf(3));
       await store.forkThread(idOf(3), { afterTurnId: 't1000' }, threadRecord(4));
-      await store.forkThread(idOf(3), { afterTurnId: 't1000' }, threadRecord(5, { ephemeral: true, path: null }));
+      await store.forkThread(
+        idOf(3),
+        { afterTurnId: 't1000' },
+        threadRecord(5, { ephemeral: true, path: null }),
+      );
       await store.revertThread(idOf(3), 't2000', { updatedAtMs: 9 });
       await writer.close();
       await (await store.openWriter(idOf(3))).close();
@@ -77,7 +86,8 @@ const STEPS: [name: string, step: (store: ThreadStore) => Promise<unknown>][] = 
         const record = threadRecord(number, { preview: `common word ${number}` });
         await (await store.createThread(record, turnEntries(`t${number}`))).close();
       }
-      for (const searchTerm of [null, 'common', 'word 9', 'zz', 'o']) await store.listThreads({ ...everyThread, limit: 100, searchTerm });
+      for (const searchTerm of [null, 'common', 'word 9', 'zz', 'o'])
+        await store.listThreads({ ...everyThread, limit: 100, searchTerm });
       await store.listThreads({ ...everyThread, limit: 100, cwds: ['/nowhere'] });
       for (let number = 100; number < 1_600; number += 100) {
         const ids = Array.from({ length: 100 }, (_, index) => idOf(number + index));

@@ -2,7 +2,16 @@ import { statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { type Connect, neverCollect } from '../../src/store/sqlite/connect/load-sqlite.ts';
-import { agentMessage, idOf, itemEntry, threadWithTurns, turnEnded, turnStarted, turnsInShort, wholeTurn } from './samples.ts';
+import {
+  agentMessage,
+  idOf,
+  itemEntry,
+  threadWithTurns,
+  turnEnded,
+  turnStarted,
+  turnsInShort,
+  wholeTurn,
+} from './samples.ts';
 import { type TempHome, tempHome } from './temp-home.ts';
 
 const MB = 1024 * 1024;
@@ -22,11 +31,18 @@ async function homeWithLargeThread(
     return db;
   };
   const store = home.open(connect);
-  const writers = [await threadWithTurns(store, 1, ['t1']), await threadWithTurns(store, 2, ['t1'])];
+  const writers = [
+    await threadWithTurns(store, 1, ['t1']),
+    await threadWithTurns(store, 2, ['t1']),
+  ];
   for (let number = 0; number < megabytes; number++) {
     for (const [index, writer] of writers.entries()) {
       const text = `${index} ${number} `.padEnd(index === 0 ? MB : 20_000, 'x');
-      await writer.append([turnStarted(`n${number}`), itemEntry(`n${number}`, agentMessage(`a${number}`, text)), turnEnded(`n${number}`)]);
+      await writer.append([
+        turnStarted(`n${number}`),
+        itemEntry(`n${number}`, agentMessage(`a${number}`, text)),
+        turnEnded(`n${number}`),
+      ]);
     }
   }
   const [db] = connections;
@@ -51,7 +67,10 @@ test('the file shrinks in small steps after a large thread is deleted', async ()
   }
   expect([largest > 0, largest <= PAGES_PER_STEP_MAX, steps < 200]).toEqual([true, true, true]);
   expect(statSync(home.file).size).toBeLessThan(4 * MB);
-  expect((await turnsInShort(store, idOf(2))).slice(0, 2)).toEqual([wholeTurn('t1'), 'n0 completed: a0']);
+  expect((await turnsInShort(store, idOf(2))).slice(0, 2)).toEqual([
+    wholeTurn('t1'),
+    'n0 completed: a0',
+  ]);
   await store.close();
   expect(home.sql((closed) => closed.pragma('integrity_check', { simple: true }))).toBe('ok');
 });

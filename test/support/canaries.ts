@@ -28,7 +28,10 @@ export function differences(before: Canaries, after: Canaries): string[] {
   const paths = new Set([...before.keys(), ...after.keys()]);
   return [...paths]
     .filter((path) => before.get(path) !== after.get(path))
-    .map((path) => `${JSON.stringify(path)} was ${before.get(path) ?? 'missing'}, is ${after.get(path) ?? 'missing'}`);
+    .map(
+      (path) =>
+        `${JSON.stringify(path)} was ${before.get(path) ?? 'missing'}, is ${after.get(path) ?? 'missing'}`,
+    );
 }
 
 function record(path: string, options: CanaryOptions, recorded: Map<string, string>): void {
@@ -39,7 +42,11 @@ function record(path: string, options: CanaryOptions, recorded: Map<string, stri
     return;
   }
   const names = stat.isDirectory() ? namesIn(path, options) : null;
-  const parts = [`mode ${stat.mode.toString(8)}`, `owner ${stat.uid}`, contentOf(path, stat, names)];
+  const parts = [
+    `mode ${stat.mode.toString(8)}`,
+    `owner ${stat.uid}`,
+    contentOf(path, stat, names),
+  ];
   if (options.times) parts.push(`changed at ${stat.mtimeNs}`);
   recorded.set(path, parts.join(', '));
   for (const name of names ?? []) record(join(path, name), options, recorded);

@@ -70,7 +70,9 @@ export class FakeClock implements Clock {
   advance(ms: number): void {
     const end = this.#now + ms;
     for (;;) {
-      const next = [...this.#timers].filter(({ dueAt }) => dueAt <= end).sort((one, other) => one.dueAt - other.dueAt)[0];
+      const next = [...this.#timers]
+        .filter(({ dueAt }) => dueAt <= end)
+        .sort((one, other) => one.dueAt - other.dueAt)[0];
       if (next === undefined) break;
       this.#delete(next);
       this.#now = Math.max(this.#now, next.dueAt);

@@ -13,7 +13,11 @@ export interface LongRound {
  * meanwhile waits for its end. Processor time is measured, because other programs make the time of the clock longer. Returns the rounds that
  * took longer than `longMs`.
  */
-export function gaugedScript(path: string, script: string, { longMs }: { longMs: number }): { longRounds(): LongRound[] } {
+export function gaugedScript(
+  path: string,
+  script: string,
+  { longMs }: { longMs: number },
+): { longRounds(): LongRound[] } {
   const found = `${path}.rounds`;
   writeFileSync(
     path,

@@ -19,7 +19,11 @@ interface Ends {
  * or before or after one is sent, at once or after other work of that moment, with or without an error; or around a commit or a flush.
  * Returns how many have ended.
  */
-export function mortalScript(path: string, script: string, { seed, count, messagesMax, moment = 'message' }: Ends): { ended(): number } {
+export function mortalScript(
+  path: string,
+  script: string,
+  { seed, count, messagesMax, moment = 'message' }: Ends,
+): { ended(): number } {
   const counter = `${path}.ends`;
   writeFileSync(counter, '0');
   writeFileSync(

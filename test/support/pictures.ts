@@ -8,9 +8,15 @@ export function png(width: number, height: number, bytesMax = Number.POSITIVE_IN
   header.set([8, 2], 8);
   const line = width * 3 + 1;
   const pixels = Buffer.alloc(Math.min(line * height, bytesMax));
-  for (let at = 0; at < pixels.length; at += line) pixels.fill((at / line) & 0xff, at + 1, Math.min(at + line, pixels.length));
+  for (let at = 0; at < pixels.length; at += line)
+    pixels.fill((at / line) & 0xff, at + 1, Math.min(at + line, pixels.length));
   const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
-  return Buffer.concat([signature, chunk('IHDR', header), chunk('IDAT', deflateSync(pixels)), chunk('IEND', Buffer.alloc(0))]);
+  return Buffer.concat([
+    signature,
+    chunk('IHDR', header),
+    chunk('IDAT', deflateSync(pixels)),
+    chunk('IEND', Buffer.alloc(0)),
+  ]);
 }
 
 function chunk(type: string, data: Buffer): Buffer {
@@ -30,12 +36,17 @@ export const SMALL: Readonly<Record<string, Buffer>> = {
       'AAAAAAAAAAABAAIDBBMFBgcSISIj/8QAFQEBAQAAAAAAAAAAAAAAAAAABAb/xAAeEQABAQkAAAAAAAAAAAAAAAAAAQIDBAUyNXFysv/aAAwDAQACEQMRAD8Ag+rBNNn/AB' +
       'WGmNmJtrayPq0eTDwAiIraTW6H0Y5QM8rXJ//Z',
   ),
-  'image/gif': base64('R0lGODlhBAACAIIAAExpcQD/AAAAAP8AAAAA/wAAAAAAAAAAACH5BAUAAAAALAAAAAAEAAIAAAMGOEMUISIBADs='),
+  'image/gif': base64(
+    'R0lGODlhBAACAIIAAExpcQD/AAAAAP8AAAAA/wAAAAAAAAAAACH5BAUAAAAALAAAAAAEAAIAAAMGOEMUISIBADs=',
+  ),
   'image/webp': base64(
     'UklGRlYAAABXRUJQVlA4IEoAAACwAQCdASoEAAIAAUAmJagCdAEO+kR4AP75Z/04rZH/qE8Bs3WFzvfIjv8f/2Mt+rn9zf//ibPy//sZb9XP7m/5+Ys2iHGMSOugAA==',
   ),
   'image/png': png(4, 2),
-  'image/bmp': Buffer.concat([Buffer.from('424d4e0000000000000036000000280000000400000002000000010018', 'hex'), Buffer.alloc(49)]),
+  'image/bmp': Buffer.concat([
+    Buffer.from('424d4e0000000000000036000000280000000400000002000000010018', 'hex'),
+    Buffer.alloc(49),
+  ]),
 };
 
 /**

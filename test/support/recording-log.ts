@@ -33,7 +33,10 @@ export class RecordingLog implements Log {
   #writer(level: LogLine['level']): Log['error'] {
     return (...args: unknown[]) => {
       const [first, second] = args;
-      const line = typeof first === 'string' ? { text: first, fields: {} } : { text: String(second), fields: { ...(first as object) } };
+      const line =
+        typeof first === 'string'
+          ? { text: first, fields: {} }
+          : { text: String(second), fields: { ...(first as object) } };
       this.lines.push({ level, ...line });
     };
   }

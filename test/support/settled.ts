@@ -10,5 +10,6 @@ export async function taken(client: Pick<TestClient, 'request'>): Promise<void> 
 
 /** Resolves when anything that is due in a thread has had its chance to begin. The thread may be gone by then. */
 export async function settled(client: Pick<TestClient, 'ask'>, threadId: string): Promise<void> {
-  for (let round = 0; round < ROUNDS; round++) await client.ask('thread/read', { threadId, includeTurns: true });
+  for (let round = 0; round < ROUNDS; round++)
+    await client.ask('thread/read', { threadId, includeTurns: true });
 }

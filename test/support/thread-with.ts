@@ -17,7 +17,9 @@ export async function threadWith(
   for (const [said, answer] of exchanges) {
     model.push(response(message(answer)));
     const turn = await client.turn(thread.id, said);
-    const items = client.notifications('item/completed', ({ turnId }) => turnId === turn.id).map(({ item }) => item);
+    const items = client
+      .notifications('item/completed', ({ turnId }) => turnId === turn.id)
+      .map(({ item }) => item);
     turns.push(turnOf({ ...turn, items, itemsView: 'full' }));
   }
   return { thread, turns };

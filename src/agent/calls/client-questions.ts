@@ -1,6 +1,10 @@
 import type { PausableTimers } from '../../base/pausable-timers.ts';
 import type { Answer } from '../../protocol/answer.ts';
-import type { AskingAgent, ServerRequests, ThreadActiveFlag } from '../../protocol/generated/types.ts';
+import type {
+  AskingAgent,
+  ServerRequests,
+  ThreadActiveFlag,
+} from '../../protocol/generated/types.ts';
 import { spawnSource } from '../../store/spawn-source.ts';
 import type { ThreadRecord } from '../../store/thread-store.ts';
 import type { ClientRequest } from '../../tools/action.ts';
@@ -108,7 +112,9 @@ export class ClientQuestions {
     const { state, clients } = this.#deps;
     const agent = askingAgent(state.record);
     const asked = agent === null ? request : { ...request, params: { ...request.params, agent } };
-    return this.#inTime(this.answerMsMax, signal, (limited) => clients.ask({ threadId: state.id }, asked, limited));
+    return this.#inTime(this.answerMsMax, signal, (limited) =>
+      clients.ask({ threadId: state.id }, asked, limited),
+    );
   }
 
   /** Asks the client that provides the thread's tools, and gives it as much time as the configuration says. Never rejects. */
@@ -118,7 +124,9 @@ export class ClientQuestions {
   ): Promise<Answer<ServerRequests[Method]['result']>> {
     const { state, clients } = this.#deps;
     const audience = { threadId: state.id, only: 'toolProvider' as const };
-    return this.#inTime(state.configuration.clientToolTimeoutMs, signal, (limited) => clients.ask(audience, request, limited));
+    return this.#inTime(state.configuration.clientToolTimeoutMs, signal, (limited) =>
+      clients.ask(audience, request, limited),
+    );
   }
 
   /** Null: without limit. While a client asks its user something, the time does not pass. */
@@ -141,7 +149,12 @@ export class ClientQuestions {
   async #wait(flag: ThreadActiveFlag, by: 1 | -1): Promise<void> {
     const { state, outbox } = this.#deps;
     if (!state.wait(flag, by)) return;
-    await outbox.announce([{ method: 'thread/status/changed', params: { threadId: state.id, status: state.shownStatus } }]);
+    await outbox.announce([
+      {
+        method: 'thread/status/changed',
+        params: { threadId: state.id, status: state.shownStatus },
+      },
+    ]);
   }
 }
 
@@ -150,5 +163,10 @@ function askingAgent({ id, source }: ThreadRecord): AskingAgent | null {
   const spawned = spawnSource(source);
   if (spawned === null) return null;
   const { agent_nickname, agent_role, parent_thread_id } = spawned;
-  return { threadId: id, nickname: agent_nickname ?? null, role: agent_role ?? null, parentThreadId: parent_thread_id };
+  return {
+    threadId: id,
+    nickname: agent_nickname ?? null,
+    role: agent_role ?? null,
+    parentThreadId: parent_thread_id,
+  };
 }

@@ -74,7 +74,11 @@ export class ResponseCalls {
 
   async #run(
     call: ToolCall,
-    { stored, before, earlier }: { stored: Promise<void>; before: Promise<unknown>; earlier: Promise<void> | undefined },
+    {
+      stored,
+      before,
+      earlier,
+    }: { stored: Promise<void>; before: Promise<unknown>; earlier: Promise<void> | undefined },
   ): Promise<void> {
     const { learnId, pace } = this.#deps;
     await stored;

@@ -15,5 +15,9 @@ export interface Reviewer<Question extends ActionQuestion = Ask, Answer = Verdic
    * Returns a verdict. `show` begins the item that the question is about, unless it has begun; it resolves with null if there is none.
    * Rejects only with the store's error.
    */
-  review(question: Question, show: () => Promise<OpenItem | null>, turn: TurnContext): Promise<Answer>;
+  review(
+    question: Question,
+    show: () => Promise<OpenItem | null>,
+    turn: TurnContext,
+  ): Promise<Answer>;
 }

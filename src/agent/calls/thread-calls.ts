@@ -56,10 +56,21 @@ export class ThreadCalls {
     const { state, agent, outbox, parts, grants, announce } = deps;
     const { clock, clients } = agent;
     const threadId = state.id;
-    const questions = new ClientQuestions({ state, outbox, clients, waits: parts.get(BuiltInTools).waits });
+    const questions = new ClientQuestions({
+      state,
+      outbox,
+      clients,
+      waits: parts.get(BuiltInTools).waits,
+    });
     this.questions = questions;
     this.#deps = deps;
-    this.#items = new ThreadItems({ threadId, clock, outbox, announce, drained: () => clients.drained({ threadId }) });
+    this.#items = new ThreadItems({
+      threadId,
+      clock,
+      outbox,
+      announce,
+      drained: () => clients.drained({ threadId }),
+    });
     this.#actions = {
       parts,
       guardian: parts.get(Guardian),
@@ -68,7 +79,11 @@ export class ThreadCalls {
       grants,
       items: this.#items,
       outbox,
-      tokensStep: (turn, usage) => mergedSteps([state.tokensStep(turn, usage, { isAside: true }), parts.tokensUsed(turn, usage)]),
+      tokensStep: (turn, usage) =>
+        mergedSteps([
+          state.tokensStep(turn, usage, { isAside: true }),
+          parts.tokensUsed(turn, usage),
+        ]),
       log: agent.log,
     };
   }
@@ -102,7 +117,9 @@ export class ThreadCalls {
     const { prepareUserCommand } = await import('../../tools/command/user-command.ts');
     const { agent, parts } = this.#deps;
     const context = this.#context(turn, agent.ids.next());
-    const action = await agent.pace.during(prepareUserCommand(command, context, parts.get(BuiltInTools).commandDeps()));
+    const action = await agent.pace.during(
+      prepareUserCommand(command, context, parts.get(BuiltInTools).commandDeps()),
+    );
     const { output } = await performUserAction(action, UNCONFINED, turn, this.#actions);
     return contextMessage('user', [String(output)]);
   }

@@ -10,7 +10,10 @@ export interface DividedPrompt {
 }
 
 /** Divides a prompt before the input that this turn has not answered. */
-export function dividedPrompt({ read, replaced }: Pick<PromptState, 'read' | 'replaced'>, turnId: string): DividedPrompt {
+export function dividedPrompt(
+  { read, replaced }: Pick<PromptState, 'read' | 'replaced'>,
+  turnId: string,
+): DividedPrompt {
   let start = read.length;
   while (start > replaced && isInput(read[start - 1], turnId)) start--;
   return { body: read.slice(0, start), tail: read.slice(start) };
@@ -23,7 +26,9 @@ function isInput(read: ReadItem | undefined, turnId: string): boolean {
 /** Returns whether a message has nothing that is not in these messages of the server as well. */
 export function toldAgain(context: readonly ResponseItem[]): (item: ResponseItem) => boolean {
   const keys = (item: ResponseItem) =>
-    item.type === 'message' ? item.content.map((part) => ('text' in part ? `${item.role}:${part.text}` : null)) : [null];
+    item.type === 'message'
+      ? item.content.map((part) => ('text' in part ? `${item.role}:${part.text}` : null))
+      : [null];
   const told = new Set(context.flatMap(keys));
   return (item) => keys(item).every((key) => key !== null && told.has(key));
 }

@@ -9,4 +9,9 @@ export function isOutage(error: TurnError | null): boolean {
 }
 
 const SERVER_ERROR = 500;
-const OUTAGES = new Set<unknown>(['usageLimitExceeded', 'rateLimitExceeded', 'serverOverloaded', 'unauthorized']);
+const OUTAGES = new Set<unknown>([
+  'usageLimitExceeded',
+  'rateLimitExceeded',
+  'serverOverloaded',
+  'unauthorized',
+]);

@@ -17,7 +17,10 @@ const CUT_CHARS_MIN = 200;
  * Returns the messages that the user wrote or approved, or that the agent that started this one wrote, without images: the newest, as
  * many as fit into so many tokens. The last that fits may be cut.
  */
-export function keptUserMessages(items: readonly AuthoredItem[], tokensMax: number): AuthoredItem[] {
+export function keptUserMessages(
+  items: readonly AuthoredItem[],
+  tokensMax: number,
+): AuthoredItem[] {
   const kept: AuthoredItem[] = [];
   let chars = tokensMax * CHARS_PER_TOKEN;
   for (const source of items.toReversed()) {
@@ -38,7 +41,10 @@ export function keptUserMessages(items: readonly AuthoredItem[], tokensMax: numb
 }
 
 /** The newest items, without images and huge texts, as many as fit into so many tokens; and how many of `items` are older. */
-export function recentItems(items: readonly AuthoredItem[], tokensMax: number): { recent: AuthoredItem[]; older: number } {
+export function recentItems(
+  items: readonly AuthoredItem[],
+  tokensMax: number,
+): { recent: AuthoredItem[]; older: number } {
   const recent: AuthoredItem[] = [];
   let tokens = 0;
   let older = items.length;

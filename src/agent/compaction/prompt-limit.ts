@@ -49,7 +49,11 @@ export class PromptLimit {
   limit(model: string): number {
     const { contextWindow, compactionLimit, limitsBody } = this.#deps.configuration();
     const configured = limitsBody ? null : compactionLimit;
-    const limit = Math.min(configured ?? Number.POSITIVE_INFINITY, contextWindow(model).tokens * WINDOW_SHARE, this.room(model));
+    const limit = Math.min(
+      configured ?? Number.POSITIVE_INFINITY,
+      contextWindow(model).tokens * WINDOW_SHARE,
+      this.room(model),
+    );
     return Math.floor(limit);
   }
 
@@ -67,21 +71,33 @@ export class PromptLimit {
   }
 
   /** Whether a prompt is to be compacted now. `warning`: for clients, once, if compactions do not help. */
-  reached({ id, settings: { model } }: TurnContext, prompt: Prompt): { isReached: boolean; warning: string | null } {
+  reached(
+    { id, settings: { model } }: TurnContext,
+    prompt: Prompt,
+  ): { isReached: boolean; warning: string | null } {
     const limit = this.limit(model);
     const warning = this.#prove(prompt, limit);
     this.#learnPrefix(prompt);
     const tokens = this.tokens(prompt);
-    const isLarge = prompt.isShrunk || prompt.bytes >= this.#deps.promptBudget.promptBytesMax * BYTES_SHARE;
-    const isPaused = this.#pause !== null && (this.#pause.turnId ?? id) === id && tokens < this.#pause.tokens;
-    return { isReached: (tokens >= limit || isLarge || this.#isBodyLong(prompt)) && (!isPaused || this.isTooLong(model, tokens)), warning };
+    const isLarge =
+      prompt.isShrunk || prompt.bytes >= this.#deps.promptBudget.promptBytesMax * BYTES_SHARE;
+    const isPaused =
+      this.#pause !== null && (this.#pause.turnId ?? id) === id && tokens < this.#pause.tokens;
+    return {
+      isReached:
+        (tokens >= limit || isLarge || this.#isBodyLong(prompt)) &&
+        (!isPaused || this.isTooLong(model, tokens)),
+      warning,
+    };
   }
 
   #isBodyLong(prompt: Prompt): boolean {
     const { compactionLimit, limitsBody } = this.#deps.configuration();
     if (!limitsBody || compactionLimit === null) return false;
     const isCounted = typeof this.#prefix === 'number' && this.#deps.lastUsage() !== null;
-    const body = isCounted ? this.tokens(prompt) - Number(this.#prefix) : prompt.tokens - prompt.tokensOfPrefix;
+    const body = isCounted
+      ? this.tokens(prompt) - Number(this.#prefix)
+      : prompt.tokens - prompt.tokensOfPrefix;
     return body >= compactionLimit;
   }
 
@@ -105,7 +121,8 @@ export class PromptLimit {
 
   /** The model has refused a prompt of so many tokens as too long; 0: it was too large to be sent, and nothing was refused. */
   refused(model: string, tokens: number): void {
-    if (tokens > 0 && (this.#refused?.model !== model || tokens < this.#refused.tokens)) this.#refused = { model, tokens };
+    if (tokens > 0 && (this.#refused?.model !== model || tokens < this.#refused.tokens))
+      this.#refused = { model, tokens };
   }
 
   /** The model has read so many tokens. If it refused no more than that before, it was not for the length. */
@@ -125,7 +142,10 @@ export class PromptLimit {
     const configuration = this.#deps.configuration();
     if (configuration.contextWindow(model).isKnown) return;
     const tokens = this.tokens(prompt);
-    const from = this.#asked?.model === model ? this.#asked.tokens * ASK_AGAIN_FACTOR : UNKNOWN_WINDOW_TOKENS_MAX;
+    const from =
+      this.#asked?.model === model
+        ? this.#asked.tokens * ASK_AGAIN_FACTOR
+        : UNKNOWN_WINDOW_TOKENS_MAX;
     if (tokens < from) return;
     this.#asked = { model, tokens };
     await orAborted(configuration.learnContextWindows(), signal);

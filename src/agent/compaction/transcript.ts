@@ -13,7 +13,10 @@ const LINE_OVERHEAD_CHARS = 200;
  * Items as text, without images and huge texts: the newest, as many as `charsMax` allows. `isCut`: older ones are missing. Each is a line
  * of JSON, so no text can end its entry and pose as another. A provider can read the text whatever its API demands of items.
  */
-export function transcript(items: readonly AuthoredItem[], charsMax: number): { text: string; isCut: boolean } {
+export function transcript(
+  items: readonly AuthoredItem[],
+  charsMax: number,
+): { text: string; isCut: boolean } {
   const lines: string[] = [];
   let chars = 0;
   for (const read of items.toReversed()) {
@@ -38,7 +41,12 @@ function itemLine(read: AuthoredItem, charsMax: number): string | null {
   const item = withoutBulk(read.item, charsMax);
   switch (item?.type) {
     case 'message':
-      return isConversation(read) ? jsonLine({ from: authorOf(read) === 'server' ? 'server' : item.role, text: messageText(item) }) : null;
+      return isConversation(read)
+        ? jsonLine({
+            from: authorOf(read) === 'server' ? 'server' : item.role,
+            text: messageText(item),
+          })
+        : null;
     case 'function_call':
       return jsonLine({ call: item.name, arguments: item.arguments });
     case 'custom_tool_call':

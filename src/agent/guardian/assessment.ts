@@ -1,5 +1,8 @@
 import { cutText } from '../../base/text/cut-text.ts';
-import type { GuardianRiskLevel, GuardianUserAuthorization } from '../../protocol/generated/types.ts';
+import type {
+  GuardianRiskLevel,
+  GuardianUserAuthorization,
+} from '../../protocol/generated/types.ts';
 import { readVerdict, type VerdictSchema } from '../aside/read-verdict.ts';
 
 /** The guardian's answer about an action. An answer with the outcome only means a low risk, or a high one if it denies. */
@@ -41,7 +44,12 @@ export const ASSESSMENT_SCHEMA: VerdictSchema = {
 export function readAssessment(text: string): Assessment | null {
   const answer = readVerdict(text, ASSESSMENT_SCHEMA, ['outcome']);
   if (answer === null) return null;
-  const { outcome, risk_level: risk, user_authorization: authorization, rationale } = answer as Partial<Answer> & Pick<Answer, 'outcome'>;
+  const {
+    outcome,
+    risk_level: risk,
+    user_authorization: authorization,
+    rationale,
+  } = answer as Partial<Answer> & Pick<Answer, 'outcome'>;
   return {
     outcome,
     riskLevel: risk ?? (outcome === 'allow' ? 'low' : 'high'),
@@ -51,7 +59,10 @@ export function readAssessment(text: string): Assessment | null {
 }
 
 /** Whether the guardian's policy lets an action pass with this risk and authorization: its table, which no answer overrides. */
-export function mayPass({ riskLevel, userAuthorization }: Pick<Assessment, 'riskLevel' | 'userAuthorization'>): boolean {
+export function mayPass({
+  riskLevel,
+  userAuthorization,
+}: Pick<Assessment, 'riskLevel' | 'userAuthorization'>): boolean {
   return PASSES[riskLevel].includes(userAuthorization);
 }
 

@@ -39,13 +39,21 @@ export class Denials {
    * that each knows the denial of those before it. A review that failed denies only its own action.
    */
   reviewed(place: DenialPlace, hash: string, review: () => Promise<Judged>): Promise<Judged> {
-    return this.#reviews.run(JSON.stringify([place.sessionId, place.rootTurnId, hash]), async () => {
-      const earlier = this.#turn(place).denied.get(hash);
-      if (earlier !== undefined) return { ...earlier, rationale: `It was denied before in this turn. ${earlier.rationale ?? ''}`.trim() };
-      const judged = await review();
-      if (judged.status === 'denied' && !judged.hasFailed) this.#turn(place).denied.set(hash, judged);
-      return judged;
-    });
+    return this.#reviews.run(
+      JSON.stringify([place.sessionId, place.rootTurnId, hash]),
+      async () => {
+        const earlier = this.#turn(place).denied.get(hash);
+        if (earlier !== undefined)
+          return {
+            ...earlier,
+            rationale: `It was denied before in this turn. ${earlier.rationale ?? ''}`.trim(),
+          };
+        const judged = await review();
+        if (judged.status === 'denied' && !judged.hasFailed)
+          this.#turn(place).denied.set(hash, judged);
+        return judged;
+      },
+    );
   }
 
   /** Counts a denial. Returns the limit that the turn or the session has reached; null: none. */
@@ -59,16 +67,26 @@ export class Denials {
   }
 
   #turn({ sessionId, rootTurnId }: DenialPlace): Turn {
-    return kept(this.#session(sessionId).turns, rootTurnId, { max: TURNS_KEPT_MAX, make: () => ({ count: 0, denied: new Map() }) });
+    return kept(this.#session(sessionId).turns, rootTurnId, {
+      max: TURNS_KEPT_MAX,
+      make: () => ({ count: 0, denied: new Map() }),
+    });
   }
 
   #session(sessionId: string): Session {
-    return kept(this.#sessions, sessionId, { max: SESSIONS_KEPT_MAX, make: () => ({ count: 0, turns: new Map() }) });
+    return kept(this.#sessions, sessionId, {
+      max: SESSIONS_KEPT_MAX,
+      make: () => ({ count: 0, turns: new Map() }),
+    });
   }
 }
 
 /** The value of a key, which is made if it is not there. Those that were not used for the longest time are forgotten. */
-function kept<T>(values: Map<string, T>, key: string, { max, make }: { max: number; make: () => T }): T {
+function kept<T>(
+  values: Map<string, T>,
+  key: string,
+  { max, make }: { max: number; make: () => T },
+): T {
   const value = values.get(key) ?? make();
   values.delete(key);
   values.set(key, value);

@@ -10,5 +10,8 @@ export async function withoutSpelling(planned: JsonObject): Promise<JsonObject> 
   const { command, tty: _, ...rest } = planned;
   if (!Array.isArray(command)) return planned;
   const { text, commands } = await parseCommand(command.map(String));
-  return { ...rest, command: commands?.map(({ words }) => [...words]) ?? text.replace(/\s+/g, ' ').trim() };
+  return {
+    ...rest,
+    command: commands?.map(({ words }) => [...words]) ?? text.replace(/\s+/g, ' ').trim(),
+  };
 }

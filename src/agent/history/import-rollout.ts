@@ -42,7 +42,8 @@ export async function importRollout(
     sessionId: meta.sessionId,
     createdAtMs: meta.createdAtMs,
     updatedAtMs: rollout.updatedAtMs,
-    recencyAtMs: entries.findLast((entry) => entry.kind === 'turnStarted')?.startedAtMs ?? meta.createdAtMs,
+    recencyAtMs:
+      entries.findLast((entry) => entry.kind === 'turnStarted')?.startedAtMs ?? meta.createdAtMs,
     archivedAtMs: null,
     ephemeral: false,
     name: rollout.name,
@@ -83,7 +84,10 @@ export async function importRollout(
  * The settings from the file, and the configuration's for the rest. The provider need not exist here: resuming the thread checks
  * that, and the request may name another one.
  */
-async function settingsOf({ meta, last }: Rollout, deps: Omit<AgentDeps, 'onTurnEnded'>): Promise<ThreadSettings> {
+async function settingsOf(
+  { meta, last }: Rollout,
+  deps: Omit<AgentDeps, 'onTurnEnded'>,
+): Promise<ThreadSettings> {
   const cwd = threadCwd(last?.cwd ?? meta.cwd, deps.cwd);
   const config = await deps.loadConfig(cwd, null);
   const kept: Partial<ThreadSettings> = {};

@@ -42,7 +42,8 @@ export async function importSession(
     name: session.name,
     createdAtMs,
     updatedAtMs: session.updatedAtMs ?? createdAtMs,
-    recencyAtMs: entries.findLast((entry) => entry.kind === 'turnStarted')?.startedAtMs ?? createdAtMs,
+    recencyAtMs:
+      entries.findLast((entry) => entry.kind === 'turnStarted')?.startedAtMs ?? createdAtMs,
     gitInfo: gitBranch === null ? null : { sha: null, branch: gitBranch, originUrl: null },
   };
   const onStored = () => {

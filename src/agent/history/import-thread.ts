@@ -4,10 +4,16 @@ import { type ImportProgress, importRollout } from './import-rollout.ts';
 import { importSession, type SessionImport } from './import-session.ts';
 
 /** The file of a rollout, or a session of another agent. */
-export type ImportSource = { path: string; onProgress: (progress: ImportProgress) => void } | SessionImport;
+export type ImportSource =
+  | { path: string; onProgress: (progress: ImportProgress) => void }
+  | SessionImport;
 
 /** Stores a thread of another program, and returns its record. `isClosing`: whether the server is being closed, which ends the import. */
-export function importThread(source: ImportSource, deps: AgentDeps, isClosing: () => boolean): Promise<ThreadRecord> {
+export function importThread(
+  source: ImportSource,
+  deps: AgentDeps,
+  isClosing: () => boolean,
+): Promise<ThreadRecord> {
   if ('session' in source) return importSession(source, deps, isClosing);
   return importRollout(source.path, deps, { onProgress: source.onProgress, isClosing });
 }

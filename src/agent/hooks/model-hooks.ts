@@ -70,7 +70,13 @@ export class ModelHooks {
       verbosity,
       promptCacheKey: `${threadId}-hooks`,
     };
-    const reading = { turn, signal, cwd: settings.cwd, filesChars: FILES_CHARS_MAX, looks: { left: LOOKS_MAX } };
+    const reading = {
+      turn,
+      signal,
+      cwd: settings.cwd,
+      filesChars: FILES_CHARS_MAX,
+      looks: { left: LOOKS_MAX },
+    };
     const answer = await this.#answers.verdict(model, request, CONDITION, reading);
     if ('error' in answer) return failedHook(answer.error.message);
     const { verdict, deciding } = answer;
@@ -80,7 +86,9 @@ export class ModelHooks {
 
 /** The prompt with the event in its place, or behind it. */
 function withEvent(prompt: string, json: string): string {
-  return prompt.includes(PLACE) ? prompt.replaceAll(PLACE, () => json) : `${prompt}\n\nThe event:\n${json}`;
+  return prompt.includes(PLACE)
+    ? prompt.replaceAll(PLACE, () => json)
+    : `${prompt}\n\nThe event:\n${json}`;
 }
 
 /** The answer about a condition. */
@@ -94,7 +102,8 @@ const CONDITION = {
   read: (text: string) => readVerdict(text, HOOK_ANSWER_SCHEMA, ['ok']) as Condition | null,
 };
 
-const UNSEEN = 'A hook could not check this: a secret that may decide is hidden in a file or an output that its model has read.';
+const UNSEEN =
+  'A hook could not check this: a secret that may decide is hidden in a file or an output that its model has read.';
 
 /** The model did not see what may decide: the user decides about a call, and everything else counts as not checked. */
 function unseen(event: HookEvent): HookResult {
@@ -103,5 +112,7 @@ function unseen(event: HookEvent): HookResult {
 }
 
 function judged(event: HookEvent, { ok, reason }: Condition): HookResult {
-  return ok ? { status: 'completed', entries: [], effect: {} } : notMet(event, reason?.trim() || 'The condition of a hook is not met.');
+  return ok
+    ? { status: 'completed', entries: [], effect: {} }
+    : notMet(event, reason?.trim() || 'The condition of a hook is not met.');
 }

@@ -42,7 +42,9 @@ interface ResponseItemsOptions {
   shownBefore: ShownPart | null;
 }
 
-type ItemEvent = Extract<ModelEvent, { type: 'itemStarted' | 'textDelta' | 'itemCompleted' }> | ReasoningEvent;
+type ItemEvent =
+  | Extract<ModelEvent, { type: 'itemStarted' | 'textDelta' | 'itemCompleted' }>
+  | ReasoningEvent;
 
 /**
  * Turns a model's stream into the items that clients see: started, deltas, completed. An item is stored before it is announced, and
@@ -124,14 +126,19 @@ export class ResponseItems {
   }
 
   #announced(): StreamedItem[] {
-    return [...this.#open.values(), ...(this.#plan === null ? [] : [this.#plan])].filter(({ announced }) => announced);
+    return [...this.#open.values(), ...(this.#plan === null ? [] : [this.#plan])].filter(
+      ({ announced }) => announced,
+    );
   }
 
   #begin(source: ResponseItem, sourceId: string): StreamedItem | null {
     const { newId, searchItemId, clock, planMode, shownReasoning, showsMessages } = this.#options;
     if (source.type === 'reasoning' && shownReasoning === 'nothing') return null;
     if (source.type === 'message' && !showsMessages) return null;
-    const item = beginItem(source, source.type === 'web_search_call' ? searchItemId(source.id) : newId());
+    const item = beginItem(
+      source,
+      source.type === 'web_search_call' ? searchItemId(source.id) : newId(),
+    );
     if (item === null) return null;
     const open: StreamedItem = {
       item,
@@ -157,7 +164,10 @@ export class ResponseItems {
     const { threadId, turnId, outbox, sequence } = this.#options;
     const item = structuredClone(open.item);
     const stored = { turnId, item, startedAtMs: open.startedAtMs, completedAtMs: null };
-    const begun = outbox.commit({ partial: stored, announce: [itemStarted(threadId, stored)] }, sequence);
+    const begun = outbox.commit(
+      { partial: stored, announce: [itemStarted(threadId, stored)] },
+      sequence,
+    );
     const shown = () => {
       if (this.#isUnfinished(open)) outbox.unfinished.begin(item.id, () => this.#stored(open));
     };
@@ -166,7 +176,8 @@ export class ResponseItems {
 
   #text(sourceId: string, delta: string): void {
     const open = this.#open.get(sourceId);
-    if (open?.item.type === 'agentMessage') this.#shownText(open, open.citations?.push(delta) ?? []);
+    if (open?.item.type === 'agentMessage')
+      this.#shownText(open, open.citations?.push(delta) ?? []);
   }
 
   /** Shows the text of a message outside of its citations. */
@@ -227,7 +238,10 @@ export class ResponseItems {
   ): void {
     const { threadId, turnId, outbox, sequence } = this.#options;
     item.text += delta;
-    outbox.announceDelta({ method, params: { threadId, turnId, itemId: item.id, delta } }, sequence);
+    outbox.announceDelta(
+      { method, params: { threadId, turnId, itemId: item.id, delta } },
+      sequence,
+    );
     this.#saveSoon(open);
   }
 
@@ -236,7 +250,10 @@ export class ResponseItems {
     const open = this.#open.get(event.itemId);
     if (open?.item.type !== 'reasoning' || event.index >= REASONING_PARTS_MAX) return;
     if (event.type === 'reasoningDelta' && shownReasoning !== 'all') return;
-    outbox.announceDelta(growReasoning(open.item, event, { threadId, turnId, itemId: open.item.id }), sequence);
+    outbox.announceDelta(
+      growReasoning(open.item, event, { threadId, turnId, itemId: open.item.id }),
+      sequence,
+    );
     this.#saveSoon(open);
   }
 
@@ -245,7 +262,11 @@ export class ResponseItems {
     const open = this.#open.get(sourceId) ?? this.#begin(source, sourceId);
     const step: CompletingStep = { entries: [], announce: [], items: [] };
     if (open !== null) this.#completeShown(open, source, step);
-    step.entries.push(...this.#options.withoutOwn([{ kind: 'model', turnId: this.#options.turnId, item: withoutResults(source) }]));
+    step.entries.push(
+      ...this.#options.withoutOwn([
+        { kind: 'model', turnId: this.#options.turnId, item: withoutResults(source) },
+      ]),
+    );
     this.#open.delete(sourceId);
     if (source.type === 'message') this.#plan = null;
     this.#commit(step);
@@ -257,7 +278,8 @@ export class ResponseItems {
     this.#shownText(open, open.citations?.end() ?? []);
     if (open.splitter !== null) this.#planText(open, open.splitter.end());
     if (source.type === 'message') {
-      if (open.repeats !== null) this.#beginRepeated(open, open.repeats, memoryCitation(messageText(source)).text);
+      if (open.repeats !== null)
+        this.#beginRepeated(open, open.repeats, memoryCitation(messageText(source)).text);
       this.#completePlan(source, step);
     }
     const item = this.#withoutPlan(completeItem(open.item, source, shownReasoning === 'all'));
@@ -285,7 +307,9 @@ export class ResponseItems {
 
   /** False for a message that consists of a plan only: clients see just the plan. */
   #isShown(open: StreamedItem, item: UntimedItem): boolean {
-    return open.announced || this.#plan === null || item.type !== 'agentMessage' || item.text !== '';
+    return (
+      open.announced || this.#plan === null || item.type !== 'agentMessage' || item.text !== ''
+    );
   }
 
   #beginPlan(): StreamedItem {
@@ -307,13 +331,23 @@ export class ResponseItems {
 
   /** Completes the plan from the whole message. A plan that only the deltas contained completes as it was streamed. */
   #completePlan(message: Extract<ResponseItem, { type: 'message' }>, step: CompletingStep): void {
-    const { plan } = this.#options.planMode ? splitPlan(memoryCitation(messageText(message)).text) : { plan: null };
+    const { plan } = this.#options.planMode
+      ? splitPlan(memoryCitation(messageText(message)).text)
+      : { plan: null };
     if (plan === null && this.#plan === null) return;
     const open = this.#beginPlan();
-    this.#finish(open, plan === null ? open.item : { type: 'plan', id: open.item.id, text: plan }, step);
+    this.#finish(
+      open,
+      plan === null ? open.item : { type: 'plan', id: open.item.id, text: plan },
+      step,
+    );
   }
 
-  #finish(open: StreamedItem, item: UntimedItem, { entries, announce, items }: CompletingStep): ThreadItem {
+  #finish(
+    open: StreamedItem,
+    item: UntimedItem,
+    { entries, announce, items }: CompletingStep,
+  ): ThreadItem {
     const { threadId, turnId, clock } = this.#options;
     open.item = item;
     open.unsaved = false;

@@ -47,7 +47,14 @@ export class ThreadItems {
   async begin(turnId: string, item: UntimedItem): Promise<OpenItem> {
     const { threadId, clock, outbox } = this.#deps;
     const startedMs = clock.monotonic();
-    const begun: BegunItem = { turnId, startedAtMs: clock.now(), current: item, reviews: [], saving: Promise.resolve(), runsOn: false };
+    const begun: BegunItem = {
+      turnId,
+      startedAtMs: clock.now(),
+      current: item,
+      reviews: [],
+      saving: Promise.resolve(),
+      runsOn: false,
+    };
     await outbox.commit({
       partial: stored(begun),
       announce: [itemStarted(threadId, { turnId, item, startedAtMs: begun.startedAtMs })],
@@ -92,7 +99,10 @@ export class ThreadItems {
         try {
           await saved;
         } catch (error) {
-          begun.reviews = before === undefined ? begun.reviews.filter((each) => each !== review) : withReview(begun.reviews, before);
+          begun.reviews =
+            before === undefined
+              ? begun.reviews.filter((each) => each !== review)
+              : withReview(begun.reviews, before);
           throw error;
         }
       },
@@ -125,11 +135,17 @@ function currentItem({ current, reviews }: BegunItem): UntimedItem {
 }
 
 function withReviews(item: UntimedItem, reviews: readonly ItemApprovalReview[]): UntimedItem {
-  const canHave = item.type === 'commandExecution' || item.type === 'fileChange' || item.type === 'mcpToolCall';
+  const canHave =
+    item.type === 'commandExecution' || item.type === 'fileChange' || item.type === 'mcpToolCall';
   return canHave && reviews.length > 0 ? { ...item, approvalReviews: [...reviews] } : item;
 }
 
 /** Adds a review, or replaces the one with its id. The oldest are left out if there are too many. */
-function withReview(reviews: readonly ItemApprovalReview[], review: ItemApprovalReview): ItemApprovalReview[] {
-  return [...reviews.filter(({ reviewId }) => reviewId !== review.reviewId), review].slice(-REVIEWS_MAX);
+function withReview(
+  reviews: readonly ItemApprovalReview[],
+  review: ItemApprovalReview,
+): ItemApprovalReview[] {
+  return [...reviews.filter(({ reviewId }) => reviewId !== review.reviewId), review].slice(
+    -REVIEWS_MAX,
+  );
 }

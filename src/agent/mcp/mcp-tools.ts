@@ -60,16 +60,23 @@ export class McpTools implements TurnPart {
     const used = this.servers.all;
     if (used.length === 0) return [];
     await Promise.all(
-      used.filter(({ server }) => server.connected === null && !server.hasFailed).map(({ server }) => server.settled(signal)),
+      used
+        .filter(({ server }) => server.connected === null && !server.hasFailed)
+        .map(({ server }) => server.settled(signal)),
     );
     const known = used.filter(({ server }) => server.connected !== null);
     if (known.length === 0) return [];
-    for (const { config, server } of known) this.#warn(config.name, toolWarning(config.name, server.leftOut));
+    for (const { config, server } of known)
+      this.#warn(config.name, toolWarning(config.name, server.leftOut));
     const namespaces = mcpNamespaces(used.map(({ config }) => config.name));
-    const all = known.flatMap((each) => this.#toolsOf(each, namespaces.get(each.config.name) ?? each.config.name));
+    const all = known.flatMap((each) =>
+      this.#toolsOf(each, namespaces.get(each.config.name) ?? each.config.name),
+    );
     const { tools: offered, warning } = withoutSameNames(all);
     this.#warn('', warning);
-    const hasResources = known.some(({ server }) => server.connected?.capabilities.resources !== undefined);
+    const hasResources = known.some(
+      ({ server }) => server.connected?.capabilities.resources !== undefined,
+    );
     return [...(hasResources ? resourceTools(this.servers, this.#deps) : []), ...offered];
   }
 
@@ -93,23 +100,37 @@ export class McpTools implements TurnPart {
     const isNew = message !== (this.#warnings.get(server) ?? null);
     this.#warnings.set(server, message);
     const { threadId, outbox } = this.#deps;
-    if (isNew && message !== null) void outbox.announce([{ method: 'warning', params: { threadId, message } }]);
+    if (isNew && message !== null)
+      void outbox.announce([{ method: 'warning', params: { threadId, message } }]);
   }
 
   #toolsOf(used: ThreadServer, name: string): Tool[] {
     const { server, config } = used;
-    const enabled = server.tools.filter((tool) => isToolEnabled(config, tool.name)).sort((a, b) => (a.name < b.name ? -1 : 1));
+    const enabled = server.tools
+      .filter((tool) => isToolEnabled(config, tool.name))
+      .sort((a, b) => (a.name < b.name ? -1 : 1));
     const names = mcpToolNames(
       enabled.map((tool) => tool.name),
       name,
     );
     const instructions = server.connected?.instructions ?? null;
     const description =
-      instructions === null ? `The tools of the MCP server ${config.name}.` : cutText(instructions, NAMESPACE_DESCRIPTION_CHARS_MAX);
-    return enabled.map((tool) => this.#toolOf(used, tool, { name: names.get(tool.name) ?? tool.name, namespace: { name, description } }));
+      instructions === null
+        ? `The tools of the MCP server ${config.name}.`
+        : cutText(instructions, NAMESPACE_DESCRIPTION_CHARS_MAX);
+    return enabled.map((tool) =>
+      this.#toolOf(used, tool, {
+        name: names.get(tool.name) ?? tool.name,
+        namespace: { name, description },
+      }),
+    );
   }
 
-  #toolOf(used: ThreadServer, tool: McpTool, { name, namespace }: { name: string; namespace: ToolNamespace }): Tool {
+  #toolOf(
+    used: ThreadServer,
+    tool: McpTool,
+    { name, namespace }: { name: string; namespace: ToolNamespace },
+  ): Tool {
     const onlyReads = tool.annotations?.readOnlyHint === true;
     return {
       spec: {
@@ -122,7 +143,14 @@ export class McpTools implements TurnPart {
       // The model's name for it may be another one.
       hookForm: { otherName: `mcp__${used.config.name}__${tool.name}` },
       ...(onlyReads || used.config.callsInParallel ? {} : { isExclusive: true as const }),
-      prepare: async (args, context) => McpCallAction.prepare(args, { used, tool, context, settings: this.settings, deps: this.#deps }),
+      prepare: async (args, context) =>
+        McpCallAction.prepare(args, {
+          used,
+          tool,
+          context,
+          settings: this.settings,
+          deps: this.#deps,
+        }),
     };
   }
 }

@@ -70,7 +70,9 @@ export class ThreadServers {
   }
 
   #change({ servers, problems }: McpSettings): void {
-    const wanted = new Map(servers.filter(({ enabled }) => enabled).map((config) => [config.name, config]));
+    const wanted = new Map(
+      servers.filter(({ enabled }) => enabled).map((config) => [config.name, config]),
+    );
     for (const [name, { config, lease }] of this.#used) {
       if (isDeepStrictEqual(wanted.get(name), config)) continue;
       lease.release();
@@ -108,7 +110,12 @@ export class ThreadServers {
     else if (state.status !== 'stopped') this.#announce(name, state.status);
   }
 
-  #announce(name: string, status: 'starting' | 'ready' | 'failed' | 'cancelled', error: string | null = null, needsLogin = false): void {
+  #announce(
+    name: string,
+    status: 'starting' | 'ready' | 'failed' | 'cancelled',
+    error: string | null = null,
+    needsLogin = false,
+  ): void {
     const failureReason = needsLogin ? ('reauthenticationRequired' as const) : null;
     const params = { threadId: this.#deps.threadId, name, status, error, failureReason };
     this.#deps.announce([{ method: 'mcpServer/startupStatus/updated', params }]);

@@ -57,9 +57,17 @@ export class TurnNotifier {
     const { config } = configuration;
     if (this.#deps.isSimulated) return;
     // Only users of the setting pay for it. An invalid one is told in a `configWarning`.
-    if (config.values.notify === undefined || spawnSource(record.source) !== null || this.#running.size >= RUNNING_MAX) return;
+    if (
+      config.values.notify === undefined ||
+      spawnSource(record.source) !== null ||
+      this.#running.size >= RUNNING_MAX
+    )
+      return;
     const run = this.#notify({ id, record, configuration }, turnId).catch((error: unknown) => {
-      this.#deps.log.error({ err: error, threadId: id, turnId }, 'running the program of notify failed');
+      this.#deps.log.error(
+        { err: error, threadId: id, turnId },
+        'running the program of notify failed',
+      );
     });
     this.#running.add(run);
     void run.finally(() => this.#running.delete(run));
@@ -80,7 +88,11 @@ export class TurnNotifier {
       () => null,
     );
     if (argv === null) return;
-    const { data } = await store.listTurns(id, { direction: 'desc', limit: TURNS_READ, view: 'summary' });
+    const { data } = await store.listTurns(id, {
+      direction: 'desc',
+      limit: TURNS_READ,
+      view: 'summary',
+    });
     const turn = data.find((one) => one.id === turnId);
     if (turn?.status !== 'completed') return;
     try {
@@ -120,7 +132,10 @@ export class TurnNotifier {
 }
 
 /** The argument, in the form that programs know from other agents. */
-function description({ id, items }: StoredTurn, { id: threadId, settings, originator }: ThreadRecord): Record<string, unknown> {
+function description(
+  { id, items }: StoredTurn,
+  { id: threadId, settings, originator }: ThreadRecord,
+): Record<string, unknown> {
   return {
     type: 'agent-turn-complete',
     'thread-id': threadId,

@@ -8,7 +8,8 @@ export const INPUT_CHARS_MAX = 1_048_576;
 /** Throws if the input is too long, if it has a remote image, or if it is empty and `required`. */
 export function checkInput(input: readonly UserInput[], { required }: { required: boolean }): void {
   if (required && input.length === 0) throw emptyInput();
-  for (const part of input) if (part.type === 'image' && 'url' in part && isRemoteImage(part.url)) throw remoteImage();
+  for (const part of input)
+    if (part.type === 'image' && 'url' in part && isRemoteImage(part.url)) throw remoteImage();
   checkTexts(input.flatMap((part) => (part.type === 'text' ? [part.text] : [])));
 }
 

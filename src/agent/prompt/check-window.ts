@@ -19,10 +19,15 @@ const ADVICE =
   'Send a shorter input, or choose a model with a larger context window. To take the input back, call thread/revert with the id of its turn.';
 
 /** Returns the error if the prompt does not fit into the model's context window, else null. A window that is a guess fits all. */
-export function checkWindow(prompt: Prompt, { model, contextWindow, last }: Window): TurnError | null {
+export function checkWindow(
+  prompt: Prompt,
+  { model, contextWindow, last }: Window,
+): TurnError | null {
   const tokens = estimatedTokens(prompt, last);
   if (!contextWindow.isKnown || tokens <= contextWindow.tokens) return null;
-  return exceeded(`the prompt has about ${tokens} tokens, and the context window of ${model} has ${contextWindow.tokens}`);
+  return exceeded(
+    `the prompt has about ${tokens} tokens, and the context window of ${model} has ${contextWindow.tokens}`,
+  );
 }
 
 /** The error for a prompt that is larger than any that is sent. */

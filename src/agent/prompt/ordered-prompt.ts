@@ -1,5 +1,11 @@
 import type { ResponseItem } from '../../protocol/generated/types.ts';
-import { type AuthoredItem, lastOutputOf, ModelItems, outputCallId, type ReadItem } from '../../store/model-items.ts';
+import {
+  type AuthoredItem,
+  lastOutputOf,
+  ModelItems,
+  outputCallId,
+  type ReadItem,
+} from '../../store/model-items.ts';
 import { itemSize } from './item-size.ts';
 import { PromptItems } from './prompt-items.ts';
 import { withoutBulk } from './without-bulk.ts';
@@ -33,7 +39,10 @@ export class OrderedPrompt {
   /** Whether older items are missing, because they were too large. */
   isCut = false;
   items = new PromptItems();
-  readonly order = new ModelItems({ take: (read) => this.#take(read), restart: (items) => this.#restart(items) });
+  readonly order = new ModelItems({
+    take: (read) => this.#take(read),
+    restart: (items) => this.#restart(items),
+  });
   readonly #shrunkBytes: number | null;
   #shrinkAt: number;
 
@@ -94,11 +103,16 @@ export class OrderedPrompt {
     const shrunk: ReadItem[] = [];
     let bytes = 0;
     for (const { item, author, turnId } of this.read.toReversed()) {
-      const isInput = turnId !== null && turnId === lastTurnId && item.type === 'message' && item.role !== 'assistant';
+      const isInput =
+        turnId !== null &&
+        turnId === lastTurnId &&
+        item.type === 'message' &&
+        item.role !== 'assistant';
       const kept = isInput ? item : withoutBulk(item, bytesMax * ITEM_SHARE);
       if (kept !== null && !isInput) bytes += itemSize(kept).bytes;
       this.isCut ||= bytes > bytesMax;
-      if (kept !== null && (isInput || bytes <= bytesMax)) shrunk.push({ item: kept, author, turnId });
+      if (kept !== null && (isInput || bytes <= bytesMax))
+        shrunk.push({ item: kept, author, turnId });
     }
     this.restarts++;
     this.read = shrunk.reverse();

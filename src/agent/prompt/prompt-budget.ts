@@ -42,7 +42,10 @@ export class PromptBudget {
 
   /** Asked at the first use: Node takes milliseconds to load what knows the heap. */
   get #bytesMax(): number {
-    this.#bytesMaxKnown ??= Math.min(PROMPTS_BYTES_MAX, Math.floor(getHeapStatistics().heap_size_limit * HEAP_SHARE));
+    this.#bytesMaxKnown ??= Math.min(
+      PROMPTS_BYTES_MAX,
+      Math.floor(getHeapStatistics().heap_size_limit * HEAP_SHARE),
+    );
     return this.#bytesMaxKnown;
   }
 

@@ -98,18 +98,22 @@ export class PromptHistory implements KeptPrompt {
       deferred: kept.order.deferred,
       replaced: kept.replaced,
       isCut: kept.isCut,
-      addedSince: () => (isSame() ? [...kept.read.slice(read.length), ...kept.order.deferred] : null),
+      addedSince: () =>
+        isSame() ? [...kept.read.slice(read.length), ...kept.order.deferred] : null,
     };
   }
 
   async #read(): Promise<OrderedPrompt | null> {
     const { budget } = this.#deps;
-    const fits = (prompt: OrderedPrompt | null) => prompt !== null && prompt.items.bytes <= budget.promptBytesMax;
+    const fits = (prompt: OrderedPrompt | null) =>
+      prompt !== null && prompt.items.bytes <= budget.promptBytesMax;
     if (!fits(this.#kept)) this.drop();
     let kept = this.#kept ?? (this.#isTooLarge ? null : await this.#loaded());
     if (kept === null) {
       this.#isTooLarge = true;
-      kept = await budget.reading(() => this.#load(Math.floor(budget.promptBytesMax * SHRUNK_SHARE)));
+      kept = await budget.reading(() =>
+        this.#load(Math.floor(budget.promptBytesMax * SHRUNK_SHARE)),
+      );
     }
     if (kept === null) return null;
     budget.used(this);

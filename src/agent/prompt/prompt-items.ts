@@ -62,7 +62,8 @@ export class PromptItems {
     if (isNotForModels(item)) return;
     const missing = missingOutput(item);
     const endsResponse = !isOfModel(item);
-    if (endsResponse || this.#awaited.some(({ call_id }) => call_id === missing?.call_id)) this.#addMissing();
+    if (endsResponse || this.#awaited.some(({ call_id }) => call_id === missing?.call_id))
+      this.#addMissing();
     if (missing !== null) this.#awaited.push(missing);
     if (endsResponse) this.#madeTogether.clear();
     if (isCallOutput(item)) this.#fill(item);
@@ -90,7 +91,11 @@ export class PromptItems {
     copy.#awaited = [...this.#awaited];
     for (const id of this.#madeTogether) copy.#madeTogether.add(id);
     copy.#reasoning = [...this.#reasoning];
-    [copy.#bytes, copy.#tokens, copy.#tokensOfModel] = [this.#bytes, this.#tokens, this.#tokensOfModel];
+    [copy.#bytes, copy.#tokens, copy.#tokensOfModel] = [
+      this.#bytes,
+      this.#tokens,
+      this.#tokensOfModel,
+    ];
     copy.#tokensOfPrefix = this.#tokensOfPrefix;
     return copy;
   }
@@ -157,10 +162,18 @@ function missingOutput(item: ResponseItem): MissingOutput | null {
     case 'custom_tool_call':
       return { type: 'custom_tool_call_output', call_id: item.call_id, output: CALL_CUT_OFF };
     case 'local_shell_call':
-      return item.call_id ? { type: 'function_call_output', call_id: item.call_id, output: CALL_CUT_OFF } : null;
+      return item.call_id
+        ? { type: 'function_call_output', call_id: item.call_id, output: CALL_CUT_OFF }
+        : null;
     case 'tool_search_call':
       if (!item.call_id || item.execution !== 'client') return null;
-      return { type: 'tool_search_output', call_id: item.call_id, execution: 'client', status: 'completed', tools: [] };
+      return {
+        type: 'tool_search_output',
+        call_id: item.call_id,
+        execution: 'client',
+        status: 'completed',
+        tools: [],
+      };
     default:
       return null;
   }
@@ -174,7 +187,10 @@ function isOfModel(item: ResponseItem): boolean {
 /** Whether an item is kept in the history only. */
 function isNotForModels(item: ResponseItem): boolean {
   return (
-    item.type === 'ghost_snapshot' || item.type === 'other' || item.type === 'compaction_trigger' || item.type === 'configuration_update'
+    item.type === 'ghost_snapshot' ||
+    item.type === 'other' ||
+    item.type === 'compaction_trigger' ||
+    item.type === 'configuration_update'
   );
 }
 
@@ -189,5 +205,8 @@ function forModel<Item extends ResponseItem>(item: Item): Item {
   const { id: _, ...rest } = item as Item & { id?: unknown };
   if (!isCallOutput(item) || item.type === 'tool_search_output') return rest as Item;
   const { output } = item;
-  return { ...rest, output: typeof output === 'object' && !Array.isArray(output) ? output.body : output } as Item;
+  return {
+    ...rest,
+    output: typeof output === 'object' && !Array.isArray(output) ? output.body : output,
+  } as Item;
 }

@@ -26,10 +26,15 @@ const ORIGINATOR_CHARS_MAX = 200;
  * The headers and the facts by which gateways and providers know the thread, the turn and the client of a request. None of them is a secret.
  * The facts that a client adds do not replace those of the server.
  */
-export function requestIdentity(origin: RequestOrigin): Required<Pick<ModelRequest, 'headers' | 'clientMetadata'>> {
+export function requestIdentity(
+  origin: RequestOrigin,
+): Required<Pick<ModelRequest, 'headers' | 'clientMetadata'>> {
   const { record, turn } = origin;
   const { id: threadId, sessionId, originator } = record;
-  const isName = originator !== null && originator.length <= ORIGINATOR_CHARS_MAX && HEADER_TEXT.test(originator);
+  const isName =
+    originator !== null &&
+    originator.length <= ORIGINATOR_CHARS_MAX &&
+    HEADER_TEXT.test(originator);
   const client = isName ? originator : 'heddle';
   const windowId = `${threadId}:${record.tokenUsage?.compactions ?? 0}`;
   const facts = turnFacts(origin, windowId);
@@ -55,7 +60,10 @@ export function requestIdentity(origin: RequestOrigin): Required<Pick<ModelReque
   };
 }
 
-function turnFacts({ record, turn, kind }: RequestOrigin, windowId: string): { own: object; withClients: object } {
+function turnFacts(
+  { record, turn, kind }: RequestOrigin,
+  windowId: string,
+): { own: object; withClients: object } {
   const { forkedFromId } = record;
   const parent = spawnSource(record.source)?.parent_thread_id;
   const own = {
@@ -91,5 +99,8 @@ function sendable(headers: Record<string, string>): Record<string, string> {
 
 /** JSON text that a header can have. */
 function asciiJson(value: object): string {
-  return JSON.stringify(value).replace(/[^\x20-\x7e]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return JSON.stringify(value).replace(
+    /[^\x20-\x7e]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }

@@ -26,7 +26,12 @@ export const REVIEW_SCHEMA: JsonObject = strictObject({
 });
 
 function strictObject(properties: JsonObject): JsonObject {
-  return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false };
+  return {
+    type: 'object',
+    properties,
+    required: Object.keys(properties),
+    additionalProperties: false,
+  };
 }
 
 /** Returns the report in a reviewer's answer. An answer that is not the JSON that was asked for is the report itself. */
@@ -37,7 +42,9 @@ export function readReview(answer: string): string {
 }
 
 function reported(review: JsonObject): string {
-  const findings = Array.isArray(review.findings) ? review.findings.filter((finding) => isObject(finding)).map(readFinding) : [];
+  const findings = Array.isArray(review.findings)
+    ? review.findings.filter((finding) => isObject(finding)).map(readFinding)
+    : [];
   const explanation = textOf(review.overall_explanation);
   return reviewReport({ explanation, findings }) || 'No findings.';
 }
@@ -49,7 +56,10 @@ function reviewIn(answer: string): JsonObject | null {
   if (start === -1 || end < start) return null;
   try {
     const value = JSON.parse(answer.slice(start, end + 1)) as JsonValue;
-    return isObject(value) && (Array.isArray(value.findings) || typeof value.overall_explanation === 'string') ? value : null;
+    return isObject(value) &&
+      (Array.isArray(value.findings) || typeof value.overall_explanation === 'string')
+      ? value
+      : null;
   } catch {
     return null;
   }

@@ -88,7 +88,9 @@ export class ReviewConversation implements Conversation, KeptPrompt {
 
   /** If the provider refused the prompt as too long, the model is asked again with about half of it, as long as it can be shortened. */
   requestFailed({ codexErrorInfo }: TurnError): boolean {
-    return codexErrorInfo === 'contextWindowExceeded' && this.#shorten(this.#prompt.items.tokens / 2);
+    return (
+      codexErrorInfo === 'contextWindowExceeded' && this.#shorten(this.#prompt.items.tokens / 2)
+    );
   }
 
   async request(turn: ActiveTurn, tools: readonly Tool[]): Promise<PreparedRequest | TurnError> {
@@ -97,11 +99,16 @@ export class ReviewConversation implements Conversation, KeptPrompt {
     const request = modelRequest(turn, { threadId, configuration, input: [], tools });
     await this.#learnWindow(turn);
     const contextWindow = configuration.contextWindow(model);
-    const room = Math.min(contextWindow.tokens - requestTokens(request), promptBudget.promptBytesMax / CHARS_PER_TOKEN);
+    const room = Math.min(
+      contextWindow.tokens - requestTokens(request),
+      promptBudget.promptBytesMax / CHARS_PER_TOKEN,
+    );
     if (this.#prompt.items.tokens > room * LONG_SHARE) this.#shorten(room * SHORT_SHARE);
     const { items, tokens, bytes } = this.#prompt.listed();
-    const isTooLong = (contextWindow.isKnown && tokens > room) || bytes > promptBudget.promptBytesMax;
-    if (isTooLong) return tooLong(`the context window of ${model} has ${contextWindow.tokens} tokens`);
+    const isTooLong =
+      (contextWindow.isKnown && tokens > room) || bytes > promptBudget.promptBytesMax;
+    if (isTooLong)
+      return tooLong(`the context window of ${model} has ${contextWindow.tokens} tokens`);
     const end = await promptBudget.requesting(this, turn.signal);
     return { request: { ...request, input: items, schemaIsOptional: true }, end };
   }
@@ -109,7 +116,9 @@ export class ReviewConversation implements Conversation, KeptPrompt {
   /** Asks the provider, once, for the context window of a model that nothing is known about, when the conversation has grown. */
   async #learnWindow({ settings: { model }, signal }: ActiveTurn): Promise<void> {
     const { configuration } = this.#deps;
-    const isNeeded = !configuration.contextWindow(model).isKnown && this.#prompt.items.tokens > UNKNOWN_WINDOW_TOKENS_MAX;
+    const isNeeded =
+      !configuration.contextWindow(model).isKnown &&
+      this.#prompt.items.tokens > UNKNOWN_WINDOW_TOKENS_MAX;
     if (this.#hasAsked || !isNeeded) return;
     this.#hasAsked = true;
     await orAborted(configuration.learnContextWindows(), signal);
@@ -120,7 +129,10 @@ export class ReviewConversation implements Conversation, KeptPrompt {
     const before = this.#prompt.items.tokens;
     this.#prompt.shrink(tokensMax * CHARS_PER_TOKEN);
     if (this.#prompt.items.tokens >= before) return false;
-    if (!this.#isShortened) this.withoutOwn(modelEntries(this.#deps.turnId, [contextMessage('user', [SHORTENED])], 'context'));
+    if (!this.#isShortened)
+      this.withoutOwn(
+        modelEntries(this.#deps.turnId, [contextMessage('user', [SHORTENED])], 'context'),
+      );
     this.#isShortened = true;
     return true;
   }
@@ -152,7 +164,15 @@ export class ReviewConversation implements Conversation, KeptPrompt {
       message: message && timedItem({ item: message, startedAtMs: atMs, completedAtMs: atMs }),
       step: {
         entries: [
-          ...items.map((item): LogEntry => ({ kind: 'item', turnId, item, startedAtMs: atMs, completedAtMs: atMs })),
+          ...items.map(
+            (item): LogEntry => ({
+              kind: 'item',
+              turnId,
+              item,
+              startedAtMs: atMs,
+              completedAtMs: atMs,
+            }),
+          ),
           ...modelEntries(turnId, [told], 'server'),
         ],
         announce: items.flatMap((item) => itemShown(threadId, { turnId, item, atMs })),
@@ -185,5 +205,14 @@ function reportOf(ending: Ending, answer: string): string {
 }
 
 function agentMessage(id: string, text: string): UntimedItem {
-  return { type: 'agentMessage', id, text, phase: null, memoryCitation: null, delivery: null, questions: null, moderation: null };
+  return {
+    type: 'agentMessage',
+    id,
+    text,
+    phase: null,
+    memoryCitation: null,
+    delivery: null,
+    questions: null,
+    moderation: null,
+  };
 }

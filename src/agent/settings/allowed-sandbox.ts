@@ -4,7 +4,11 @@ import { allowedSandboxMode } from '../../config/requirements/requirements.ts';
 import { isSandboxAsStrict } from '../../config/strictness/strictest-first.ts';
 import { networkLimits } from '../../policy/network/network-limits.ts';
 import { narrowerSandbox } from '../../policy/permissions/narrower-sandbox.ts';
-import { managedNetworkRule, type NamedSandbox, unixSocketRule } from '../../policy/permissions/permission-profile.ts';
+import {
+  managedNetworkRule,
+  type NamedSandbox,
+  unixSocketRule,
+} from '../../policy/permissions/permission-profile.ts';
 import { sandboxModeOf } from '../../policy/permissions/required/check-required.ts';
 import type { SandboxPolicy } from '../../protocol/generated/types.ts';
 import { furtherLimits } from './further-limits.ts';
@@ -18,7 +22,10 @@ export function allowedSandbox(config: Config, wanted: ThreadSandbox): ThreadSan
   const mode = sandboxModeOf(wanted.sandboxPolicy);
   const configured = config.get('sandbox_mode');
   const isAsStrict = isSandboxAsStrict(configured, mode);
-  const policy = configuredSandboxPolicy(config, isAsStrict ? configured : allowedSandboxMode(mode, config.requirements));
+  const policy = configuredSandboxPolicy(
+    config,
+    isAsStrict ? configured : allowedSandboxMode(mode, config.requirements),
+  );
   const { workspaceRoots, hidden } = wanted;
   const sandbox = {
     sandboxPolicy: within(policy, wanted.sandboxPolicy),
@@ -27,9 +34,13 @@ export function allowedSandbox(config: Config, wanted: ThreadSandbox): ThreadSan
     ...(hidden && { hidden }),
   };
   // Nothing is limited where there is no sandbox.
-  if (sandbox.sandboxPolicy.type === 'dangerFullAccess' || mode === 'danger-full-access') return sandbox;
+  if (sandbox.sandboxPolicy.type === 'dangerFullAccess' || mode === 'danger-full-access')
+    return sandbox;
   const [networkOf, unixSocketsOf] = [managedNetworkRule(config), unixSocketRule(config)];
-  const limitsOf = (of: NamedSandbox) => ({ networks: networkLimits(networkOf(of)), unixSockets: unixSocketsOf(of) });
+  const limitsOf = (of: NamedSandbox) => ({
+    networks: networkLimits(networkOf(of)),
+    unixSockets: unixSocketsOf(of),
+  });
   // Without the profile, what it limits is a limit of the sandbox.
   const limits = furtherLimits(limitsOf(wanted), limitsOf(sandbox));
   return limits === null ? sandbox : { ...sandbox, limits };
@@ -38,8 +49,22 @@ export function allowedSandbox(config: Config, wanted: ThreadSandbox): ThreadSan
 /** The policy without what `wanted` does not permit. It has the mode of `policy`. */
 function within(policy: SandboxPolicy, wanted: SandboxPolicy): SandboxPolicy {
   if (policy.type === 'dangerFullAccess') return policy;
-  if (policy.type !== 'workspaceWrite' || wanted.type !== 'readOnly') return narrowerSandbox(policy, wanted, []);
+  if (policy.type !== 'workspaceWrite' || wanted.type !== 'readOnly')
+    return narrowerSandbox(policy, wanted, []);
   const { access, networkAccess } = wanted;
-  const workspace = { type: 'workspaceWrite' as const, writableRoots: [], excludeTmpdirEnvVar: true, excludeSlashTmp: true };
-  return narrowerSandbox(policy, { ...workspace, networkAccess: networkAccess === true, ...(access && { readOnlyAccess: access }) }, []);
+  const workspace = {
+    type: 'workspaceWrite' as const,
+    writableRoots: [],
+    excludeTmpdirEnvVar: true,
+    excludeSlashTmp: true,
+  };
+  return narrowerSandbox(
+    policy,
+    {
+      ...workspace,
+      networkAccess: networkAccess === true,
+      ...(access && { readOnlyAccess: access }),
+    },
+    [],
+  );
 }

@@ -28,7 +28,10 @@ export class SettingsChanges {
   /** The settings with a client's changes. */
   overridden(settings: ThreadSettings, overrides: TurnOverrides): ThreadSettings {
     const { serverCwd, state } = this.#deps;
-    return withTurnOverrides(settings, overrides, { serverCwd, config: state.configuration.config });
+    return withTurnOverrides(settings, overrides, {
+      serverCwd,
+      config: state.configuration.config,
+    });
   }
 
   /**
@@ -36,7 +39,9 @@ export class SettingsChanges {
    * nothing has changed.
    */
   reconfigure(
-    configure: (last: ThreadSettings) => Promise<{ settings: ThreadSettings; configuration: ThreadConfiguration }>,
+    configure: (
+      last: ThreadSettings,
+    ) => Promise<{ settings: ThreadSettings; configuration: ThreadConfiguration }>,
   ): Promise<Announcement[] | null> {
     const { beginnings, state, update } = this.#deps;
     return beginnings.change(async () => {
@@ -68,7 +73,8 @@ export class SettingsChanges {
     const { beginnings, state } = this.#deps;
     return beginnings.change(() => {
       const { turn, configuration } = state;
-      if (turn !== null) turn.settings = confined({ settings: turn.settings, configuration }, owner);
+      if (turn !== null)
+        turn.settings = confined({ settings: turn.settings, configuration }, owner);
       return this.#change((settings) => confined({ settings, configuration }, owner));
     });
   }

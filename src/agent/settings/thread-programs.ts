@@ -88,7 +88,11 @@ export class ThreadPrograms {
   /** A thread has been loaded, or its configuration has changed. */
   changed(): void {
     const { sandbox, log } = this.#deps;
-    sandbox.programsChanged().catch((error: unknown) => log.error({ err: error }, 'the files of new programs cannot be looked at'));
+    sandbox
+      .programsChanged()
+      .catch((error: unknown) =>
+        log.error({ err: error }, 'the files of new programs cannot be looked at'),
+      );
   }
 
   #of({ config, mcp }: Configured, cwd: string): ProgramSet {
@@ -109,7 +113,10 @@ export class ThreadPrograms {
 }
 
 /** Commands of hooks, MCP servers, the safety check and `notify`. The only list of them: whoever starts one passes `startedFor`. */
-function configuredPrograms({ config, mcp }: Configured, { cwd, serverCwd, env }: Places): ServerProgram[] {
+function configuredPrograms(
+  { config, mcp }: Configured,
+  { cwd, serverCwd, env }: Places,
+): ServerProgram[] {
   const kind = 'configured';
   const own = setVariables(env);
   const hooks = config.hooks.hooks.flatMap((hook): ServerProgram[] => {
@@ -120,17 +127,36 @@ function configuredPrograms({ config, mcp }: Configured, { cwd, serverCwd, env }
   const servers = mcp.servers.flatMap(({ name, enabled, transport }): ServerProgram[] => {
     if (!enabled || transport.type !== 'stdio') return [];
     const { command, args, env: ofServer, cwd: folder } = transport;
-    return [{ of: `the MCP server ${name}`, argv: [command, ...args], cwd: folder ?? cwd, env: ofServer, kind }];
+    return [
+      {
+        of: `the MCP server ${name}`,
+        argv: [command, ...args],
+        cwd: folder ?? cwd,
+        env: ofServer,
+        kind,
+      },
+    ];
   });
   const { check } = mcp;
   const checks: ServerProgram[] =
     check?.type === 'command'
-      ? [{ of: 'the safety check of MCP calls', argv: [check.command, ...check.args], cwd: check.cwd, env: { ...own, ...check.env }, kind }]
+      ? [
+          {
+            of: 'the safety check of MCP calls',
+            argv: [check.command, ...check.args],
+            cwd: check.cwd,
+            env: { ...own, ...check.env },
+            kind,
+          },
+        ]
       : [];
   const notify = readOr(
     () => config.get('notify'),
     () => null,
   );
-  const notified: ServerProgram[] = notify === null ? [] : [{ of: '`notify`', argv: notify, cwd: serverCwd, env: own, kind }];
-  return [...hooks, ...servers, ...checks, ...notified].filter((program) => isAbsolute(program.cwd));
+  const notified: ServerProgram[] =
+    notify === null ? [] : [{ of: '`notify`', argv: notify, cwd: serverCwd, env: own, kind }];
+  return [...hooks, ...servers, ...checks, ...notified].filter((program) =>
+    isAbsolute(program.cwd),
+  );
 }

@@ -26,12 +26,16 @@ export function agentChoices(
 ): { model: string; effort: string | null; note: string | null } {
   const config = role?.config ?? {};
   const model = text(config, 'model') ?? asked.model ?? settings.model ?? own.model;
-  const effort = text(config, 'model_reasoning_effort') ?? asked.effort ?? settings.effort ?? own.effort;
+  const effort =
+    text(config, 'model_reasoning_effort') ?? asked.effort ?? settings.effort ?? own.effort;
   const overruled = [
     ...(asked.model === null || asked.model === model ? [] : [`the model ${model}`]),
     ...(asked.effort === null || asked.effort === effort ? [] : [`the reasoning effort ${effort}`]),
   ];
-  const note = overruled.length === 0 ? null : `The configuration of the role ${role?.name} sets ${overruled.join(' and ')}.`;
+  const note =
+    overruled.length === 0
+      ? null
+      : `The configuration of the role ${role?.name} sets ${overruled.join(' and ')}.`;
   return { model, effort, note };
 }
 

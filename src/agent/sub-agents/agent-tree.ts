@@ -56,9 +56,18 @@ export interface AgentTree {
    * Starts an agent with its first turn. If the turn cannot begin, or the signal aborts before it does, there is no agent, and this
    * rejects, for the signal with AgentRefused.
    */
-  start(parentId: string, agent: NewAgent, input: UserInput[], signal: AbortSignal): Promise<StartedAgent>;
+  start(
+    parentId: string,
+    agent: NewAgent,
+    input: UserInput[],
+    signal: AbortSignal,
+  ): Promise<StartedAgent>;
   /** Begins a turn of an agent, or adds the input to the running one. `interrupt`: the running turn is interrupted first. Returns the turn's id. */
-  send(ownerId: string, agentId: string, message: { input: UserInput[]; interrupt: boolean; limits: AgentLimits }): Promise<string>;
+  send(
+    ownerId: string,
+    agentId: string,
+    message: { input: UserInput[]; interrupt: boolean; limits: AgentLimits },
+  ): Promise<string>;
   /** Opens an agent again that was closed. */
   reopen(ownerId: string, agentId: string, limits: AgentLimits): Promise<void>;
   /** Ends the turns of an agent and of all agents below it, and closes them. */

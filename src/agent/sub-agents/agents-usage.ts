@@ -95,10 +95,16 @@ export class AgentsUsage {
 }
 
 /** The usage of a thread as clients see it, with that of the agents below it. */
-export function usageWithAgents(usage: ThreadTokenUsage, below: TokenUsageBreakdown | null): ThreadTokenUsage {
+export function usageWithAgents(
+  usage: ThreadTokenUsage,
+  below: TokenUsageBreakdown | null,
+): ThreadTokenUsage {
   return below === null ? usage : { ...usage, withAgents: addUsage(usage.total, below) };
 }
 
-function addTotals(sum: TokenUsageBreakdown | null, total: TokenUsageBreakdown | null): TokenUsageBreakdown | null {
+function addTotals(
+  sum: TokenUsageBreakdown | null,
+  total: TokenUsageBreakdown | null,
+): TokenUsageBreakdown | null {
   return total === null ? sum : addUsage(sum, total);
 }

@@ -7,11 +7,17 @@ export function parentOf({ source }: Pick<AgentRecord, 'source'>): string | null
 }
 
 /** Whether the thread is an agent of the session. */
-export function isAgentOf(record: Pick<AgentRecord, 'source' | 'sessionId'>, sessionId: string): boolean {
+export function isAgentOf(
+  record: Pick<AgentRecord, 'source' | 'sessionId'>,
+  sessionId: string,
+): boolean {
   return record.sessionId === sessionId && spawnSource(record.source) !== null;
 }
 
 /** Whether the agent is neither closed nor archived. */
-export function isOpen({ agentClosedAtMs, archivedAtMs }: Pick<AgentRecord, 'agentClosedAtMs' | 'archivedAtMs'>): boolean {
+export function isOpen({
+  agentClosedAtMs,
+  archivedAtMs,
+}: Pick<AgentRecord, 'agentClosedAtMs' | 'archivedAtMs'>): boolean {
   return agentClosedAtMs === null && archivedAtMs === null;
 }

@@ -46,7 +46,8 @@ export async function retireTree(
   };
   /** Ends threads together. If that is not possible, ends them one by one, so that the failure of one is its own. */
   const endAll = async (ids: string[]) => {
-    const together = changeAll && (await retireUnloaded(ids, () => changeAll(ids)).catch(noneIfStoreFailed));
+    const together =
+      changeAll && (await retireUnloaded(ids, () => changeAll(ids)).catch(noneIfStoreFailed));
     for (const id of ids) {
       if (together !== true) await end(id);
       else {
@@ -65,7 +66,8 @@ export async function retireTree(
       .reverse()
       .sort((a, b) => depthOf(b) - depthOf(a))
       .map(({ id }) => id);
-    for (let first = 0; first < ids.length; first += TOGETHER_MAX) await endAll(ids.slice(first, first + TOGETHER_MAX));
+    for (let first = 0; first < ids.length; first += TOGETHER_MAX)
+      await endAll(ids.slice(first, first + TOGETHER_MAX));
     if (below.length > 0) continue;
     if (done.has(threadId)) return;
     await end(threadId);

@@ -43,11 +43,15 @@ export class SubAgents implements TurnPart {
 
   tools(): Tool[] {
     const deps = this.#toolDeps();
-    return deps === null ? [] : [spawnAgent(deps), sendInput(deps), resumeAgent(deps), waitAgent(deps), closeAgent(deps)];
+    return deps === null
+      ? []
+      : [spawnAgent(deps), sendInput(deps), resumeAgent(deps), waitAgent(deps), closeAgent(deps)];
   }
 
   /** Tells the model of agents that have ended since it was last told, and of all open ones if it does not know them. */
-  async beforeRequest({ settings }: TurnContext): Promise<{ tell?: ResponseItem[]; told?(): void }> {
+  async beforeRequest({
+    settings,
+  }: TurnContext): Promise<{ tell?: ResponseItem[]; told?(): void }> {
     // The outputs of the calls before this request.
     this.#unstored.clear();
     const { agents, threadId } = this.#deps;
@@ -56,19 +60,27 @@ export class SubAgents implements TurnPart {
     if (version === this.#toldVersion) return {};
     const open = await agents.openAgents(threadId);
     const states = open.length === 0 ? [] : [...(await agents.states(threadId, open))];
-    const news = new Map(states.filter(([id, state]) => !this.#knows(id, state) && (isAtRest(state) || !knowsAgents)));
+    const news = new Map(
+      states.filter(([id, state]) => !this.#knows(id, state) && (isAtRest(state) || !knowsAgents)),
+    );
     const told = () => {
       this.#toldVersion = version;
       this.#learned(news);
     };
-    if (news.size > 0) return { tell: [agentsMessage(news, this.#chars(settings.model, TOLD_SHARE, TOLD_CHARS_MAX))], told };
+    if (news.size > 0)
+      return {
+        tell: [agentsMessage(news, this.#chars(settings.model, TOLD_SHARE, TOLD_CHARS_MAX))],
+        told,
+      };
     told();
     return {};
   }
 
   /** The model reads again what it knew, but not the messages of the agents: they may be what was too long. */
   compacted(): AuthoredItem[] {
-    const open = [...this.#known].filter(([, { status }]) => status !== 'shutdown' && status !== 'notFound');
+    const open = [...this.#known].filter(
+      ([, { status }]) => status !== 'shutdown' && status !== 'notFound',
+    );
     return open.length === 0 ? [] : authored('context', [knownAgentsMessage(new Map(open))]);
   }
 
@@ -92,7 +104,10 @@ export class SubAgents implements TurnPart {
     const { agents, threadId } = this.#deps;
     // It must not go on with another agent, whose denials in a row are counted anew.
     if (interruptCause === 'guardian') agents.interruptAbove(threadId, interruptCause);
-    const endsServer = interruptCause === 'close' || interruptCause === 'clientGone' || interruptCause === 'shutdown';
+    const endsServer =
+      interruptCause === 'close' ||
+      interruptCause === 'clientGone' ||
+      interruptCause === 'shutdown';
     await agents.interruptBelow(threadId, endsServer ? interruptCause : 'parent');
   }
 

@@ -3,7 +3,12 @@ import type { ActiveTurn } from '../turn/active-turn.ts';
 
 interface TreeInterruptsDeps {
   /** A loaded thread; null if it is not loaded. */
-  find(threadId: string): { readonly turn: ActiveTurn | null; interruptAndWait(cause: InterruptCause): Promise<void> } | null;
+  find(
+    threadId: string,
+  ): {
+    readonly turn: ActiveTurn | null;
+    interruptAndWait(cause: InterruptCause): Promise<void>;
+  } | null;
   /** The ids of the loaded agents below a thread. */
   below(threadId: string): string[];
   /** The thread that has started an agent, if it is loaded. */
@@ -43,7 +48,8 @@ export class TreeInterrupts {
     const { find, below } = this.#deps;
     const turns = new Map(below(ownerId).map((id) => [id, find(id)?.turn ?? null]));
     for (const turn of turns.values()) turn?.refuseInput();
-    for (const turn of [ownerTurn, ...turns.values()]) if (turn !== null) this.#interrupted.set(turn, turns);
+    for (const turn of [ownerTurn, ...turns.values()])
+      if (turn !== null) this.#interrupted.set(turn, turns);
     return () => {
       for (const turn of turns.values()) turn?.interrupt('parent');
     };

@@ -58,7 +58,10 @@ export class ActiveTurn implements TurnContext {
   #onChange: (() => void)[] = [];
 
   constructor(
-    options: Pick<ActiveTurn, 'id' | 'kind' | 'startedAtMs' | 'startedMs' | 'settings' | 'outputSchema'> & { rootTurnId?: string },
+    options: Pick<
+      ActiveTurn,
+      'id' | 'kind' | 'startedAtMs' | 'startedMs' | 'settings' | 'outputSchema'
+    > & { rootTurnId?: string },
   ) {
     this.id = options.id;
     this.rootTurnId = options.rootTurnId ?? options.id;
@@ -67,7 +70,8 @@ export class ActiveTurn implements TurnContext {
     this.startedMs = options.startedMs;
     this.settings = options.settings;
     this.outputSchema = options.outputSchema;
-    this.steerRefusal = options.kind === 'review' || options.kind === 'compact' ? options.kind : null;
+    this.steerRefusal =
+      options.kind === 'review' || options.kind === 'compact' ? options.kind : null;
     let markFinished = () => {};
     this.finished = new Promise((resolve) => {
       markFinished = resolve;
@@ -199,7 +203,8 @@ export class ActiveTurn implements TurnContext {
 
   /** Waits for reservations and, while there is no input, for holds. Returns whether there is input to take. */
   async hasInput(): Promise<boolean> {
-    while (this.#reservations > 0 || (this.#holds > 0 && this.#inputs.length === 0)) await this.#change();
+    while (this.#reservations > 0 || (this.#holds > 0 && this.#inputs.length === 0))
+      await this.#change();
     return this.#inputs.length > 0;
   }
 
@@ -216,7 +221,8 @@ export class ActiveTurn implements TurnContext {
   /** Returns the signal of one model request. An interrupt aborts it, and so does new input, which needs a new request. */
   beginRequest(): AbortSignal {
     this.#request = new AbortController();
-    if (this.signal.aborted || this.#inputs.length > 0 || this.#reservations > 0) this.#request.abort();
+    if (this.signal.aborted || this.#inputs.length > 0 || this.#reservations > 0)
+      this.#request.abort();
     return this.#request.signal;
   }
 

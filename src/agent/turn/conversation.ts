@@ -8,7 +8,10 @@ import type { EndBeforeRequest } from './turn-part.ts';
 import type { TurnParts } from './turn-parts.ts';
 
 /** How a turn ended. */
-export type Ending = { status: 'completed' } | { status: 'interrupted' } | { status: 'failed'; error: TurnError };
+export type Ending =
+  | { status: 'completed' }
+  | { status: 'interrupted' }
+  | { status: 'failed'; error: TurnError };
 
 /** A request to the model. Call `end` when its response has ended: until then its prompt stays in memory. */
 export interface PreparedRequest {
@@ -21,7 +24,10 @@ export interface Conversation {
   /** The tools for the next request. */
   tools(turn: ActiveTurn): Promise<readonly Tool[]>;
   /** Prepares the next request. `tell` stores messages that the model reads with it. Null: the turn goes on. */
-  beforeRequest(turn: ActiveTurn, tell: (messages: readonly ResponseItem[]) => Promise<void>): Promise<EndBeforeRequest | null>;
+  beforeRequest(
+    turn: ActiveTurn,
+    tell: (messages: readonly ResponseItem[]) => Promise<void>,
+  ): Promise<EndBeforeRequest | null>;
   /** The parts that act at the moments of its input, its responses and its end. Null: none. */
   readonly parts: TurnParts | null;
   /** Builds the next request with these tools. Returns the error if it is too large. */
@@ -37,7 +43,13 @@ export interface Conversation {
 }
 
 /** The conversation of a turn in its thread. */
-export function threadConversation({ parts, request }: { parts: TurnParts; request: Conversation['request'] }): Conversation {
+export function threadConversation({
+  parts,
+  request,
+}: {
+  parts: TurnParts;
+  request: Conversation['request'];
+}): Conversation {
   return {
     tools: ({ signal }) => parts.tools(signal),
     beforeRequest: (turn, tell) => parts.beforeRequest(turn, tell),

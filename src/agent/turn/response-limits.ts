@@ -10,7 +10,11 @@ interface Limits {
 }
 
 /** Returns a function that counts the events of a response, and names the limit that an event exceeds; null: none. */
-export function responseLimits({ charsMax, bytesMax, itemsMax }: Limits): (event: ModelEvent) => string | null {
+export function responseLimits({
+  charsMax,
+  bytesMax,
+  itemsMax,
+}: Limits): (event: ModelEvent) => string | null {
   let counted = NOTHING;
   return (event) => {
     counted = event.type === 'retrying' ? NOTHING : added(counted, event);
@@ -26,5 +30,9 @@ function added(counted: typeof NOTHING, event: ModelEvent): typeof NOTHING {
   if ('delta' in event) return { ...counted, chars: counted.chars + event.delta.length };
   if (event.type === 'itemStarted') return { ...counted, begun: counted.begun + 1 };
   if (event.type !== 'itemCompleted') return counted;
-  return { ...counted, completed: counted.completed + 1, bytes: counted.bytes + itemSize(event.item).bytes };
+  return {
+    ...counted,
+    completed: counted.completed + 1,
+    bytes: counted.bytes + itemSize(event.item).bytes,
+  };
 }

@@ -1,7 +1,12 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { Model, ModelRequest, SpentRetries } from '../../model/model.ts';
-import type { ThreadItem, ThreadTokenUsage, TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
+import type {
+  ThreadItem,
+  ThreadTokenUsage,
+  TokenUsageBreakdown,
+  TurnError,
+} from '../../protocol/generated/types.ts';
 import type { StoredItem } from '../../store/thread-store.ts';
 import type { Tool } from '../../tools/tool.ts';
 import type { ToolCall } from '../calls/run-tool-call.ts';
@@ -51,7 +56,9 @@ export interface TurnDeps {
   /** If the thread has no preview, gives it that of this input at once, and returns the step that stores it. */
   previewStep(input: TurnInput): StepAddition;
   /** Changes the thread's status at once, and returns the step that stores and announces it. */
-  statusStep(status: 'active' | 'idle' | 'systemError'): StepAddition & Required<Pick<Step, 'announce'>>;
+  statusStep(
+    status: 'active' | 'idle' | 'systemError',
+  ): StepAddition & Required<Pick<Step, 'announce'>>;
   /** Ends the grants that were given for the turn. */
   endGrants(): void;
 }

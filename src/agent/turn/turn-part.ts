@@ -10,7 +10,13 @@ import type { McpServers } from '../../mcp/mcp-servers.ts';
 import type { Model } from '../../model/model.ts';
 import type { GrantedPermissions } from '../../policy/permissions/sandbox-bounds.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
-import type { NonSteerableTurnKind, ResponseItem, TokenUsageBreakdown, TurnError, UntimedItem } from '../../protocol/generated/types.ts';
+import type {
+  NonSteerableTurnKind,
+  ResponseItem,
+  TokenUsageBreakdown,
+  TurnError,
+  UntimedItem,
+} from '../../protocol/generated/types.ts';
 import type { Processes } from '../../sandbox/processes/processes.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
@@ -187,16 +193,24 @@ export interface TurnPart {
    * Before the model reads input that was withheld. `refuse`: it does not read it. `end`: nor does it read anything else, because the turn
    * ends here. `tell`: messages that it reads after the input, or in its place with the next request.
    */
-  checkInput?(input: TurnInput, turn: TurnContext): Awaitable<{ refuse?: true; end?: true; tell?: ResponseItem[] }>;
+  checkInput?(
+    input: TurnInput,
+    turn: TurnContext,
+  ): Awaitable<{ refuse?: true; end?: true; tell?: ResponseItem[] }>;
   /**
    * Before each model request. `tell`: messages that the model reads with it. They are stored before the next part acts; then `told` is
    * called. `end`: the turn ends instead.
    */
-  beforeRequest?(turn: TurnContext): Awaitable<{ tell?: ResponseItem[]; told?(): void; end?: EndBeforeRequest }>;
+  beforeRequest?(
+    turn: TurnContext,
+  ): Awaitable<{ tell?: ResponseItem[]; told?(): void; end?: EndBeforeRequest }>;
   /** A response has ended, and its calls may run. Not called for one that broke off and is continued by the next request. */
   afterRequest?(response: EndedResponse, turn: TurnContext): Awaitable<void>;
   /** The model has nothing more to do. `goOn`: an item and messages for the model, with which the turn goes on. */
-  stopping?(turn: TurnContext, lastMessage: string | null): Awaitable<{ goOn?: { item: UntimedItem; tell: ResponseItem[] } }>;
+  stopping?(
+    turn: TurnContext,
+    lastMessage: string | null,
+  ): Awaitable<{ goOn?: { item: UntimedItem; tell: ResponseItem[] } }>;
   /** A model request has failed for good. `again`: the part has an answer to the failure, and the model is asked again. */
   requestFailed?(error: TurnError, turn: TurnContext): { again?: boolean };
   /** The model forgets what it has read so far. Returns what it must read again for this turn. */
@@ -206,7 +220,11 @@ export interface TurnPart {
   /** Whether `afterCall` may change the output of this call. */
   watchesCall?(call: PendingCall): boolean;
   /** After a watched call was performed, and its output stored. `output` replaces what the model reads. */
-  afterCall?(call: PendingCall, outcome: ActionOutcome, turn: TurnContext): Awaitable<{ output?: string; tell?: ResponseItem[] }>;
+  afterCall?(
+    call: PendingCall,
+    outcome: ActionOutcome,
+    turn: TurnContext,
+  ): Awaitable<{ output?: string; tell?: ResponseItem[] }>;
   /** Before a reviewer is asked. Returns a verdict in place of the reviewer's, or null. */
   approvalAsked?(asked: AskedApproval, turn: TurnContext): Awaitable<Verdict | null>;
   /** Before the thread is compacted. `stop`: it is not compacted, and the turn is interrupted. */

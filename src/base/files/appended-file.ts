@@ -1,4 +1,14 @@
-import { closeSync, constants, existsSync, fstatSync, lstatSync, openSync, renameSync, type Stats, writeSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  lstatSync,
+  openSync,
+  renameSync,
+  type Stats,
+  writeSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { makeOpenFilePrivate } from '../paths/make-private.ts';
 import { realPathOrSame } from '../paths/real-path.ts';
@@ -66,7 +76,8 @@ export class AppendedFile {
     if (this.#place === null) return;
     try {
       const now = lstatSync(this.#place.path, { throwIfNoEntry: false });
-      if (now === undefined || !isSame(now, fstatSync(this.#descriptor))) this.#openAgain(this.#place.path);
+      if (now === undefined || !isSame(now, fstatSync(this.#descriptor)))
+        this.#openAgain(this.#place.path);
     } catch {
       // The folder is gone, or what is there now is not for heddle.
     }
@@ -104,7 +115,11 @@ function openNext(path: string, user: number): number {
   } catch (error) {
     if (!hasErrorCode(error, ['EEXIST'])) throw error;
   }
-  return openPinnedSync(path, { flags: O_WRONLY | O_APPEND, followLinks: false, check: (stats) => requireOwn(stats, user) }).descriptor;
+  return openPinnedSync(path, {
+    flags: O_WRONLY | O_APPEND,
+    followLinks: false,
+    check: (stats) => requireOwn(stats, user),
+  }).descriptor;
 }
 
 function requireOwn(stats: Stats, user: number): void {

@@ -52,7 +52,8 @@ export function endDrafts(): void {
 
 function list(folder: string): void {
   const home = storeFolder();
-  if (home === null || listed.has(folder) || listed.size === FOLDERS_MAX || !existsSync(home)) return;
+  if (home === null || listed.has(folder) || listed.size === FOLDERS_MAX || !existsSync(home))
+    return;
   listed.add(folder);
   const file = written ?? join(home, `.heddle-${processTag()}${LIST_END}`);
   try {

@@ -15,7 +15,9 @@ const HOLDS_MAX = 1000;
 export function isEmptyGitFolder(dotGit: string): boolean {
   if (!isFolder(dotGit)) return false;
   const listed = unlessUnseen(() => listFolderSync(dotGit, HOLDS_MAX));
-  return listed !== null && !listed.cut && listed.entries.every(({ name }) => holderOf(name) !== null);
+  return (
+    listed !== null && !listed.cut && listed.entries.every(({ name }) => holderOf(name) !== null)
+  );
 }
 
 /** The process that holds a guard by an entry with this name. Null: the name is not that of such an entry. */

@@ -54,8 +54,10 @@ export function listFolderSync(path: string, entriesMax: number): FolderEntries 
  */
 export async function eachEntry(path: string, take: (entry: Dirent) => void): Promise<boolean> {
   try {
-    if ((statOf(path)?.size ?? 0) < LARGE_FOLDER_BYTES) for (const entry of await readdir(path, { withFileTypes: true })) take(entry);
-    else for await (const entry of await opendir(path, { bufferSize: ENTRIES_AT_ONCE })) take(entry);
+    if ((statOf(path)?.size ?? 0) < LARGE_FOLDER_BYTES)
+      for (const entry of await readdir(path, { withFileTypes: true })) take(entry);
+    else
+      for await (const entry of await opendir(path, { bufferSize: ENTRIES_AT_ONCE })) take(entry);
   } catch (error) {
     if (hasErrorCode(error, ['EACCES', 'EPERM'])) return false;
     if (systemErrorCode(error) === null) throw error;

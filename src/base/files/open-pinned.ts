@@ -1,4 +1,13 @@
-import { closeSync, constants, existsSync, fstatSync, lstatSync, openSync, type Stats, statSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  lstatSync,
+  openSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
 import { type FileHandle, lstat, open, stat } from 'node:fs/promises';
 import { type AnyPath, OwnFileError } from './file-refused-error.ts';
 import { O_PATH } from './o-path.ts';
@@ -24,7 +33,10 @@ export interface OpenFile {
  * Opens what is at a path, unless it is a file of heddle's store, whatever its name here is: that rejects with an OwnFileError. Else
  * rejects with the system's error or with that of `check`. All files that others may have named are opened here.
  */
-export async function openPinned(path: AnyPath, options: PinnedOptions): Promise<{ file: FileHandle; stats: Stats }> {
+export async function openPinned(
+  path: AnyPath,
+  options: PinnedOptions,
+): Promise<{ file: FileHandle; stats: Stats }> {
   const { flags, followLinks = true } = options;
   const linkFlag = followLinks ? 0 : O_NOFOLLOW;
   if (!canPin()) return openLooking(path, { ...options, linkFlag });

@@ -31,9 +31,16 @@ export class FileTooLargeError extends FileRefusedError {
  * system's error, with ENOENT for a path with a NUL, with an OwnFileError for a file of heddle's store, and with an
  * IrregularFileError for anything else than a regular file; without `followLinks` also for a link.
  */
-export async function openRegularFile(path: AnyPath, { followLinks = true } = {}): Promise<{ file: FileHandle; stats: Stats }> {
+export async function openRegularFile(
+  path: AnyPath,
+  { followLinks = true } = {},
+): Promise<{ file: FileHandle; stats: Stats }> {
   if (hasNul(path)) throw absentPath(path);
-  return openPinned(path, { flags: FLAGS, followLinks, check: (stats) => requireRegular(path, stats) });
+  return openPinned(path, {
+    flags: FLAGS,
+    followLinks,
+    check: (stats) => requireRegular(path, stats),
+  });
 }
 
 /** The same at once, through links. Returns null, faster than an error, if there is nothing at the path. */

@@ -125,7 +125,9 @@ class StoreFiles {
 
   /** File systems that ignore upper and lower case have only one file for both. */
   #ownName(name: string): string | null {
-    const end = DATABASE_ENDS.find((one) => name.toLowerCase() === (basename(this.file) + one).toLowerCase());
+    const end = DATABASE_ENDS.find(
+      (one) => name.toLowerCase() === (basename(this.file) + one).toLowerCase(),
+    );
     return end === undefined ? null : this.file + end;
   }
 
@@ -134,9 +136,13 @@ class StoreFiles {
     if (nowMs - this.#lookedAtMs < LOOK_MS) return;
     this.#lookedAtMs = nowMs;
     const folders = [dirname(this.file), join(dirname(this.file), WRITERS_FOLDER)].map(statOrNull);
-    const stamp = folders.map((stats) => (stats === null ? '' : `${stats.dev}:${stats.ino}:${stats.mtimeMs}`)).join(' ');
+    const stamp = folders
+      .map((stats) => (stats === null ? '' : `${stats.dev}:${stats.ino}:${stats.mtimeMs}`))
+      .join(' ');
     if (stamp === this.#stamp) return;
-    const settled = folders.every((stats) => stats === null || Date.now() - stats.mtimeMs > TICK_MS);
+    const settled = folders.every(
+      (stats) => stats === null || Date.now() - stats.mtimeMs > TICK_MS,
+    );
     this.#stamp = settled ? stamp : null;
     this.#list();
   }
@@ -144,7 +150,10 @@ class StoreFiles {
   #list(): void {
     this.#current = new Set();
     const folder = join(dirname(this.file), WRITERS_FOLDER);
-    const paths = [...DATABASE_ENDS.map((end) => this.file + end), ...namesIn(folder).map((name) => join(folder, name))];
+    const paths = [
+      ...DATABASE_ENDS.map((end) => this.file + end),
+      ...namesIn(folder).map((name) => join(folder, name)),
+    ];
     for (const path of paths) {
       const stats = statOrNull(path);
       if (stats === null) continue;
@@ -152,7 +161,8 @@ class StoreFiles {
       this.#paths.set(keyOf(stats), path);
     }
     if (this.#paths.size <= this.#current.size + IDENTITIES_MAX) return;
-    for (const key of this.#paths.keys()) if (!this.#current.has(key) && !isOpenHere(key)) this.#paths.delete(key);
+    for (const key of this.#paths.keys())
+      if (!this.#current.has(key) && !isOpenHere(key)) this.#paths.delete(key);
   }
 }
 

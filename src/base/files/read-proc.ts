@@ -31,6 +31,8 @@ export function ownUser(): { uid: number; gid: number } | null {
 
 function readOwnUser(): typeof own {
   const status = readProc('/proc/self/status') ?? '';
-  const [uid, gid] = [/^Uid:\s+\d+\s+(\d+)/m, /^Gid:\s+\d+\s+(\d+)/m].map((effective) => effective.exec(status)?.[1]);
+  const [uid, gid] = [/^Uid:\s+\d+\s+(\d+)/m, /^Gid:\s+\d+\s+(\d+)/m].map(
+    (effective) => effective.exec(status)?.[1],
+  );
   return uid === undefined || gid === undefined ? null : { uid: Number(uid), gid: Number(gid) };
 }

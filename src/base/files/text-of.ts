@@ -8,7 +8,9 @@ import { readRegularFileSync } from './read-regular-file.ts';
  */
 export function textOf(path: string, bytesMax: number): string | null {
   try {
-    return unlessUnseen(() => readRegularFileSync(path, { bytesMax }))?.bytes.toString('utf8') ?? null;
+    return (
+      unlessUnseen(() => readRegularFileSync(path, { bytesMax }))?.bytes.toString('utf8') ?? null
+    );
   } catch (error) {
     if (error instanceof FileRefusedError) return null;
     throw error;

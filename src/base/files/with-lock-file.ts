@@ -19,7 +19,11 @@ const NEVER = new AbortController().signal;
  * Runs a task while a lock file of this path exists, so that of all processes one at a time runs one. Waits for the others. A task must
  * end within a minute. Rejects as the task does, and with the system's error if the file cannot be made.
  */
-export async function withLockFile<T>(path: string, clock: Clock, task: () => Promise<T>): Promise<T> {
+export async function withLockFile<T>(
+  path: string,
+  clock: Clock,
+  task: () => Promise<T>,
+): Promise<T> {
   const own = `${processTag()} ${randomUUID()}`;
   while (!(await made(path, own))) {
     const owner = ownerOf(path);

@@ -9,7 +9,11 @@ export function gitConfigValue(
   [section, subsection, key]: readonly [section: string, subsection: string | null, key: string],
 ): string | null {
   const values = gitConfigEntries(text).entries.filter(
-    (entry) => entry.section === section && entry.subsection === subsection && entry.key === key && entry.value !== null,
+    (entry) =>
+      entry.section === section &&
+      entry.subsection === subsection &&
+      entry.key === key &&
+      entry.value !== null,
   );
   return values.at(-1)?.value ?? null;
 }

@@ -39,7 +39,10 @@ export type Break =
   | { broken: 'network'; cause: NodeJS.ErrnoException };
 
 /** Sends the head of a request. `until` aborts when the request ends. */
-export type Send = (url: URL, options: { method: string; headers: Record<string, string | number> } & TunnelRequest) => ClientRequest;
+export type Send = (
+  url: URL,
+  options: { method: string; headers: Record<string, string | number> } & TunnelRequest,
+) => ClientRequest;
 
 /**
  * One request and its response. The response is read from the network only as fast as `read` is called. Silence is measured
@@ -61,18 +64,30 @@ export class HttpExchange {
   /** By how much longer it has used the chunks than waited for them. */
   #behindMs = 0;
 
-  constructor(httpRequest: HttpRequest, { send, clock, signal }: { send: Send; clock: Clock; signal: AbortSignal }) {
+  constructor(
+    httpRequest: HttpRequest,
+    { send, clock, signal }: { send: Send; clock: Clock; signal: AbortSignal },
+  ) {
     this.#httpRequest = httpRequest;
     this.#clock = clock;
     this.#signal = signal;
     const { method, url, headers, body } = httpRequest;
     const { signal: until } = this.#ending;
-    this.#request = send(url, { method, headers: { ...headers, 'content-length': body?.length ?? 0 }, until });
-    this.#connecting = clock.setTimer(() => this.#breakOff({ broken: 'connect' }), httpRequest.connectMsMax);
+    this.#request = send(url, {
+      method,
+      headers: { ...headers, 'content-length': body?.length ?? 0 },
+      until,
+    });
+    this.#connecting = clock.setTimer(
+      () => this.#breakOff({ broken: 'connect' }),
+      httpRequest.connectMsMax,
+    );
     this.#request.on('socket', (socket) => this.#awaitConnection(socket));
     this.#request.on('response', (response) => this.#receive(response));
     this.#request.on('error', (cause) => this.#breakOffUnanswered(cause));
-    this.#request.on('close', () => this.#breakOffUnanswered(new Error('closed without an answer')));
+    this.#request.on('close', () =>
+      this.#breakOffUnanswered(new Error('closed without an answer')),
+    );
     signal.addEventListener('abort', this.#abort);
     if (signal.aborted) this.#abort();
     else this.#write(body?.parts ?? [], 0);
@@ -80,7 +95,8 @@ export class HttpExchange {
 
   /** Resolves with the response's status and headers. */
   async head(): Promise<ResponseHead | Break> {
-    while (this.#response === null && this.#break === null) await this.#change(this.#httpRequest.idleMsMax);
+    while (this.#response === null && this.#break === null)
+      await this.#change(this.#httpRequest.idleMsMax);
     if (this.#break !== null) return this.#break;
     const { statusCode = 0, headers } = this.#response as unknown as IncomingMessage;
     return { status: statusCode, headers };
@@ -137,7 +153,8 @@ export class HttpExchange {
 
   #awaitConnection(socket: Socket): void {
     // A kept connection is ready, and so is one through a proxy.
-    if (socket.connecting) socket.once('encrypted' in socket ? 'secureConnect' : 'connect', () => this.#connected());
+    if (socket.connecting)
+      socket.once('encrypted' in socket ? 'secureConnect' : 'connect', () => this.#connected());
     else this.#connected();
   }
 
@@ -177,7 +194,9 @@ export class HttpExchange {
       this.#wake();
     });
     response.on('error', (cause) => this.#breakOff({ broken: 'network', cause }));
-    response.on('close', () => this.#breakOff({ broken: 'network', cause: new Error('closed before its end') }));
+    response.on('close', () =>
+      this.#breakOff({ broken: 'network', cause: new Error('closed before its end') }),
+    );
     this.#wake();
   }
 

@@ -12,11 +12,14 @@ export interface TrustDeps {
 }
 
 /** The advice about a certificate that no trusted authority has issued. */
-export const TRUST_ADVICE = 'Set NODE_EXTRA_CA_CERTS or SSL_CERT_FILE to a file with the certificate of its authority.';
+export const TRUST_ADVICE =
+  'Set NODE_EXTRA_CA_CERTS or SSL_CERT_FILE to a file with the certificate of its authority.';
 
 /** Whether an error with this code says that no trusted authority has issued the certificate. */
 export function isUntrusted(code: string): boolean {
-  return /SELF_SIGNED|UNABLE_TO_GET_ISSUER|UNABLE_TO_VERIFY|CERT_UNTRUSTED|INVALID_CA|CERT_REJECTED/.test(code);
+  return /SELF_SIGNED|UNABLE_TO_GET_ISSUER|UNABLE_TO_VERIFY|CERT_UNTRUSTED|INVALID_CA|CERT_REJECTED/.test(
+    code,
+  );
 }
 
 /**
@@ -31,9 +34,14 @@ export async function trustedContext({ env, log }: TrustDeps): Promise<SecureCon
   // Node adds the file of NODE_EXTRA_CA_CERTS only to the authorities that it uses if none are given.
   const extra = await certificates('NODE_EXTRA_CA_CERTS', { env, log });
   try {
-    return tls.createSecureContext({ ca: [...tls.rootCertificates, ...(extra === null ? [] : [extra]), file] });
+    return tls.createSecureContext({
+      ca: [...tls.rootCertificates, ...(extra === null ? [] : [extra]), file],
+    });
   } catch (error) {
-    log.warn({ err: error }, 'the file that SSL_CERT_FILE names has no valid certificates; it is not used');
+    log.warn(
+      { err: error },
+      'the file that SSL_CERT_FILE names has no valid certificates; it is not used',
+    );
     return null;
   }
 }
@@ -48,7 +56,10 @@ async function certificates(variable: string, { env, log }: TrustDeps): Promise<
     log.warn({ path }, `there is no file at the path in ${variable}; it is not used`);
   } catch (error) {
     if (isOwnFailure(error)) throw error;
-    log.warn({ err: error, path }, `the file that ${variable} names cannot be read; it is not used`);
+    log.warn(
+      { err: error, path },
+      `the file that ${variable} names cannot be read; it is not used`,
+    );
   }
   return null;
 }

@@ -8,7 +8,8 @@ const FOR_OWNER = 0o700;
 export function makePrivate(path: string): void {
   // Does not open the file: closing a database file would release the locks that this process holds on it.
   const stats = lstatSync(path, { throwIfNoEntry: false });
-  if (stats !== undefined && isOpenToOthers(stats)) unlessNotOurs(() => chmodSync(path, stats.mode & FOR_OWNER));
+  if (stats !== undefined && isOpenToOthers(stats))
+    unlessNotOurs(() => chmodSync(path, stats.mode & FOR_OWNER));
 }
 
 /** The same for an open file. Does nothing for pipes and devices. */

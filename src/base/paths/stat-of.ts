@@ -39,7 +39,10 @@ export function hasNul(path: string | Buffer): boolean {
 /** The system's error for a path at which there is nothing. */
 export function absentPath(path: string | Buffer): Error {
   const shown = JSON.stringify(String(path));
-  return Object.assign(new Error(`ENOENT: no such file or directory, ${shown}`), { code: 'ENOENT', errno: -constants.errno.ENOENT });
+  return Object.assign(new Error(`ENOENT: no such file or directory, ${shown}`), {
+    code: 'ENOENT',
+    errno: -constants.errno.ENOENT,
+  });
 }
 
 function isAboutPath(error: unknown): boolean {

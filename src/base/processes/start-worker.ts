@@ -19,7 +19,13 @@ export interface WorkerOptions<Message> {
  * Starts a thread, for everything that runs in threads of this server. It does not keep the process alive until `ref` is called. Throws
  * if the system has no resources for it.
  */
-export function startWorker<Message>({ script, heapMbMax, data, onMessage, onEnd }: WorkerOptions<Message>): Worker {
+export function startWorker<Message>({
+  script,
+  heapMbMax,
+  data,
+  onMessage,
+  onEnd,
+}: WorkerOptions<Message>): Worker {
   const worker = new Worker(script, {
     workerData: data,
     env: SHARE_ENV,

@@ -20,7 +20,11 @@ export async function decodeUtf8(bytes: Buffer, breaks: EventLoopYield): Promise
  * The text of bytes that come in parts, without a byte order mark removed. Bytes that are not UTF-8 become U+FFFD. `isCut`: leaves out a
  * last character whose end is missing. Lets other work run in between.
  */
-export async function decodeAnyBytes(parts: readonly Buffer[], { isCut }: { isCut: boolean }, breaks: EventLoopYield): Promise<string> {
+export async function decodeAnyBytes(
+  parts: readonly Buffer[],
+  { isCut }: { isCut: boolean },
+  breaks: EventLoopYield,
+): Promise<string> {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   let text = '';
   for (const part of parts) {

@@ -43,7 +43,9 @@ export function jsonFault(text: string): JsonFault | null {
     expected = next;
     at = end;
   }
-  return expected === 'the end' ? null : { reason: `it ends too soon: expected ${expected}`, index: text.length };
+  return expected === 'the end'
+    ? null
+    : { reason: `it ends too soon: expected ${expected}`, index: text.length };
 }
 
 /** Takes a mark that opens, separates or closes. Returns what may follow, or null if it is no such mark, or not allowed here. */
@@ -57,12 +59,17 @@ function openedOrClosed(mark: string, expected: Expected, open: ('[' | '{')[]): 
     return afterValue(open);
   }
   if (mark === ':' && expected === 'a colon') return 'a value';
-  if (mark === ',' && expected.startsWith('a comma')) return open.at(-1) === '[' ? 'a value' : 'a name in double quotes';
+  if (mark === ',' && expected.startsWith('a comma'))
+    return open.at(-1) === '[' ? 'a value' : 'a name in double quotes';
   return null;
 }
 
 /** Takes a string or a scalar that begins with this mark. Returns what may follow, or null if it is not allowed here. */
-function afterWhole(mark: string, expected: Expected, open: readonly ('[' | '{')[]): Expected | null {
+function afterWhole(
+  mark: string,
+  expected: Expected,
+  open: readonly ('[' | '{')[],
+): Expected | null {
   if (expected.startsWith('a name')) return mark === '"' ? 'a colon' : null;
   return expected.startsWith('a value') ? afterValue(open) : null;
 }
@@ -77,7 +84,8 @@ function stringEnd(text: string, from: number): number | JsonFault {
   for (let at = from + 1; at < text.length; ) {
     const mark = text[at] ?? '';
     if (mark === '"') return at + 1;
-    if (mark < ' ') return { reason: 'a string has a control character: write it as an escape', index: at };
+    if (mark < ' ')
+      return { reason: 'a string has a control character: write it as an escape', index: at };
     const end = mark === '\\' ? endOf(ESCAPE, text, at) : at + 1;
     if (end === at) return { reason: 'a string has an escape that JSON does not know', index: at };
     at = end;

@@ -10,11 +10,13 @@ export function requireKnownOptions<Options extends object>(
   options: Options,
   known: Readonly<Record<keyof Required<Options>, true>>,
 ): void {
-  if (!isObject(options)) throw new TypeError(`${place}: the options must be an object, not ${typeof options}`);
+  if (!isObject(options))
+    throw new TypeError(`${place}: the options must be an object, not ${typeof options}`);
   const names = Object.keys(known);
   const unknown = Object.keys(options).find((name) => !names.includes(name));
   if (unknown === undefined) return;
   const nearest = suggestKey(unknown, names);
-  const advice = nearest === null ? `the options are ${names.join(', ')}` : `did you mean ${nearest}?`;
+  const advice =
+    nearest === null ? `the options are ${names.join(', ')}` : `did you mean ${nearest}?`;
   throw new TypeError(`${place}: unknown option ${JSON.stringify(unknown)}: ${advice}`);
 }

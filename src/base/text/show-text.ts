@@ -15,7 +15,10 @@ const NAMED: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
  * files say before you print it: an escape sequence can hide or replace what a person is asked about. With `multiline`, line feeds
  * and tabs stay.
  */
-export function showText(text: string, { multiline = false }: { multiline?: boolean } = {}): string {
+export function showText(
+  text: string,
+  { multiline = false }: { multiline?: boolean } = {},
+): string {
   return text.replace(hidden(), (char, joint: string | undefined) => {
     if (joint !== undefined || (multiline && (char === '\n' || char === '\t'))) return char;
     return NAMED[char] ?? escaped(char);
@@ -24,7 +27,9 @@ export function showText(text: string, { multiline = false }: { multiline?: bool
 
 /** A line of JSON with its hidden characters escaped as JSON does, except for the line feed at its end. */
 export function showJsonLine(line: string): string {
-  return line.replace(hidden(), (char) => (char === '\n' ? char : char.split('').map(jsonEscaped).join('')));
+  return line.replace(hidden(), (char) =>
+    char === '\n' ? char : char.split('').map(jsonEscaped).join(''),
+  );
 }
 
 function escaped(char: string): string {

@@ -20,7 +20,8 @@ export function suggestKey(key: string, knownKeys: readonly string[]): string | 
   for (const known of knownKeys) {
     const word = plain(known);
     const editsMax = word.length < TWO_EDITS_LENGTH_MIN ? 1 : EDITS_MAX;
-    if (word.length < SUGGESTED_LENGTH_MIN || Math.abs(word.length - wanted.length) > editsMax) continue;
+    if (word.length < SUGGESTED_LENGTH_MIN || Math.abs(word.length - wanted.length) > editsMax)
+      continue;
     const edits = editDistance(word, wanted);
     if (edits >= fewest || edits > editsMax) continue;
     best = known;
@@ -35,7 +36,9 @@ function keyWithSameStart(key: string, knownKeys: readonly string[]): string | n
   const more = knownKeys.flatMap((known) => {
     const words = wordsOf(known);
     const [short, long] = words.length < wanted.length ? [words, wanted] : [wanted, words];
-    const isStart = short.join('').length >= START_LENGTH_MIN && short.every((word, index) => word === long[index]);
+    const isStart =
+      short.join('').length >= START_LENGTH_MIN &&
+      short.every((word, index) => word === long[index]);
     return isStart ? [{ known, count: long.length - short.length }] : [];
   });
   const fewest = Math.min(...more.map(({ count }) => count));

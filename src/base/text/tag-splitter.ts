@@ -59,7 +59,9 @@ export class TagSplitter {
     const next = text.trimStart();
     const allowed = [...before, close];
     if (allowed.some((start) => next.startsWith(start))) return true;
-    return text.length < DECIDING_CHARS && allowed.some((start) => start.startsWith(next)) ? null : false;
+    return text.length < DECIDING_CHARS && allowed.some((start) => start.startsWith(next))
+      ? null
+      : false;
   }
 
   #emit(spans: TagSpan[], text: string): void {

@@ -44,7 +44,8 @@ export class Utf8Text {
   }
 
   #decode(bytes: Buffer): void {
-    if (this.#decoded !== null) this.#decoded = isUtf8(bytes) ? this.#decoded + bytes.toString('utf8') : null;
+    if (this.#decoded !== null)
+      this.#decoded = isUtf8(bytes) ? this.#decoded + bytes.toString('utf8') : null;
   }
 }
 

@@ -29,7 +29,15 @@ const COMMANDS = new Map(
 
 /** Actions by their names in other programs, with the names that they have here. */
 const ACTIONS = new Map(
-  Object.entries({ ls: 'list', rm: 'delete', remove: 'delete', get: 'show', cat: 'show', find: 'search', auth: 'login' }),
+  Object.entries({
+    ls: 'list',
+    rm: 'delete',
+    remove: 'delete',
+    get: 'show',
+    cat: 'show',
+    find: 'search',
+    auth: 'login',
+  }),
 );
 
 /** Options of other agents, with the way to do the same in heddle. */
@@ -66,5 +74,7 @@ export function optionHint(option: string): string | null {
 
 /** The end of an error about an action that a command does not have. Null: nobody knows. */
 export function actionHint(command: string, action: string): string | null {
-  return command === 'mcp' && ['add', 'remove', 'rm'].includes(action) ? 'servers are in config.toml, as [mcp_servers.NAME]' : null;
+  return command === 'mcp' && ['add', 'remove', 'rm'].includes(action)
+    ? 'servers are in config.toml, as [mcp_servers.NAME]'
+    : null;
 }

@@ -116,7 +116,11 @@ export function readOptions(argv: string[]) {
     return parseArgs({ args: argv, allowPositionals: true, options: OPTIONS });
   } catch (error) {
     if (!(error instanceof Error && 'code' in error)) throw error;
-    throw new UsageError(error.code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION' ? unknownOption(error.message) : valueProblem(error.message));
+    throw new UsageError(
+      error.code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION'
+        ? unknownOption(error.message)
+        : valueProblem(error.message),
+    );
   }
 }
 
@@ -136,13 +140,16 @@ function valueProblem(message: string): string {
   const [first = '', ...others] = message.split('\n');
   const [, option = ''] = /^Option '([^']*?)(?: <value>)?'/.exec(first) ?? [];
   if (first.includes('does not take an argument')) return `${option} takes no value`;
-  const long = /--[\w-]+/.exec(option)?.[0] ?? `--${OPTION_NAMES.find((name) => `-${letterOf(name)}` === option)}`;
+  const long =
+    /--[\w-]+/.exec(option)?.[0] ??
+    `--${OPTION_NAMES.find((name) => `-${letterOf(name)}` === option)}`;
   return `${option} requires a value${others.length === 0 ? '' : `: write one that begins with a hyphen as ${long}=VALUE`}`;
 }
 
 /** Returns the options that are given and have no effect, with their hyphens. */
 export function unusedOptions(values: OptionValues): { harmless: string[]; allowing: string[] } {
-  const given = (names: readonly string[]) => Object.keys(values).flatMap((name) => (names.includes(name) ? [`--${name}`] : []));
+  const given = (names: readonly string[]) =>
+    Object.keys(values).flatMap((name) => (names.includes(name) ? [`--${name}`] : []));
   return { harmless: given(WITHOUT_EFFECT), allowing: given(ALLOWING_NOTHING) };
 }
 
@@ -162,11 +169,16 @@ export function overridesOf(values: OptionValues): string[] {
     ...config,
     ...enable.map((name) => `features.${featureName(name)}=true`),
     ...disable.map((name) => `features.${featureName(name)}=false`),
-    ...Object.entries(settings).flatMap(([key, value]) => (value === undefined ? [] : [`${key}=${JSON.stringify(value)}`])),
+    ...Object.entries(settings).flatMap(([key, value]) =>
+      value === undefined ? [] : [`${key}=${JSON.stringify(value)}`],
+    ),
   ];
 }
 
 function featureName(name: string): string {
-  if (!/^[\w-]+$/.test(name)) throw new UsageError(`--enable and --disable: expected the name of a feature, found ${JSON.stringify(name)}`);
+  if (!/^[\w-]+$/.test(name))
+    throw new UsageError(
+      `--enable and --disable: expected the name of a feature, found ${JSON.stringify(name)}`,
+    );
   return name;
 }

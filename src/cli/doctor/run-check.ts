@@ -11,7 +11,9 @@ export async function runCheck(
   clock: Clock,
 ): Promise<DoctorCheck> {
   const ended = new AbortController();
-  const tooLate = sleep(clock, CHECK_MS_MAX, ended.signal).then(() => failed(name, `it has not ended within ${CHECK_MS_MAX / 1_000} s`));
+  const tooLate = sleep(clock, CHECK_MS_MAX, ended.signal).then(() =>
+    failed(name, `it has not ended within ${CHECK_MS_MAX / 1_000} s`),
+  );
   try {
     return await Promise.race([check(), tooLate]);
   } catch (error) {

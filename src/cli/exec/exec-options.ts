@@ -25,7 +25,15 @@ export interface ExecOptions {
 
 /** Returns what the words behind `exec`, of which there is one at most, and its options ask for. Throws a UsageError if they contradict. */
 export function execOptions(words: readonly string[], values: OptionValues): ExecOptions {
-  const { json = false, last = false, image = [], approve = 'ask', model, sandbox, 'ask-for-approval': approvalPolicy } = values;
+  const {
+    json = false,
+    last = false,
+    image = [],
+    approve = 'ask',
+    model,
+    sandbox,
+    'ask-for-approval': approvalPolicy,
+  } = values;
   return {
     prompt: words[0] === undefined || words[0] === '-' ? null : words[0],
     readsStdin: words[0] === '-',
@@ -45,12 +53,17 @@ export function execOptions(words: readonly string[], values: OptionValues): Exe
 /** Throws a UsageError with a hint if there is more than one word. */
 export function requireOnePrompt(words: readonly string[]): void {
   if (words.length <= 1) return;
-  const hint = words[0] === 'resume' ? 'to continue a thread, use --resume ID or --last' : 'put the whole prompt in quotes';
+  const hint =
+    words[0] === 'resume'
+      ? 'to continue a thread, use --resume ID or --last'
+      : 'put the whole prompt in quotes';
   throw new UsageError(`exec: expected one prompt, found ${words.length} words: ${hint}`);
 }
 
 function resumed(threadId: string | undefined, last: boolean): ExecOptions['resume'] {
-  if (threadId !== undefined && last) throw new UsageError('--resume and --last cannot be used together');
-  if (threadId !== undefined) return /[/\\]|\.jsonl$/.test(threadId) ? { file: threadId } : { threadId };
+  if (threadId !== undefined && last)
+    throw new UsageError('--resume and --last cannot be used together');
+  if (threadId !== undefined)
+    return /[/\\]|\.jsonl$/.test(threadId) ? { file: threadId } : { threadId };
   return last ? 'last' : null;
 }

@@ -20,7 +20,11 @@ export interface OpenedThread {
 }
 
 /** Starts a thread, or continues the one that the options name. Rejects with an OptionError if `--last` finds none. */
-export async function openThread(client: Client, { resume, settings }: ExecOptions, folder: Folder): Promise<OpenedThread> {
+export async function openThread(
+  client: Client,
+  { resume, settings }: ExecOptions,
+  folder: Folder,
+): Promise<OpenedThread> {
   const params = settings as Pick<ThreadStartParams, 'model' | 'sandbox' | 'approvalPolicy'>;
   if (resume === null) return client.request('thread/start', { ...params, cwd: folder.path });
   const cwd = folder.isGiven ? { cwd: folder.path } : {};
@@ -39,6 +43,9 @@ async function lastThread(client: Client, cwd: string): Promise<string> {
     sourceKinds: ['cli', 'vscode', 'exec', 'appServer'],
   });
   const [thread] = data;
-  if (thread === undefined) throw new OptionError(`--last: there is no thread of the folder ${cwd} yet: start one without --last`);
+  if (thread === undefined)
+    throw new OptionError(
+      `--last: there is no thread of the folder ${cwd} yet: start one without --last`,
+    );
   return thread.id;
 }

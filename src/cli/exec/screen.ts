@@ -71,7 +71,8 @@ export class Screen {
   line(text: string, { indent = '', color, isWhole = false }: LineOptions = {}): string {
     const shown = `${indent}${showText(text.replaceAll('\t', '  '))}`;
     const characters = isWhole || shown.length <= this.width ? [] : [...shown];
-    const cut = characters.length > this.width ? `${characters.slice(0, this.width - 1).join('')}…` : shown;
+    const cut =
+      characters.length > this.width ? `${characters.slice(0, this.width - 1).join('')}…` : shown;
     return color === undefined ? cut : this.paint(color, cut);
   }
 

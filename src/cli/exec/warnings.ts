@@ -16,8 +16,14 @@ export class Warnings {
     client.on('guardianWarning', ({ message }) => this.#take(message, null));
     client.on('mcpServer/startupStatus/updated', ({ name, status, error, failureReason }) => {
       if (status !== 'failed') return;
-      const fix = failureReason === 'reauthenticationRequired' ? `Log in with: heddle mcp login ${name}` : null;
-      this.#take(`the MCP server ${name} did not start, so its tools are missing: ${error ?? 'the reason is not known'}`, fix);
+      const fix =
+        failureReason === 'reauthenticationRequired'
+          ? `Log in with: heddle mcp login ${name}`
+          : null;
+      this.#take(
+        `the MCP server ${name} did not start, so its tools are missing: ${error ?? 'the reason is not known'}`,
+        fix,
+      );
     });
     client.on('deprecationNotice', ({ summary, details }) => this.#take(summary, details));
   }

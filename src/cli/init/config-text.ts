@@ -37,10 +37,15 @@ ${table === null ? '' : `\n${tableText(id, { ...table, keyVariable })}`}`;
 }
 
 function keyComment(keyVariable: string | null): string {
-  return keyVariable === null ? '' : `# The API key is in the environment variable ${keyVariable}. Do not write it into this file.\n`;
+  return keyVariable === null
+    ? ''
+    : `# The API key is in the environment variable ${keyVariable}. Do not write it into this file.\n`;
 }
 
-function tableText(id: string, { keyVariable, ...table }: NonNullable<OfferedProvider['table']> & { keyVariable: string | null }): string {
+function tableText(
+  id: string,
+  { keyVariable, ...table }: NonNullable<OfferedProvider['table']> & { keyVariable: string | null },
+): string {
   return `[model_providers.${id}]
 name = ${toml(table.name)}
 base_url = ${toml(table.base_url)}

@@ -39,7 +39,12 @@ export const OFFERED_PROVIDERS: readonly OfferedProvider[] = [
     keyVariable: 'LITELLM_API_KEY',
     table: { name: 'LiteLLM', base_url: 'http://localhost:4000/v1', wire_api: 'chat' },
   },
-  { id: EMBEDDED, label: 'the embedded model: offline, to try heddle', keyVariable: null, table: null },
+  {
+    id: EMBEDDED,
+    label: 'the embedded model: offline, to try heddle',
+    keyVariable: null,
+    table: null,
+  },
 ];
 
 /** The ids of the providers whose programs run on this machine and are looked for before the question. */

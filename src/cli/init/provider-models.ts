@@ -40,12 +40,23 @@ export class ProviderModels {
   /** Takes `msMax` at most. Rejects with a ConfigError if the configuration of all users does not allow the provider. */
   async of(offered: OfferedProvider, msMax: number): Promise<FoundModels> {
     const { env, userAgent, configWith } = this.#deps;
-    const config = await configWith(configText({ provider: offered, model: null, sandbox: 'read-only' }));
+    const config = await configWith(
+      configText({ provider: offered, model: null, sandbox: 'read-only' }),
+    );
     const provider = readProvider(config, offered.id);
-    if (isOffline(provider)) return { ids: [], problem: null, byDefault: null, unlisted: () => null };
-    const deps = { env, userAgent, clock: systemClock, log: SILENT_LOG, storedLogin: () => config.login };
+    if (isOffline(provider))
+      return { ids: [], problem: null, byDefault: null, unlisted: () => null };
+    const deps = {
+      env,
+      userAgent,
+      clock: systemClock,
+      log: SILENT_LOG,
+      storedLogin: () => config.login,
+    };
     const answered = new AbortController();
-    const tooLate = sleep(systemClock, msMax, answered.signal).then(() => slowListing(provider, deps, msMax));
+    const tooLate = sleep(systemClock, msMax, answered.signal).then(() =>
+      slowListing(provider, deps, msMax),
+    );
     const listing = await Promise.race([listModels(provider, deps), tooLate]);
     answered.abort();
     const ids = 'problem' in listing ? [] : listing.ids;

@@ -30,7 +30,10 @@ export function progressPlace(
   stderr: { isTTY?: boolean; columns?: number },
   env: Readonly<Record<string, string | undefined>>,
 ): ProgressPlace {
-  return { isTerminal: stderr.isTTY === true && env.TERM !== 'dumb', columns: stderr.columns || COLUMNS_DEFAULT };
+  return {
+    isTerminal: stderr.isTTY === true && env.TERM !== 'dumb',
+    columns: stderr.columns || COLUMNS_DEFAULT,
+  };
 }
 
 /**
@@ -72,7 +75,8 @@ export class ProgressLine {
     const text = `${this.#step} … ${duration(this.#clock.monotonic() - this.#startedMs)}`;
     if (!isTerminal) this.#write(`heddle: ${text}\n`);
     // A line as wide as the terminal would go on in the next one.
-    else if (text !== this.#shown) this.#write(`${CLEAR_LINE}${[...text].slice(0, Math.max(1, columns - 1)).join('')}`);
+    else if (text !== this.#shown)
+      this.#write(`${CLEAR_LINE}${[...text].slice(0, Math.max(1, columns - 1)).join('')}`);
     this.#shown = text;
   }
 }

@@ -18,7 +18,13 @@ export class ProgressThread {
     this.#over = new Promise((resolve) => {
       end = resolve;
     });
-    this.#worker = startWorker({ script, heapMbMax: HEAP_MB_MAX, data: place, onMessage: () => {}, onEnd: () => end() });
+    this.#worker = startWorker({
+      script,
+      heapMbMax: HEAP_MB_MAX,
+      data: place,
+      onMessage: () => {},
+      onEnd: () => end(),
+    });
   }
 
   /** Says what is done now. */

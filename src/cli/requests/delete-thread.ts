@@ -14,7 +14,10 @@ export async function deleteThread(
   const shown = `${threadId} (${showText(titleOf(thread).replace(/\s+/g, ' '))})`;
   if (!yes) {
     if (confirm === null)
-      throw new UsageError('threads delete: nobody can answer, because the input is not a terminal: use --yes', 'heddle help threads');
+      throw new UsageError(
+        'threads delete: nobody can answer, because the input is not a terminal: use --yes',
+        'heddle help threads',
+      );
     if (!(await confirm(`Delete the thread ${shown} with its history? [y/N] `))) return false;
   }
   await client.request('thread/delete', { threadId });

@@ -14,7 +14,9 @@ export async function printThread(
   { print }: RequestTerminal,
 ): Promise<boolean> {
   const { thread } = await client.request('thread/read', { threadId });
-  const entries = allPages((cursor) => client.request('thread/items/list', { threadId, cursor, limit: PAGE, sortDirection: 'asc' }));
+  const entries = allPages((cursor) =>
+    client.request('thread/items/list', { threadId, cursor, limit: PAGE, sortDirection: 'asc' }),
+  );
   if (format === 'jsonl') {
     print(`${JSON.stringify({ thread })}\n`);
     for await (const entry of entries) print(`${JSON.stringify(entry)}\n`);
@@ -40,7 +42,12 @@ function head(thread: Thread): string {
 function shown(item: ThreadItem): string {
   switch (item.type) {
     case 'userMessage':
-      return part('User', item.content.map((input) => (input.type === 'text' ? input.text : `(${input.type})`)).join('\n'));
+      return part(
+        'User',
+        item.content
+          .map((input) => (input.type === 'text' ? input.text : `(${input.type})`))
+          .join('\n'),
+      );
     case 'agentMessage':
       return part('Agent', item.text);
     case 'plan':
@@ -48,7 +55,10 @@ function shown(item: ThreadItem): string {
     case 'commandExecution':
       return part('Command', fenced(`$ ${item.command}\n${item.aggregatedOutput ?? ''}`));
     case 'fileChange':
-      return part('Patch', item.changes.map(({ path, diff }) => `${path}\n\n${fenced(diff)}`).join('\n\n'));
+      return part(
+        'Patch',
+        item.changes.map(({ path, diff }) => `${path}\n\n${fenced(diff)}`).join('\n\n'),
+      );
     case 'mcpToolCall':
       return part('MCP tool', `${item.server} ${item.tool} (${item.status})`);
     case 'reasoning':

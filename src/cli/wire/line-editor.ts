@@ -29,7 +29,14 @@ export class LineEditor {
     this.#output = output;
     this.#isDumb = isDumb;
     this.#terminal = createInterface({
-      ...{ input, output, terminal: true, prompt: PROMPT, historySize: HISTORY_LINES, removeHistoryDuplicates: true },
+      ...{
+        input,
+        output,
+        terminal: true,
+        prompt: PROMPT,
+        historySize: HISTORY_LINES,
+        removeHistoryDuplicates: true,
+      },
       completer: complete,
     });
     input.on('error', () => this.#terminal.close());

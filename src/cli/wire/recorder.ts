@@ -23,8 +23,13 @@ export class Recorder {
       return new Recorder(await openNewFile(resolve(file), 0o600), onProblem);
     } catch (error) {
       if (systemErrorCode(error) === null && !(error instanceof FileRefusedError)) throw error;
-      const reason = systemErrorCode(error) === 'EEXIST' ? 'it exists already: choose another name' : systemReason(error);
-      throw new OptionError(`--save ${file}: the file cannot be created: ${reason}`, { cause: error });
+      const reason =
+        systemErrorCode(error) === 'EEXIST'
+          ? 'it exists already: choose another name'
+          : systemReason(error);
+      throw new OptionError(`--save ${file}: the file cannot be created: ${reason}`, {
+        cause: error,
+      });
     }
   }
 

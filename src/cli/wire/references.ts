@@ -36,7 +36,10 @@ export class References {
       if (kind === undefined) return ESCAPED.test(text) ? text.slice(1) : text;
       const ids = this.#ids[kind as Kind];
       const id = number === undefined ? this.#last[kind as Kind] : ids[Number(number) - 1];
-      if (id == null) throw new LineError(`${text}: ${ids.length === 0 ? `no ${kind} yet` : `only ${ids.length} so far`}`);
+      if (id == null)
+        throw new LineError(
+          `${text}: ${ids.length === 0 ? `no ${kind} yet` : `only ${ids.length} so far`}`,
+        );
       return id;
     });
   }
@@ -62,5 +65,7 @@ function mapStrings(value: unknown, change: (text: string) => string): unknown {
   if (typeof value === 'string') return change(value);
   if (Array.isArray(value)) return value.map((element) => mapStrings(element, change));
   if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, mapStrings(field, change)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, field]) => [name, mapStrings(field, change)]),
+  );
 }

@@ -7,7 +7,10 @@ import type { HookSources } from './read-hooks.ts';
 export async function loadHooks(sources: HookSources): Promise<HookSet> {
   const { home, layers, files, mainLayers } = sources;
   const inLayers = [...layers, ...mainLayers.map(({ layer }) => layer)];
-  const isDefined = files.length > 0 || inLayers.some(({ config }) => config.hooks !== undefined) || existsSync(join(home, HOOKS_FILE));
+  const isDefined =
+    files.length > 0 ||
+    inLayers.some(({ config }) => config.hooks !== undefined) ||
+    existsSync(join(home, HOOKS_FILE));
   if (!isDefined) return NO_HOOKS;
   const { readHooks } = await import('./read-hooks.ts');
   return readHooks(sources);

@@ -8,7 +8,9 @@ const ESCAPED = /\\(.)/gsu;
  * Reads a matcher: null, "" and "*" accept everything; names, with `|` or `,` between them, are compared as a whole; everything else is a
  * regular expression that has to occur in a name. Returns a problem if it is not a valid expression.
  */
-export function readMatcher(matcher: string | null): ((names: readonly string[]) => boolean) | { problem: string } {
+export function readMatcher(
+  matcher: string | null,
+): ((names: readonly string[]) => boolean) | { problem: string } {
   if (matcher === null || matcher === '' || matcher === '*') return () => true;
   if (PLAIN.test(matcher)) {
     const accepted = matcher.split(/[|,]/).map((name) => name.trim());

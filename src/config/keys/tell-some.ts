@@ -19,5 +19,13 @@ export function tellSome<Key extends KeyPath, Told>(
   const told = keys.slice(0, TOLD_MAX).map(each);
   if (first === undefined) return told;
   const names = others.map(({ path }) => path.join('.')).join(', ');
-  return [...told, rest(names.length > NAMES_LENGTH_MAX ? `${cutText(names, NAMES_LENGTH_MAX)}… (${others.length} keys)` : names, first)];
+  return [
+    ...told,
+    rest(
+      names.length > NAMES_LENGTH_MAX
+        ? `${cutText(names, NAMES_LENGTH_MAX)}… (${others.length} keys)`
+        : names,
+      first,
+    ),
+  ];
 }

@@ -47,7 +47,8 @@ function copyTable(source: object, copying: Copying, depth: number): JsonObject 
 
 function copyValue(value: unknown, copying: Copying, depth: number): JsonValue {
   if (Array.isArray(value)) {
-    if (depth > DEPTH_MAX) throw new ConfigError(`nested deeper than ${DEPTH_MAX} levels`, copying.location);
+    if (depth > DEPTH_MAX)
+      throw new ConfigError(`nested deeper than ${DEPTH_MAX} levels`, copying.location);
     const copied = value.map((element) => copyValue(element, copying, depth + 1));
     return copying.isFrozen ? (Object.freeze(copied) as JsonValue[]) : copied;
   }
@@ -73,7 +74,11 @@ export function mergeTables(base: JsonObject, over: JsonObject): JsonObject {
  * Puts a value at `path` into a table that the caller owns, with all tables in it and in `value`: tables are merged, other values are
  * replaced. Many values are put into one table in linear time.
  */
-export function putAt(table: JsonObject, [key, ...rest]: readonly string[], value: JsonValue): void {
+export function putAt(
+  table: JsonObject,
+  [key, ...rest]: readonly string[],
+  value: JsonValue,
+): void {
   if (key === undefined) return;
   const below = table[key];
   if (rest.length > 0) {

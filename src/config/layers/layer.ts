@@ -45,7 +45,11 @@ export interface TomlReading {
 const rangesIn = new WeakMap<JsonObject, ReturnType<typeof keyRanges>>();
 
 /** Reads a config.toml as a layer. A missing file gives an empty layer. Rejects with a ConfigError if the file is invalid. */
-export async function readLayer(file: string, name: ConfigLayerSource, reading: TomlReading): Promise<Layer> {
+export async function readLayer(
+  file: string,
+  name: ConfigLayerSource,
+  reading: TomlReading,
+): Promise<Layer> {
   const bytes = readBytes(file);
   return bytes === null ? emptyLayer(file, name) : parseLayer(bytes, { file, name }, reading);
 }
@@ -92,9 +96,15 @@ function readBytes(file: string): Buffer | null {
     read = readRegularFileSync(file, { bytesMax: CONFIG_BYTES_MAX });
   } catch (error) {
     if (error instanceof FileTooLargeError) {
-      throw new ConfigError(`the file is larger than ${CONFIG_BYTES_MAX} bytes`, location, { cause: error });
+      throw new ConfigError(`the file is larger than ${CONFIG_BYTES_MAX} bytes`, location, {
+        cause: error,
+      });
     }
-    throw new ConfigError(`the file cannot be read: ${error instanceof Error ? error.message : String(error)}`, location, { cause: error });
+    throw new ConfigError(
+      `the file cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+      location,
+      { cause: error },
+    );
   }
   return read?.bytes ?? null;
 }
@@ -103,7 +113,11 @@ function decode(bytes: Uint8Array, file: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (error) {
-    throw new ConfigError('the file is not UTF-8 text', { path: file, range: null }, { cause: error });
+    throw new ConfigError(
+      'the file is not UTF-8 text',
+      { path: file, range: null },
+      { cause: error },
+    );
   }
 }
 

@@ -8,7 +8,9 @@ export function profileFile(profile: string): string | null {
 
 /** Returns the names of the files of all profiles that the configuration names, whether they exist or not. */
 export function profileFiles({ layers, values }: Config): string[] {
-  const active = layers.flatMap(({ name }) => (name.type === 'user' && name.profile !== null ? [name.profile] : []));
+  const active = layers.flatMap(({ name }) =>
+    name.type === 'user' && name.profile !== null ? [name.profile] : [],
+  );
   const defined = isTable(values.profiles) ? Object.keys(values.profiles) : [];
   return [...new Set([...active, ...defined])].map(profileFile).filter((file) => file !== null);
 }

@@ -23,7 +23,8 @@ export function projectFolders(cwd: string): ProjectFolders {
   const folders: string[] = [];
   for (let folder = real; ; folder = dirname(folder)) {
     folders.unshift(folder);
-    if (hasRepository(folder) && !isForEveryone(folder)) return { root: folder, isRepository: true, folders };
+    if (hasRepository(folder) && !isForEveryone(folder))
+      return { root: folder, isRepository: true, folders };
     if (dirname(folder) === folder) return { root: real, isRepository: false, folders: [real] };
   }
 }

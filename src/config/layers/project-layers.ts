@@ -60,5 +60,9 @@ function withoutHooks(layer: Layer): Layer {
 async function layerOf(file: ProjectFile, reading: TomlReading): Promise<Layer> {
   const name: ConfigLayerSource = { type: 'project', dotCodexFolder: dirname(file.path) };
   if (file.isInForce) return parseLayer(file.bytes, { file: file.path, name }, reading);
-  return { ...emptyLayer(file.path, name), disabledReason: file.reason, warnsDisabled: file.isFolderTrusted };
+  return {
+    ...emptyLayer(file.path, name),
+    disabledReason: file.reason,
+    warnsDisabled: file.isFolderTrusted,
+  };
 }

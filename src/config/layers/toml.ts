@@ -64,7 +64,11 @@ export function tomlOf({ parse, TomlError }: TomlParser): Toml {
       } catch (error) {
         if (!(error instanceof TomlError)) throw error;
         const start = { line: error.line, column: error.column };
-        throw new ConfigError(problemOf(error.message), { path: file, range: { start, end: start } }, { cause: error });
+        throw new ConfigError(
+          problemOf(error.message),
+          { path: file, range: { start, end: start } },
+          { cause: error },
+        );
       }
     },
     tryParse,

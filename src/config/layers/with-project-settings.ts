@@ -1,6 +1,12 @@
 import type { JsonObject, JsonValue } from '../../base/json-value.ts';
 import { HOOK_EVENTS } from '../hooks/hook-events.ts';
-import { isAgentSetting, SETTING_NAMES, SETTINGS, type SettingName, type SettingValue } from '../settings.ts';
+import {
+  isAgentSetting,
+  SETTING_NAMES,
+  SETTINGS,
+  type SettingName,
+  type SettingValue,
+} from '../settings.ts';
 import { asksAsMuch } from '../strictness/asks-as-much.ts';
 import { type AsStrict, isSandboxAsStrict, strictestFirst } from '../strictness/strictest-first.ts';
 import { emptyTable, isTable, mergeTables, tableWith, valueAt } from './config-table.ts';
@@ -15,7 +21,8 @@ const PROJECT_SETTINGS: { readonly [N in SettingName]?: AsStrict<SettingValue<N>
   'agents.default_subagent_model': anyValue,
   'agents.default_subagent_reasoning_effort': anyValue,
   'agents.enabled': onlyOff,
-  'agents.max_concurrent_threads_per_session': (projects, own) => projects !== null && own !== null && projects <= own,
+  'agents.max_concurrent_threads_per_session': (projects, own) =>
+    projects !== null && own !== null && projects <= own,
   'agents.max_depth': atMost,
   'agents.max_threads': atMost,
   approval_policy: asksAsMuch,
@@ -51,13 +58,16 @@ const PROJECT_SETTINGS: { readonly [N in SettingName]?: AsStrict<SettingValue<N>
 };
 
 /** The names of the settings that a project's config.toml can set. */
-export const PROJECT_SETTING_NAMES: readonly SettingName[] = SETTING_NAMES.filter((name) => Object.hasOwn(PROJECT_SETTINGS, name));
+export const PROJECT_SETTING_NAMES: readonly SettingName[] = SETTING_NAMES.filter((name) =>
+  Object.hasOwn(PROJECT_SETTINGS, name),
+);
 
 const PATHS = PROJECT_SETTING_NAMES.map((name) => ({ name, path: name.split('.') }));
 
 const NOT_FOR_PROJECTS = "a project's config.toml cannot set it";
 const LESS_STRICT = 'a project can only make it stricter than your own settings do';
-const HAS_PROFILE = 'a project cannot replace the permission profile that your default_permissions names';
+const HAS_PROFILE =
+  'a project cannot replace the permission profile that your default_permissions names';
 
 /**
  * Returns the layer of a project's file with only the settings that it can set, and that are at least as strict as those of the
@@ -71,7 +81,9 @@ export function withProjectSettings(layer: Layer, below: JsonObject): Layer {
       config = mergeTables(config, tableWith(path, value));
       continue;
     }
-    const name = PATHS.find((known) => known.path.length === path.length && startsWith(known.path, path))?.name;
+    const name = PATHS.find(
+      (known) => known.path.length === path.length && startsWith(known.path, path),
+    )?.name;
     const reason = name === undefined ? NOT_FOR_PROJECTS : whyIgnored(name, value, below);
     if (reason === null) config = mergeTables(config, tableWith(path, value));
     else ignoredKeys.push({ path, reason });
@@ -80,11 +92,16 @@ export function withProjectSettings(layer: Layer, below: JsonObject): Layer {
 }
 
 /** Yields the keys of the table, and the keys of the tables in it that have a setting of a project. */
-function* keysOf(table: JsonObject, outer: readonly string[]): Generator<{ path: string[]; value: JsonValue }> {
+function* keysOf(
+  table: JsonObject,
+  outer: readonly string[],
+): Generator<{ path: string[]; value: JsonValue }> {
   for (const [key, value] of Object.entries(table)) {
     const path = [...outer, key];
     const isOfHooks = key === 'hooks' && outer.length === 0;
-    const hasSettings = isOfHooks || PATHS.some((known) => known.path.length > path.length && startsWith(known.path, path));
+    const hasSettings =
+      isOfHooks ||
+      PATHS.some((known) => known.path.length > path.length && startsWith(known.path, path));
     if (hasSettings && isTable(value)) yield* keysOf(value, path);
     else yield { path, value };
   }
@@ -112,8 +129,13 @@ function whyIgnored(name: SettingName, value: JsonValue, below: JsonObject): str
   return isAsStrict(name, valueAt(merged, path), valueAt(below, path)) ? null : LESS_STRICT;
 }
 
-function isAsStrict<N extends SettingName>(name: N, projects: JsonValue | undefined, own: JsonValue | undefined): boolean {
-  const read = (value: JsonValue | undefined) => (value === undefined ? SETTINGS[name].absent : SETTINGS[name].read(value));
+function isAsStrict<N extends SettingName>(
+  name: N,
+  projects: JsonValue | undefined,
+  own: JsonValue | undefined,
+): boolean {
+  const read = (value: JsonValue | undefined) =>
+    value === undefined ? SETTINGS[name].absent : SETTINGS[name].read(value);
   const [wanted, limit] = [read(projects), read(own)];
   // An invalid value of the project refuses the threads that need it, like any other. It must not hide one of the user.
   if (wanted === undefined) return limit !== undefined;

@@ -68,15 +68,24 @@ export function serverKey({ name, transport }: McpServerConfig): string {
 
 /** Whether the headers of the configuration name the authorization, so that the server is connected without a login. */
 export function hasOwnAuthorization({ headers, bearerTokenVariable }: McpHttp): boolean {
-  return bearerTokenVariable === null && Object.keys(headers).some((name) => name.toLowerCase() === 'authorization');
+  return (
+    bearerTokenVariable === null &&
+    Object.keys(headers).some((name) => name.toLowerCase() === 'authorization')
+  );
 }
 
 /** When calls of a tool of this name need approval, if its definition is the one that was approved. */
-export function approvalModeOf({ approvalMode, toolApprovals }: McpServerConfig, tool: string): McpApprovalMode {
+export function approvalModeOf(
+  { approvalMode, toolApprovals }: McpServerConfig,
+  tool: string,
+): McpApprovalMode {
   return (Object.hasOwn(toolApprovals, tool) ? toolApprovals[tool] : undefined) ?? approvalMode;
 }
 
 /** Whether the configuration lets the model use this tool of the server. */
-export function isToolEnabled({ enabledTools, disabledTools }: McpServerConfig, tool: string): boolean {
+export function isToolEnabled(
+  { enabledTools, disabledTools }: McpServerConfig,
+  tool: string,
+): boolean {
   return (enabledTools === null || enabledTools.includes(tool)) && !disabledTools.includes(tool);
 }

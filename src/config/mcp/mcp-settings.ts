@@ -38,7 +38,14 @@ export function mcpSettings(config: Config): McpSettings {
   };
   read('mcp_oauth_credentials_store', MCP_LOGIN_STORE);
   const { servers, problems, further: ofTable, unknown } = readMcpServers(config);
-  return { servers, problems, check: check(config), callback, further: [...ofTable, ...further], unknown };
+  return {
+    servers,
+    problems,
+    check: check(config),
+    callback,
+    further: [...ofTable, ...further],
+    unknown,
+  };
 }
 
 /** The places in which other programs keep the logins to MCP servers. */
@@ -47,7 +54,10 @@ export const MCP_LOGIN_STORE = choice(['auto', 'file', 'keyring'], 'auto');
 const PORT: Setting<number> = {
   expected: 'a port, 1 to 65535',
   absent: 0,
-  read: (value) => (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= 65_535 ? value : undefined),
+  read: (value) =>
+    typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= 65_535
+      ? value
+      : undefined,
 };
 
 function check(config: Config): McpSettings['check'] {
@@ -64,8 +74,14 @@ export function mcpProblems(config: Config): { error: ConfigError; details: stri
   const { problems, check: safetyCheck, further } = mcpSettings(config);
   const ofCheck = safetyCheck?.type === 'invalid' ? [safetyCheck.error] : [];
   return [
-    ...problems.map(({ error, required }) => ({ error, details: required ? null : untilCorrected('Threads start without it') })),
+    ...problems.map(({ error, required }) => ({
+      error,
+      details: required ? null : untilCorrected('Threads start without it'),
+    })),
     ...further.map((error) => ({ error, details: untilCorrected('It has no effect') })),
-    ...ofCheck.map((error) => ({ error, details: untilCorrected('Every call of an MCP tool needs approval') })),
+    ...ofCheck.map((error) => ({
+      error,
+      details: untilCorrected('Every call of an MCP tool needs approval'),
+    })),
   ];
 }

@@ -35,8 +35,14 @@ export function chooseProvider(config: Config, requested: string | null): Chosen
  * Returns the model of a thread: the requested one, else `model`, else the provider's default. The embedded model has only its own name,
  * so that no thread names a model that does not answer. Throws a NoModelError.
  */
-export function chooseModel(config: Config, provider: ProviderConfig, requested: string | null): string {
-  const model = isEmbedded(config, provider) ? EMBEDDED : (requested ?? config.get('model') ?? defaultModel(provider));
+export function chooseModel(
+  config: Config,
+  provider: ProviderConfig,
+  requested: string | null,
+): string {
+  const model = isEmbedded(config, provider)
+    ? EMBEDDED
+    : (requested ?? config.get('model') ?? defaultModel(provider));
   if (model === null) throw new NoModelError(provider);
   return model;
 }
@@ -51,7 +57,9 @@ export function isEmbedded({ modelGiven }: Config, { id, wireApi }: ProviderConf
 
 /** The model that answers if this one is requested in a thread of a provider. */
 export function answeringModel(config: Config, providerId: string, requested: string): string {
-  return isEmbeddedName(providerId) && isEmbedded(config, readProvider(config, providerId)) ? EMBEDDED : requested;
+  return isEmbeddedName(providerId) && isEmbedded(config, readProvider(config, providerId))
+    ? EMBEDDED
+    : requested;
 }
 
 /** The model of a provider for which none is configured. Null: it has no default. */

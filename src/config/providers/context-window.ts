@@ -20,7 +20,10 @@ interface WindowSources {
 }
 
 /** Returns the context window of a model: the configured one, else the provider's, else that of a well-known model, else a guess. */
-export function contextWindow(model: string, { configured, isLocal, listed }: WindowSources): ContextWindow {
+export function contextWindow(
+  model: string,
+  { configured, isLocal, listed }: WindowSources,
+): ContextWindow {
   const tokens = configured ?? listed.get(model) ?? (isLocal ? null : knownContextWindow(model));
   return tokens === null ? { tokens: GUESSED_TOKENS, isKnown: false } : { tokens, isKnown: true };
 }

@@ -30,7 +30,8 @@ const WINDOWS: readonly [pattern: RegExp, tokens: number][] = [
 ];
 
 /** A fine-tuned model, or the region and the vendor in the names of Amazon Bedrock. */
-const PREFIX = /^ft:|^(?:(?:us|us-gov|eu|apac|jp|au|ca|global)\.)?(?:anthropic|openai|meta|mistral|qwen|deepseek)\./;
+const PREFIX =
+  /^ft:|^(?:(?:us|us-gov|eu|apac|jp|au|ca|global)\.)?(?:anthropic|openai|meta|mistral|qwen|deepseek)\./;
 
 /** Returns the context window of a well-known model in tokens, or null. */
 export function knownContextWindow(model: string): number | null {

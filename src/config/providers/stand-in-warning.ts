@@ -35,4 +35,5 @@ export function standInWarning(
 }
 
 /** A thread that exists keeps the provider that was chosen for it. */
-const OTHER_PROVIDER = 'Choose another provider with modelProvider of the request or, for new threads, with model_provider in config.toml.';
+const OTHER_PROVIDER =
+  'Choose another provider with modelProvider of the request or, for new threads, with model_provider in config.toml.';

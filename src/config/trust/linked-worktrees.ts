@@ -16,7 +16,8 @@ export async function mainCheckout(root: string): Promise<string | null> {
   // A submodule and a main checkout share nothing.
   if (git === null || git.own === git.shared) return null;
   const main = dirname(git.shared);
-  const isMain = git.shared === join(main, '.git') && dirname(git.own) === join(git.shared, 'worktrees');
+  const isMain =
+    git.shared === join(main, '.git') && dirname(git.own) === join(git.shared, 'worktrees');
   return isMain && projectFolders(main).root === main ? main : null;
 }
 

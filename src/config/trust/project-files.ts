@@ -11,7 +11,14 @@ import { CONFIG_BYTES_MAX } from '../layers/layer.ts';
 import { projectFolders } from '../layers/project-folders.ts';
 import { linkedWorktrees, mainCheckout } from './linked-worktrees.ts';
 import { movedTo, type ProjectTrust, projectTrust } from './project-trust.ts';
-import { nearestEntry, type ResolvedEntry, resolveEntries, resolveEntry, type TrustEntry, trustEntries } from './trust-entries.ts';
+import {
+  nearestEntry,
+  type ResolvedEntry,
+  resolveEntries,
+  resolveEntry,
+  type TrustEntry,
+  trustEntries,
+} from './trust-entries.ts';
 import { contentHash, type TrustRecord } from './trust-record.ts';
 import { TrustError, type TrustedFiles } from './trusted-files.ts';
 
@@ -25,7 +32,10 @@ export const PROJECT_HOOKS = join(OWN_FOLDER, 'hooks.json');
  * The files of a folder of a project that set, start or loosen anything, by their kinds. They are in force only with the content that the
  * user trusts. Code that uses another such file lists it here, and reads it with `projectFiles` only.
  */
-const TRUST_BOUND_FILES: readonly { kind: ProjectFileKind; namesIn: (folder: string) => string[] }[] = [
+const TRUST_BOUND_FILES: readonly {
+  kind: ProjectFileKind;
+  namesIn: (folder: string) => string[];
+}[] = [
   { kind: 'settings', namesIn: () => ['config.toml'] },
   { kind: 'hooks', namesIn: () => ['hooks.json'] },
   { kind: 'role', namesIn: (folder) => roleFileNames(folder).map((name) => `agents/${name}`) },
@@ -103,12 +113,18 @@ export async function readProject(
   const entryOf = (folder: string) => decidingEntry(folder, { root, main, resolved });
   const found = folders.flatMap((folder) => findIn(folder, { root, home, entryOf }));
   const record = await recordOf({ entries, found, home }, { trustedFiles, breaks });
-  const trust = projectTrust(entryOf(folders.at(-1) ?? root)?.entry ?? null, record instanceof TrustError ? null : record);
+  const trust = projectTrust(
+    entryOf(folders.at(-1) ?? root)?.entry ?? null,
+    record instanceof TrustError ? null : record,
+  );
   return { files: found.map((file) => judge(file, record)), trust };
 }
 
 /** The files of `readProject`. */
-export async function projectFiles(options: ProjectOptions, trustedFiles: TrustedFiles): Promise<ProjectFile[]> {
+export async function projectFiles(
+  options: ProjectOptions,
+  trustedFiles: TrustedFiles,
+): Promise<ProjectFile[]> {
   return (await readProject(options, trustedFiles)).files;
 }
 
@@ -120,7 +136,11 @@ interface Deciding {
 
 function decidingEntry(
   folder: string,
-  { root, main, resolved }: { root: string; main: string | null; resolved: readonly ResolvedEntry[] },
+  {
+    root,
+    main,
+    resolved,
+  }: { root: string; main: string | null; resolved: readonly ResolvedEntry[] },
 ): Deciding | null {
   const own = nearestEntry(folder, root, resolved);
   if (own !== null) return { entry: own, inMain: null };
@@ -155,14 +175,29 @@ function findIn(folder: string, { root, home, entryOf }: Place): FoundFile[] {
     // Commands may write in a worktree before the user has looked at it, so it cannot say what runs outside the sandbox.
     if (inMain !== null && kind === 'hooks') return [];
     const same = inMain === null ? null : join(inMain.folder, OWN_FOLDER, name);
-    return foundIn(folder, name, { kind, folder, entry, isLinked: inMain !== null, inMain: same }, { root, home });
+    return foundIn(
+      folder,
+      name,
+      { kind, folder, entry, isLinked: inMain !== null, inMain: same },
+      { root, home },
+    );
   });
   if (inMain === null) return inFolder;
   const ofMain = { folder, entry, isLinked: true, inMain: null };
   return [
     ...inFolder,
-    ...foundIn(inMain.folder, 'config.toml', { ...ofMain, kind: 'hookSettings' }, { root: inMain.root, home }),
-    ...foundIn(inMain.folder, 'hooks.json', { ...ofMain, kind: 'hooks' }, { root: inMain.root, home }),
+    ...foundIn(
+      inMain.folder,
+      'config.toml',
+      { ...ofMain, kind: 'hookSettings' },
+      { root: inMain.root, home },
+    ),
+    ...foundIn(
+      inMain.folder,
+      'hooks.json',
+      { ...ofMain, kind: 'hooks' },
+      { root: inMain.root, home },
+    ),
   ];
 }
 
@@ -177,29 +212,50 @@ function foundIn(
   // The home can be the `.codex` of a folder. Its files are the user's own.
   if (!existsSync(path) || realPathOrSame(path) === realPathOrSame(join(home, name))) return [];
   const isTrusted = file.entry?.level === 'trusted';
-  return [{ ...file, path, content: isTrusted ? read(path, { root, kind: file.kind }) : { problem: untrusted(file.folder) } }];
+  return [
+    {
+      ...file,
+      path,
+      content: isTrusted
+        ? read(path, { root, kind: file.kind })
+        : { problem: untrusted(file.folder) },
+    },
+  ];
 }
 
 function namesIn(folder: string): { kind: ProjectFileKind; name: string }[] {
-  return TRUST_BOUND_FILES.flatMap(({ kind, namesIn }) => namesIn(join(folder, OWN_FOLDER)).map((name) => ({ kind, name })));
+  return TRUST_BOUND_FILES.flatMap(({ kind, namesIn }) =>
+    namesIn(join(folder, OWN_FOLDER)).map((name) => ({ kind, name })),
+  );
 }
 
-function read(path: string, { root, kind }: Pick<Place, 'root'> & Pick<FoundFile, 'kind'>): FoundFile['content'] {
+function read(
+  path: string,
+  { root, kind }: Pick<Place, 'root'> & Pick<FoundFile, 'kind'>,
+): FoundFile['content'] {
   const bytesMax = kind === 'hooks' || kind === 'role' ? FILE_BYTES_MAX : CONFIG_BYTES_MAX;
-  if (!isBelow(realPathOrSame(path), root)) return { problem: `${path} is a symbolic link that leads out of the project` };
+  if (!isBelow(realPathOrSame(path), root))
+    return { problem: `${path} is a symbolic link that leads out of the project` };
   try {
     const file = readRegularFileSync(path, { bytesMax, mayLieAt: (real) => isBelow(real, root) });
     if (file === null) return { problem: `${path} has been removed` };
     return { bytes: file.bytes, hash: contentHash(file.bytes) };
   } catch (error) {
-    if (error instanceof FileTooLargeError) return { problem: `${path} is larger than ${bytesMax} bytes` };
-    return { problem: `${path} cannot be read: ${error instanceof Error ? error.message : String(error)}` };
+    if (error instanceof FileTooLargeError)
+      return { problem: `${path} is larger than ${bytesMax} bytes` };
+    return {
+      problem: `${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+    };
   }
 }
 
 /** Resolves with the record, with the folders that heddle sees for the first time, or why it cannot be read. */
 async function recordOf(
-  { entries, found, home }: { entries: readonly TrustEntry[]; found: readonly FoundFile[]; home: string },
+  {
+    entries,
+    found,
+    home,
+  }: { entries: readonly TrustEntry[]; found: readonly FoundFile[]; home: string },
   { trustedFiles, breaks }: { trustedFiles: TrustedFiles; breaks: EventLoopYield },
 ): Promise<TrustRecord | TrustError> {
   const trusted = entries.filter(({ level }) => level === 'trusted');
@@ -215,7 +271,11 @@ async function recordOf(
       const resolved = resolveEntry(entry);
       const onTheWay = found.filter((file) => file.entry?.path === path);
       const inWorktrees = await worktreeFiles(resolved, home);
-      lines.push({ folder: path, ...movedTo(resolved), files: hashes([...ownFiles(resolved, home), ...inWorktrees, ...onTheWay]) });
+      lines.push({
+        folder: path,
+        ...movedTo(resolved),
+        files: hashes([...ownFiles(resolved, home), ...inWorktrees, ...onTheWay]),
+      });
       await breaks.worked(1 + inWorktrees.length);
     }
     trustedFiles.recordFirst(lines);
@@ -230,7 +290,11 @@ async function recordOf(
 /** The files in the trusted folder itself. */
 function ownFiles(entry: ResolvedEntry, home: string): FoundFile[] {
   if (!hasFiles(entry.folder)) return [];
-  return findIn(entry.folder, { root: projectFolders(entry.folder).root, home, entryOf: () => ({ entry, inMain: null }) });
+  return findIn(entry.folder, {
+    root: projectFolders(entry.folder).root,
+    home,
+    entryOf: () => ({ entry, inMain: null }),
+  });
 }
 
 /** The files in the roots of the linked worktrees of the trusted folder. */
@@ -245,7 +309,11 @@ function hasFiles(folder: string): boolean {
 }
 
 function hashes(files: readonly FoundFile[]): Record<string, string> {
-  return Object.fromEntries(files.flatMap((file) => ('hash' in file.content ? [[relativePath(file), file.content.hash]] : [])));
+  return Object.fromEntries(
+    files.flatMap((file) =>
+      'hash' in file.content ? [[relativePath(file), file.content.hash]] : [],
+    ),
+  );
 }
 
 function relativePath({ entry, path }: FoundFile): string {
@@ -257,14 +325,20 @@ function judge(file: FoundFile, record: TrustRecord | TrustError): ProjectFile {
   const isFolderTrusted = entry?.level === 'trusted';
   const refused = { kind, folder, path, isLinked, isInForce: false as const, isFolderTrusted };
   if (entry === null || 'problem' in content) {
-    return { ...refused, reason: 'problem' in content ? content.problem : untrusted(folder), offered: null };
+    return {
+      ...refused,
+      reason: 'problem' in content ? content.problem : untrusted(folder),
+      offered: null,
+    };
   }
-  if (record instanceof TrustError) return { ...refused, reason: `${path} is not in force: ${record.message}`, offered: null };
+  if (record instanceof TrustError)
+    return { ...refused, reason: `${path} is not in force: ${record.message}`, offered: null };
   const { bytes, hash } = content;
   const trusted = record.get(entry.path)?.files;
   const known = trusted?.get(relativePath(file));
   const knownInMain = inMain === null ? undefined : trusted?.get(relative(entry.folder, inMain));
-  if (known === hash || knownInMain === hash) return { kind, folder, path, isLinked, isInForce: true, bytes };
+  if (known === hash || knownInMain === hash)
+    return { kind, folder, path, isLinked, isInForce: true, bytes };
   const isChanged = (known ?? knownInMain) !== undefined;
   return {
     ...refused,
@@ -278,7 +352,17 @@ function untrusted(folder: string): string {
 }
 
 /** The text does not put the folder into the command line, because the name of a folder could contain a command. */
-function notTrusted({ path, folder, isChanged }: { path: string; folder: string; isChanged: boolean }): string {
-  const why = isChanged ? 'its content has changed since you trusted it' : 'you have not trusted its content yet';
+function notTrusted({
+  path,
+  folder,
+  isChanged,
+}: {
+  path: string;
+  folder: string;
+  isChanged: boolean;
+}): string {
+  const why = isChanged
+    ? 'its content has changed since you trusted it'
+    : 'you have not trusted its content yet';
   return `${path} is not in force: ${why}. To read it and trust it, run \`heddle trust\` in ${folder}`;
 }

@@ -37,7 +37,10 @@ export function resolveEntry(entry: TrustEntry): ResolvedEntry {
 }
 
 /** As `resolveEntry`, for all entries. Lets other work run in between. */
-export async function resolveEntries(entries: readonly TrustEntry[], breaks: EventLoopYield): Promise<ResolvedEntry[]> {
+export async function resolveEntries(
+  entries: readonly TrustEntry[],
+  breaks: EventLoopYield,
+): Promise<ResolvedEntry[]> {
   const resolved: ResolvedEntry[] = [];
   for (const entry of entries) {
     resolved.push(resolveEntry(entry));
@@ -55,7 +58,11 @@ export function isThroughLinks({ path, folder }: ResolvedEntry): boolean {
  * Returns the entry that decides about a folder: the nearest one, from the folder up to the project's root. Null if there is none. Of those
  * for one folder, the last that names it without links decides before all others: no link that a command makes takes its place.
  */
-export function nearestEntry(folder: string, root: string, resolved: readonly ResolvedEntry[]): ResolvedEntry | null {
+export function nearestEntry(
+  folder: string,
+  root: string,
+  resolved: readonly ResolvedEntry[],
+): ResolvedEntry | null {
   for (let at = folder; ; at = dirname(at)) {
     const here = resolved.filter((one) => one.folder === at);
     const entry = here.findLast((one) => !isThroughLinks(one)) ?? here.at(-1);

@@ -17,7 +17,10 @@ export interface TrustLine {
 }
 
 /** The trusted contents: their hashes, by folder and by the path in it. A folder that heddle has not seen yet is not in it. */
-export type TrustRecord = ReadonlyMap<string, { at: string | null; files: ReadonlyMap<string, string> }>;
+export type TrustRecord = ReadonlyMap<
+  string,
+  { at: string | null; files: ReadonlyMap<string, string> }
+>;
 
 /** Returns the hash of a content, as it is in the record. */
 export function contentHash(bytes: Uint8Array): string {
@@ -47,7 +50,12 @@ function parseLine(line: string): TrustLine | null {
   if (typeof folder !== 'string' || !isObject(files) || !hasStrings(files)) return null;
   if (first !== undefined && first !== true) return null;
   if (at !== undefined && typeof at !== 'string') return null;
-  return { folder, files, ...(first === true ? { first } : {}), ...(at === undefined ? {} : { at }) };
+  return {
+    folder,
+    files,
+    ...(first === true ? { first } : {}),
+    ...(at === undefined ? {} : { at }),
+  };
 }
 
 function hasStrings(table: Record<string, unknown>): table is Record<string, string> {

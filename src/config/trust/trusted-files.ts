@@ -2,7 +2,12 @@ import { join } from 'node:path';
 import { readRegularFileSync } from '../../base/files/read-regular-file.ts';
 import { makePrivate } from '../../base/paths/make-private.ts';
 import { appendLine } from '../append-line.ts';
-import { parseTrustRecord, TRUST_RECORD, type TrustLine, type TrustRecord } from './trust-record.ts';
+import {
+  parseTrustRecord,
+  TRUST_RECORD,
+  type TrustLine,
+  type TrustRecord,
+} from './trust-record.ts';
 
 /** Room for thousands of decisions, which take about 15 ms to read. */
 const RECORD_BYTES_MAX = 512 * 1024;
@@ -53,7 +58,10 @@ export class TrustedFiles {
       this.#unreadable = null;
       return record;
     } catch (error) {
-      this.#unreadable = new TrustError(`${this.path} cannot be read: ${reasonOf(error)}. ${UNREADABLE}`, { cause: error });
+      this.#unreadable = new TrustError(
+        `${this.path} cannot be read: ${reasonOf(error)}. ${UNREADABLE}`,
+        { cause: error },
+      );
       throw this.#unreadable;
     }
   }
@@ -69,7 +77,10 @@ export class TrustedFiles {
       else this.#kept.push(...texts);
     } catch (error) {
       this.#kept.push(...texts);
-      this.#unwritable = new TrustError(`${this.path} cannot be written: ${reasonOf(error)}. ${UNWRITABLE}`, { cause: error });
+      this.#unwritable = new TrustError(
+        `${this.path} cannot be written: ${reasonOf(error)}. ${UNWRITABLE}`,
+        { cause: error },
+      );
     }
   }
 
@@ -89,7 +100,9 @@ export class TrustedFiles {
   #readText(): string {
     const file = readRegularFileSync(this.path, { bytesMax: RECORD_BYTES_MAX });
     if (file === null) return '';
-    return new TextDecoder('utf-8', { fatal: true }).decode(file.bytes.subarray(0, file.bytes.lastIndexOf('\n') + 1));
+    return new TextDecoder('utf-8', { fatal: true }).decode(
+      file.bytes.subarray(0, file.bytes.lastIndexOf('\n') + 1),
+    );
   }
 
   #append(lines: string): void {
@@ -100,7 +113,8 @@ export class TrustedFiles {
 
 const UNREADABLE =
   'Until you correct that, no file of a project is in force. If you remove the record, heddle trusts the files that it then finds in your trusted projects.';
-const UNWRITABLE = 'Until you correct that, heddle notices changes to the files of your trusted projects only while it runs.';
+const UNWRITABLE =
+  'Until you correct that, heddle notices changes to the files of your trusted projects only while it runs.';
 
 function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

@@ -32,7 +32,11 @@ export function editToml(text: string, edits: readonly TomlEdit[]): EditedToml {
   return edited;
 }
 
-function tryEdits(text: string, edits: readonly TomlEdit[], formats: readonly number[]): EditedToml {
+function tryEdits(
+  text: string,
+  edits: readonly TomlEdit[],
+  formats: readonly number[],
+): EditedToml {
   const wanted = read(text);
   for (const edit of edits) {
     const problem = applyEdit(wanted, edit);
@@ -46,13 +50,18 @@ function tryEdits(text: string, edits: readonly TomlEdit[], formats: readonly nu
   return { problem: NOT_EDITABLE };
 }
 
-const NOT_EDITABLE = 'config.toml is written in a way in which this change cannot be made without rewriting it. Change it by hand.';
+const NOT_EDITABLE =
+  'config.toml is written in a way in which this change cannot be made without rewriting it. Change it by hand.';
 
 function read(text: string): JsonObject {
   return toTable(parse(text, { integersAsBigInt: 'asNeeded', maxDepth: 64 }), NO_LOCATION);
 }
 
-function patched(text: string, edits: readonly TomlEdit[], inlineTableStart: number): string | null {
+function patched(
+  text: string,
+  edits: readonly TomlEdit[],
+  inlineTableStart: number,
+): string | null {
   try {
     const table = parseForPatch(text) as AnyTable;
     for (const edit of edits) applyEdit(table, edit);

@@ -122,7 +122,10 @@ export class ClientProcess {
   }
 
   /** Returns null if the process reaches the network without a proxy, or not at all. */
-  async #openProxy(bounds: SandboxBounds | null, network: NetworkPolicy | null): Promise<OpenProxy | null> {
+  async #openProxy(
+    bounds: SandboxBounds | null,
+    network: NetworkPolicy | null,
+  ): Promise<OpenProxy | null> {
     if (network === null || bounds?.managedNetwork !== true) return null;
     const { unaskedProxy } = await import('../../tools/command/network/unasked-proxy.ts');
     return unaskedProxy(network, { ...this.#deps, home: bounds.home });
@@ -133,7 +136,8 @@ export class ClientProcess {
       if (this.#neverBegan) return null;
       throw error;
     });
-    if (running === null) return { exitCode: EXIT_CODE.killed, output: this.#output, allRead: true };
+    if (running === null)
+      return { exitCode: EXIT_CODE.killed, output: this.#output, allRead: true };
     const { timeoutMs } = this.spec;
     let timedOut = false;
     const timer =
@@ -149,13 +153,20 @@ export class ClientProcess {
     timer?.clear();
     await this.#output.finish();
     // A process that ended by itself at the last moment keeps its own exit code.
-    return { exitCode: timedOut && exitCode === EXIT_CODE.killed ? EXIT_CODE.timedOut : exitCode, output: this.#output, allRead };
+    return {
+      exitCode: timedOut && exitCode === EXIT_CODE.killed ? EXIT_CODE.timedOut : exitCode,
+      output: this.#output,
+      allRead,
+    };
   }
 
   /** Pauses the process while its client does not read, so that no output piles up. */
   #waitForReader(): void {
     const running = this.#running;
-    const backlog = this.spec.onOutput === null ? null : this.#deps.clients.drained({ connection: this.spec.connection });
+    const backlog =
+      this.spec.onOutput === null
+        ? null
+        : this.#deps.clients.drained({ connection: this.spec.connection });
     if (backlog === null || running === null) return;
     running.pause();
     void backlog.then(() => running.resume());

@@ -1,6 +1,11 @@
 import { realPath } from '../../base/paths/real-path.ts';
 import { isWritable } from '../../policy/permissions/is-writable.ts';
-import { type BoundsOptions, type SandboxBounds, type SandboxFolders, sandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
+import {
+  type BoundsOptions,
+  type SandboxBounds,
+  type SandboxFolders,
+  sandboxBounds,
+} from '../../policy/permissions/sandbox-bounds.ts';
 import type { SandboxPolicy } from '../../protocol/generated/types.ts';
 import { realBounds } from '../../sandbox/places/real-bounds.ts';
 
@@ -14,7 +19,11 @@ interface ExecFolders extends SandboxFolders {
  * commands write there that run in the server's working directory. Choosing a folder in a request does not widen the workspace.
  * Returns null if the policy has no bounds.
  */
-export function execBounds(policy: SandboxPolicy, { serverCwd, ...folders }: ExecFolders, options: BoundsOptions): SandboxBounds | null {
+export function execBounds(
+  policy: SandboxPolicy,
+  { serverCwd, ...folders }: ExecFolders,
+  options: BoundsOptions,
+): SandboxBounds | null {
   const bounds = sandboxBounds(policy, folders, options);
   const workspace = sandboxBounds(policy, { ...folders, cwd: serverCwd }, options);
   if (bounds === null || workspace === null) return null;
@@ -24,5 +33,11 @@ export function execBounds(policy: SandboxPolicy, { serverCwd, ...folders }: Exe
   const ownRoot = isInWorkspace ? [real] : [];
   // Files that are hidden in the workspace are hidden wherever the command runs.
   const hidden = bounds.hidden && { hidden: [...bounds.hidden, ...(workspace.hidden ?? [])] };
-  return { ...bounds, ...hidden, writableRoots: bounds.writableRoots.flatMap((root) => (root === folders.cwd ? ownRoot : [root])) };
+  return {
+    ...bounds,
+    ...hidden,
+    writableRoots: bounds.writableRoots.flatMap((root) =>
+      root === folders.cwd ? ownRoot : [root],
+    ),
+  };
 }

@@ -26,7 +26,12 @@ export class ProcessOutput {
   /** If `bytesCap` is null, there is no cap. If `onOutput` is null, the output is kept. */
   constructor(bytesCap: number | null, onOutput: ((delta: OutputDelta) => void) | null) {
     const bytesMax = bytesCap ?? (onOutput === null ? KEPT_BYTES_MAX : Number.POSITIVE_INFINITY);
-    const state = (): StreamState => ({ bytesLeft: bytesMax, capReached: false, kept: [], text: '' });
+    const state = (): StreamState => ({
+      bytesLeft: bytesMax,
+      capReached: false,
+      kept: [],
+      text: '',
+    });
     this.#streams = { stdout: state(), stderr: state() };
     this.#onOutput = onOutput;
   }
@@ -39,7 +44,12 @@ export class ProcessOutput {
     state.bytesLeft -= taken.length;
     state.capReached = state.bytesLeft === 0;
     if (this.#onOutput === null) state.kept.push(Buffer.from(taken));
-    else this.#onOutput({ stream, deltaBase64: taken.toString('base64'), capReached: state.capReached });
+    else
+      this.#onOutput({
+        stream,
+        deltaBase64: taken.toString('base64'),
+        capReached: state.capReached,
+      });
   }
 
   /** Decodes the kept output as UTF-8, for `text`. Leaves out a character that the cap has cut. */

@@ -42,7 +42,11 @@ export class LoginWriter {
       const { login, text } = await this.#read(IN_ENVIRONMENT);
       const { auth_mode: mode, tokens } = login;
       const ofOthers = typeof mode === 'string' && mode !== API_KEY_MODE ? mode : TOKENS_MODE;
-      const changed = { ...login, auth_mode: isObject(tokens) ? ofOthers : API_KEY_MODE, OPENAI_API_KEY: apiKey };
+      const changed = {
+        ...login,
+        auth_mode: isObject(tokens) ? ofOthers : API_KEY_MODE,
+        OPENAI_API_KEY: apiKey,
+      };
       await this.#write(changed, { before: text, advice: IN_ENVIRONMENT });
     });
   }
@@ -56,7 +60,10 @@ export class LoginWriter {
       const isEmpty = Object.values(others).every((value) => value === null);
       if (isEmpty) await this.#attempt(() => this.#removeFile(), { advice: BY_HAND });
       else {
-        const changed = { ...others, ...(mode === undefined || mode === API_KEY_MODE ? {} : { auth_mode: mode }) };
+        const changed = {
+          ...others,
+          ...(mode === undefined || mode === API_KEY_MODE ? {} : { auth_mode: mode }),
+        };
         await this.#write(changed, { before: text, advice: BY_HAND });
       }
     });
@@ -69,19 +76,27 @@ export class LoginWriter {
 
   /** An empty login if there is no file. */
   async #read(advice: string): Promise<{ login: JsonObject; text: string | null }> {
-    const file = await this.#attempt(() => readRegularFile(this.#path, { bytesMax: LOGIN_BYTES_MAX }), {
-      advice,
-      reason: (error) => systemErrorCode(error) && `it cannot be read (${systemErrorCode(error)})`,
-    });
+    const file = await this.#attempt(
+      () => readRegularFile(this.#path, { bytesMax: LOGIN_BYTES_MAX }),
+      {
+        advice,
+        reason: (error) =>
+          systemErrorCode(error) && `it cannot be read (${systemErrorCode(error)})`,
+      },
+    );
     if (file === null) return { login: {}, text: null };
     const text = file.bytes.toString('utf8');
     const login = parsedJson(text);
-    if (!isObject(login)) throw loginFileUnusable(this.#path, 'it is not a JSON object: correct it or remove it');
+    if (!isObject(login))
+      throw loginFileUnusable(this.#path, 'it is not a JSON object: correct it or remove it');
     return { login: login as JsonObject, text };
   }
 
   /** `before`: the old text. */
-  async #write(login: JsonObject, { before, advice }: { before: string | null; advice: string }): Promise<void> {
+  async #write(
+    login: JsonObject,
+    { before, advice }: { before: string | null; advice: string },
+  ): Promise<void> {
     const text = `${JSON.stringify(login, null, 2)}\n`;
     const write = async () => {
       makeFolderSync(dirname(this.#path), 0o700);
@@ -92,7 +107,10 @@ export class LoginWriter {
 
   async #attempt<T>(
     work: () => Promise<T>,
-    { advice, reason = whyNotWritten }: { advice: string; reason?: (error: unknown) => string | null },
+    {
+      advice,
+      reason = whyNotWritten,
+    }: { advice: string; reason?: (error: unknown) => string | null },
   ): Promise<T> {
     try {
       return await work();

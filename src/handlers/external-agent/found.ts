@@ -9,10 +9,16 @@ import type { Scope } from './scope.ts';
 export type ItemType = ExternalAgentConfigMigrationItemType;
 
 /** Something of another agent that heddle has taken. `cwd`: if it is not that of the item. */
-export type Taken = Pick<ExternalAgentConfigImportItemTypeSuccess, 'source' | 'target' | 'title'> & { cwd?: string };
+export type Taken = Pick<
+  ExternalAgentConfigImportItemTypeSuccess,
+  'source' | 'target' | 'title'
+> & { cwd?: string };
 
 /** Something of another agent that heddle does not take, and why. */
-export type Refused = Pick<ExternalAgentConfigImportItemTypeFailure, 'source' | 'message' | 'failureStage'>;
+export type Refused = Pick<
+  ExternalAgentConfigImportItemTypeFailure,
+  'source' | 'message' | 'failureStage'
+>;
 
 export interface Outcome {
   taken: Taken[];

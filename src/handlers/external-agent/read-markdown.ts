@@ -33,14 +33,17 @@ export async function markdownFiles(
   { root, isDeep }: { root: string; isDeep: boolean },
 ): Promise<{ files: string[]; refused: Refused[] } | null> {
   if (!isFolder(folder)) return null;
-  if (!isBelow(realPathOrSame(folder), realPathOrSame(root))) throw new SourceError(`${folder} is a link out of ${root}`);
+  if (!isBelow(realPathOrSame(folder), realPathOrSame(root)))
+    throw new SourceError(`${folder} is a link out of ${root}`);
   const files: string[] = [];
   const refused: Refused[] = [];
-  const refuse = (path: string, why: string) => void refused.push({ source: path, message: `${path} ${why}`, failureStage: 'read' });
+  const refuse = (path: string, why: string) =>
+    void refused.push({ source: path, message: `${path} ${why}`, failureStage: 'read' });
   // Grows while it is gone through.
   const waiting: { path: string; depth: number }[] = [{ path: '', depth: 0 }];
   const take = (entry: Dirent, path: string, depth: number) => {
-    if (entry.isDirectory() && isDeep && depth < DEPTH_MAX) waiting.push({ path, depth: depth + 1 });
+    if (entry.isDirectory() && isDeep && depth < DEPTH_MAX)
+      waiting.push({ path, depth: depth + 1 });
     if (!entry.name.endsWith('.md') || entry.isDirectory()) return;
     if (entry.isFile()) files.push(path);
     else refuse(join(folder, path), 'is a link or another special file');
@@ -53,8 +56,10 @@ export async function markdownFiles(
     for (const entry of entries) take(entry, join(path, entry.name), depth);
     if (cut) refuse(join(folder, path), `has more than ${ENTRIES_MAX} files: the others are left`);
   }
-  if (waiting.length > FOLDERS_MAX) refuse(folder, `has more than ${FOLDERS_MAX} folders: the others are left`);
-  if (files.length > FILES_MAX) refuse(folder, `has more than ${FILES_MAX} Markdown files: the others are left`);
+  if (waiting.length > FOLDERS_MAX)
+    refuse(folder, `has more than ${FOLDERS_MAX} folders: the others are left`);
+  if (files.length > FILES_MAX)
+    refuse(folder, `has more than ${FILES_MAX} Markdown files: the others are left`);
   return { files: files.sort().slice(0, FILES_MAX), refused };
 }
 

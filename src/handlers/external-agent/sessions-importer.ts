@@ -10,9 +10,22 @@ import type { ExternalAgentConfigSession } from '../../protocol/generated/types.
 import { readSession, readSessionFacts } from '../../rollout/session/read-session.ts';
 import type { SessionFacts } from '../../rollout/session/session-reader.ts';
 import type { ThreadStore } from '../../store/thread-store.ts';
-import { type Asked, type Importer, type Outcome, type Refused, SourceError, type Taken } from './found.ts';
+import {
+  type Asked,
+  type Importer,
+  type Outcome,
+  type Refused,
+  SourceError,
+  type Taken,
+} from './found.ts';
 import { userHomeOf } from './scope.ts';
-import { readSessionFile, type SessionBytes, type SessionFile, sessionFileAt, sessionFiles } from './session-files.ts';
+import {
+  readSessionFile,
+  type SessionBytes,
+  type SessionFile,
+  sessionFileAt,
+  sessionFiles,
+} from './session-files.ts';
 import { type ImportedSession, SessionLedger } from './session-ledger.ts';
 import { whyRefused } from './take-each.ts';
 
@@ -44,7 +57,10 @@ export function sessionsImporter(deps: SessionDeps): Importer {
       // The sessions of all projects are in the home folder.
       if (userHome === null || (scope.cwd !== null && asked.names.length === 0)) return null;
       const projects = join(userHome, '.claude', 'projects');
-      const { found, refused } = await offers(asked, projects, { deps, records: await ledger.read() });
+      const { found, refused } = await offers(asked, projects, {
+        deps,
+        records: await ledger.read(),
+      });
       return {
         description: `Migrate recent sessions from ${projects}`,
         names: [...found.keys()],
@@ -54,7 +70,8 @@ export function sessionsImporter(deps: SessionDeps): Importer {
           const outcome: Outcome = { taken: [], refused: [] };
           for (const name of names) {
             const one = found.get(name);
-            if (one !== undefined) await take({ ...one, projects, originator, ledger }, deps, outcome);
+            if (one !== undefined)
+              await take({ ...one, projects, originator, ledger }, deps, outcome);
           }
           return outcome;
         },
@@ -76,11 +93,17 @@ async function offers(
   { deps, records }: { deps: SessionDeps; records: readonly ImportedSession[] },
 ): Promise<{ found: Map<string, Offer>; refused: Refused[] }> {
   const { files, refused } = await filesOf(asked, projects, deps.clock.now());
-  const countMax = asked.names.length > 0 ? files.length : Math.min(asked.sessionsMax ?? SESSIONS_MAX_DEFAULT, SESSIONS_MAX);
+  const countMax =
+    asked.names.length > 0
+      ? files.length
+      : Math.min(asked.sessionsMax ?? SESSIONS_MAX_DEFAULT, SESSIONS_MAX);
   const found = new Map<string, Offer>();
   for (const { name, file } of files) {
     if (found.size === countMax) break;
-    const session = await offered({ name, file, projects, records, isNamed: asked.names.length > 0 }, deps);
+    const session = await offered(
+      { name, file, projects, records, isNamed: asked.names.length > 0 },
+      deps,
+    );
     if (session !== null && 'message' in session) refused.push(session);
     else if (session !== null) found.set(name, { name, file, session });
   }
@@ -127,10 +150,16 @@ async function offered(
     if (await isImported(file, content, { records, deps })) return null;
     const facts = await readSessionFacts(content.bytes, deps.ids, deps.clock.now());
     if (facts.firstText === null)
-      return isNamed ? { source: name, message: `${name} has no message of the user`, failureStage: 'read' } : null;
+      return isNamed
+        ? { source: name, message: `${name} has no message of the user`, failureStage: 'read' }
+        : null;
     const cwd = facts.cwd ?? '';
     if (!isAbsolute(cwd) || !isFolder(cwd))
-      return { source: name, message: `${name}: its folder ${cwd} is not there`, failureStage: 'select' };
+      return {
+        source: name,
+        message: `${name}: its folder ${cwd} is not there`,
+        failureStage: 'select',
+      };
     return { path: name, cwd, title: titleOf(facts) };
   } catch (error) {
     return { source: name, message: whyRefused(error), failureStage: 'read' };
@@ -164,9 +193,13 @@ async function take(
   try {
     const content = await readSessionFile(file, projects);
     if (await isImported(file, content, { records: await ledger.read(), deps })) return;
-    const session = await readSession(content.bytes, deps.ids, deps.clock.now()).catch((error: unknown) => {
-      throw error instanceof FileRefusedError ? new SourceError(`${name} cannot be read: ${error.message}`, { cause: error }) : error;
-    });
+    const session = await readSession(content.bytes, deps.ids, deps.clock.now()).catch(
+      (error: unknown) => {
+        throw error instanceof FileRefusedError
+          ? new SourceError(`${name} cannot be read: ${error.message}`, { cause: error })
+          : error;
+      },
+    );
     const { id } = await deps.threads.import({ session, cwd, originator });
     const title = titleOf(session);
     const taken: Taken = { source: name, target: id, title, cwd };
@@ -181,12 +214,20 @@ async function take(
       title,
     });
   } catch (error) {
-    outcome.refused.push({ source: name, message: whyRefused(error), failureStage: error instanceof SourceError ? 'read' : 'write' });
+    outcome.refused.push({
+      source: name,
+      message: whyRefused(error),
+      failureStage: error instanceof SourceError ? 'read' : 'write',
+    });
   }
 }
 
 function skipped(source: string, lines: number): Refused {
-  return { source, message: `${source}: lines that are damaged or too long, and are left out: ${lines}`, failureStage: 'read' };
+  return {
+    source,
+    message: `${source}: lines that are damaged or too long, and are left out: ${lines}`,
+    failureStage: 'read',
+  };
 }
 
 function titleOf({ name, firstText }: SessionFacts): string {

@@ -90,7 +90,9 @@ function withShortStrings(value: unknown): unknown {
   if (typeof value === 'string') return shortened(value);
   if (Array.isArray(value)) return value.map(withShortStrings);
   if (!isObject(value)) return value ?? null;
-  return Object.fromEntries(Object.entries(value).map(([key, part]) => [shortened(key), withShortStrings(part)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, part]) => [shortened(key), withShortStrings(part)]),
+  );
 }
 
 /** The beginning of a masked string. Without the margin of one that was cut before. */
@@ -117,7 +119,12 @@ function pieceEnd(text: string, start: number): number {
   const end = lineEnd(text, least);
   const piece = text.slice(start, end);
   const key = piece.lastIndexOf('-----BEGIN ');
-  if (key === -1 || !/^-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(piece.slice(key)) || piece.includes('-----END ', key)) return end;
+  if (
+    key === -1 ||
+    !/^-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(piece.slice(key)) ||
+    piece.includes('-----END ', key)
+  )
+    return end;
   const keyEnd = text.indexOf('-----END ', start + key);
   return keyEnd === -1 || keyEnd > start + key + KEY_CHARS_MAX ? end : lineEnd(text, keyEnd);
 }
@@ -125,6 +132,8 @@ function pieceEnd(text: string, start: number): number {
 /** The end of the line at this place, or of a part of it if it is long. */
 function lineEnd(text: string, from: number): number {
   const rest = text.slice(from, from + PIECE_CHARS);
-  const end = [/\n/, /[,;}\]]/, /\s/].map((pattern) => rest.search(pattern)).find((found) => found !== -1);
+  const end = [/\n/, /[,;}\]]/, /\s/]
+    .map((pattern) => rest.search(pattern))
+    .find((found) => found !== -1);
   return Math.min(text.length, from + (end === undefined ? rest.length : end + 1));
 }

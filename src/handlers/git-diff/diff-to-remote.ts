@@ -5,7 +5,11 @@ import type { GitDiffToRemoteResponse } from '../../protocol/generated/types.ts'
  * Runs a shell script with git in a sandbox, in which it can write only to $TMPDIR. Resolves with its output; null: it failed, or printed
  * too much.
  */
-export type RunGit = (script: string, args: readonly string[], filters: readonly string[]) => Promise<string | null>;
+export type RunGit = (
+  script: string,
+  args: readonly string[],
+  filters: readonly string[],
+) => Promise<string | null>;
 
 /** How many branches of remotes are compared. */
 const CANDIDATES_MAX = 30;
@@ -51,7 +55,10 @@ export async function diffToRemote(
   if (keys === null) return null;
   const filters = filterNames(keys.split('\0'));
   const left = filters.find((name) => !canSwitchOff(name));
-  if (left !== undefined) return { problem: `its configuration has the filter "${left}", which heddle cannot switch off` };
+  if (left !== undefined)
+    return {
+      problem: `its configuration has the filter "${left}", which heddle cannot switch off`,
+    };
   const refs = await run(REFS, [], filters);
   const candidates = refs === null ? [] : candidatesIn(refs);
   const distances = candidates.length === 0 ? null : await run(DISTANCES, candidates, filters);
@@ -70,9 +77,13 @@ function candidatesIn(refs: string): string[] {
     const space = line.indexOf(' ');
     return space === -1 ? [] : [[line.slice(0, space), line.slice(space + 1)]];
   });
-  const first = [branch, 'HEAD', 'main', 'master'].flatMap((name) => named.filter((each) => each[1] === name && name !== ''));
+  const first = [branch, 'HEAD', 'main', 'master'].flatMap((name) =>
+    named.filter((each) => each[1] === name && name !== ''),
+  );
   const ofUpstream = named.filter(([sha]) => sha === upstream);
-  const shas = [...ofUpstream, ...first, ...named].map(([sha]) => sha).filter((sha) => SHA.test(sha));
+  const shas = [...ofUpstream, ...first, ...named]
+    .map(([sha]) => sha)
+    .filter((sha) => SHA.test(sha));
   return [...new Set(shas)].slice(0, CANDIDATES_MAX);
 }
 

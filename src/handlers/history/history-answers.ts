@@ -28,7 +28,8 @@ interface HistoryAnswersDeps {
 }
 
 /** How a client reads a history that is too large for an answer. */
-const PAGED = 'Read the turns in pages with thread/turns/list (params: threadId, cursor, limit, itemsView)';
+const PAGED =
+  'Read the turns in pages with thread/turns/list (params: threadId, cursor, limit, itemsView)';
 
 /** Reads what answers have of histories, in slices and within limits of bytes, and lets answers wait while others are made. */
 export class HistoryAnswers {
@@ -50,10 +51,15 @@ export class HistoryAnswers {
   }
 
   /** Like `allTurns`, as they are stored. */
-  async allStoredTurns(threadId: string, context: CallContext, without: string | null): Promise<StoredTurn[]> {
+  async allStoredTurns(
+    threadId: string,
+    context: CallContext,
+    without: string | null,
+  ): Promise<StoredTurn[]> {
     const bytes = await this.measure(threadId);
     const advice = without === null ? PAGED : `Set ${without}. ${PAGED}`;
-    const tooLarge = (found: number) => historyTooLarge(threadId, { bytes: found, bytesMax: ANSWER_BYTES_MAX, advice });
+    const tooLarge = (found: number) =>
+      historyTooLarge(threadId, { bytes: found, bytesMax: ANSWER_BYTES_MAX, advice });
     if (bytes > ANSWER_BYTES_MAX) throw tooLarge(bytes);
     await this.#begin(bytes, context);
     const page = await this.#whole(threadId, { direction: 'asc' }, ANSWER_BYTES_MAX);
@@ -71,11 +77,18 @@ export class HistoryAnswers {
     await this.#begin(PAGE_BYTES_MAX, context);
     const { store } = this.#deps;
     const list = (part: PageQuery) => store.listTurns(threadId, { ...part, view: 'notLoaded' });
-    return this.views(threadId, (await combinedPage(list, { direction: 'asc' }, ANSWER_BYTES_MAX)).data);
+    return this.views(
+      threadId,
+      (await combinedPage(list, { direction: 'asc' }, ANSWER_BYTES_MAX)).data,
+    );
   }
 
   /** A page of a thread's turns. For a loaded thread, it includes state that is not in the store. */
-  async turns(threadId: string, query: PageQuery & { view: TurnItemsView }, context: CallContext): Promise<Page<Turn>> {
+  async turns(
+    threadId: string,
+    query: PageQuery & { view: TurnItemsView },
+    context: CallContext,
+  ): Promise<Page<Turn>> {
     const page = await this.storedTurns(threadId, query, context);
     return { ...page, data: this.views(threadId, page.data) };
   }
@@ -91,20 +104,34 @@ export class HistoryAnswers {
     const page =
       view === 'full'
         ? await this.#whole(threadId, query, PAGE_BYTES_MAX)
-        : await combinedPage((part) => store.listTurns(threadId, { ...part, view }), query, PAGE_BYTES_MAX);
+        : await combinedPage(
+            (part) => store.listTurns(threadId, { ...part, view }),
+            query,
+            PAGE_BYTES_MAX,
+          );
     return withoutSize(page);
   }
 
   /** A page of a thread's items. */
-  async items(threadId: string, query: ItemQuery, context: CallContext): Promise<Page<ThreadItemEntry>> {
+  async items(
+    threadId: string,
+    query: ItemQuery,
+    context: CallContext,
+  ): Promise<Page<ThreadItemEntry>> {
     await this.#begin(PAGE_BYTES_MAX, context);
     const { store } = this.#deps;
-    const page = withoutSize(await combinedPage((part) => store.listItems(threadId, part), query, PAGE_BYTES_MAX));
+    const page = withoutSize(
+      await combinedPage((part) => store.listItems(threadId, part), query, PAGE_BYTES_MAX),
+    );
     return { ...page, data: this.#asSeen(threadId, page.data) };
   }
 
   /** The named items of a turn, in its order. Throws `answer_too_large`. */
-  async namedItems(threadId: string, { turnId, itemIds }: { turnId: string; itemIds: readonly string[] }, context: CallContext) {
+  async namedItems(
+    threadId: string,
+    { turnId, itemIds }: { turnId: string; itemIds: readonly string[] },
+    context: CallContext,
+  ) {
     await this.#begin(NAMED_BYTES_MAX, context);
     const data: StoredItem[] = [];
     let bytes = 0;
@@ -112,7 +139,8 @@ export class HistoryAnswers {
       const part = await this.#deps.store.readItems(threadId, { turnId, itemIds: ids });
       data.push(...part.items);
       bytes += part.bytes;
-      if (bytes > NAMED_BYTES_MAX && part.rest.length > 0) throw itemsTooLarge(turnId, { bytes, bytesMax: NAMED_BYTES_MAX });
+      if (bytes > NAMED_BYTES_MAX && part.rest.length > 0)
+        throw itemsTooLarge(turnId, { bytes, bytesMax: NAMED_BYTES_MAX });
       ids = part.rest;
     }
     return this.#asSeen(threadId, data);
@@ -123,20 +151,31 @@ export class HistoryAnswers {
     let bytes = 0;
     let cursor: string | null = null;
     do {
-      const part: { bytes: number; nextCursor: string | null } = await this.#deps.store.measureItems(threadId, { turnId, cursor });
+      const part: { bytes: number; nextCursor: string | null } =
+        await this.#deps.store.measureItems(threadId, { turnId, cursor });
       bytes += part.bytes;
       cursor = part.nextCursor;
     } while (cursor !== null);
     return bytes;
   }
 
-  async #whole(threadId: string, query: PageQuery, bytesMax: number): Promise<HistoryPage<StoredTurn>> {
+  async #whole(
+    threadId: string,
+    query: PageQuery,
+    bytesMax: number,
+  ): Promise<HistoryPage<StoredTurn>> {
     try {
-      return await wholeTurns(this.#deps.store, threadId, query, { bytesMax, turnBytesMax: ANSWER_BYTES_MAX });
+      return await wholeTurns(this.#deps.store, threadId, query, {
+        bytesMax,
+        turnBytesMax: ANSWER_BYTES_MAX,
+      });
     } catch (error) {
       if (!(error instanceof TurnTooLarge)) throw error;
       const { turnId } = error;
-      throw turnTooLarge(turnId, { bytes: await this.measure(threadId, turnId), bytesMax: ANSWER_BYTES_MAX });
+      throw turnTooLarge(turnId, {
+        bytes: await this.measure(threadId, turnId),
+        bytesMax: ANSWER_BYTES_MAX,
+      });
     }
   }
 

@@ -6,7 +6,14 @@ export async function latestCursors(
   { store }: Pick<ThreadDeps, 'store'>,
   threadId: string,
 ): Promise<Pick<ThreadResumeResponse, 'turnsBackwardsCursor' | 'itemsBackwardsCursor'>> {
-  const lastTurn = await store.listTurns(threadId, { direction: 'desc', limit: 1, view: 'notLoaded' });
+  const lastTurn = await store.listTurns(threadId, {
+    direction: 'desc',
+    limit: 1,
+    view: 'notLoaded',
+  });
   const lastItem = await store.listItems(threadId, { direction: 'desc', limit: 1 });
-  return { turnsBackwardsCursor: lastTurn.backwardsCursor, itemsBackwardsCursor: lastItem.backwardsCursor };
+  return {
+    turnsBackwardsCursor: lastTurn.backwardsCursor,
+    itemsBackwardsCursor: lastItem.backwardsCursor,
+  };
 }

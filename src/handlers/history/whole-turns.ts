@@ -26,7 +26,11 @@ export async function wholeTurns(
   { bytesMax, turnBytesMax }: Limits,
 ): Promise<HistoryPage<StoredTurn>> {
   const list = (asked: PageQuery) =>
-    combinedPage((part) => store.listTurns(threadId, { ...part, view: 'notLoaded' }), asked, Number.POSITIVE_INFINITY);
+    combinedPage(
+      (part) => store.listTurns(threadId, { ...part, view: 'notLoaded' }),
+      asked,
+      Number.POSITIVE_INFINITY,
+    );
   const page = await list(query);
   const [first] = page.data;
   if (first === undefined) return page;
@@ -40,7 +44,8 @@ export async function wholeTurns(
     if (isPast(page, reached)) break;
     if (items.nextCursor === null || page.bytes <= bytesMax) continue;
     const count = page.data.findIndex(({ id }) => id === reached);
-    if (count > 0) return cutPage(page, { count, direction, rest: await list({ ...query, limit: count }) });
+    if (count > 0)
+      return cutPage(page, { count, direction, rest: await list({ ...query, limit: count }) });
     if (page.bytes > turnBytesMax) throw new TurnTooLarge(first.id);
   }
   return inOrder(page, direction);
@@ -71,13 +76,20 @@ function isPast({ data, nextCursor }: HistoryPage<StoredTurn>, turnId: string): 
 /** The page without the turn whose items have not all been read. `rest`: the page of so many turns. */
 function cutPage(
   page: HistoryPage<StoredTurn>,
-  { count, direction, rest }: { count: number; direction: PageQuery['direction']; rest: HistoryPage<StoredTurn> },
+  {
+    count,
+    direction,
+    rest,
+  }: { count: number; direction: PageQuery['direction']; rest: HistoryPage<StoredTurn> },
 ): HistoryPage<StoredTurn> {
   return inOrder({ ...rest, data: page.data.slice(0, count), bytes: page.bytes }, direction);
 }
 
 /** The items of a turn are in its order, also if the turns are read backwards. */
-function inOrder(page: HistoryPage<StoredTurn>, direction: PageQuery['direction']): HistoryPage<StoredTurn> {
+function inOrder(
+  page: HistoryPage<StoredTurn>,
+  direction: PageQuery['direction'],
+): HistoryPage<StoredTurn> {
   if (direction === 'desc') for (const turn of page.data) turn.items.reverse();
   return page;
 }

@@ -21,11 +21,15 @@ interface Request {
 export function checkRequestedSandbox(request: Request, other: 'sandbox' | 'sandboxPolicy'): void {
   const { permissions = null, sandboxPolicy, runtimeWorkspaceRoots, environments } = request;
   const relativeRoot = runtimeWorkspaceRoots?.find((root) => !isAbsolute(root));
-  if (relativeRoot !== undefined) throw invalidParams(`params.runtimeWorkspaceRoots: "${relativeRoot}" is not an absolute path`);
+  if (relativeRoot !== undefined)
+    throw invalidParams(`params.runtimeWorkspaceRoots: "${relativeRoot}" is not an absolute path`);
   const relativePolicyPath = sandboxPolicy ? relativePathIn(sandboxPolicy) : null;
   if (relativePolicyPath !== null)
-    throw invalidParams(`params.sandboxPolicy.${relativePolicyPath.field}: "${relativePolicyPath.path}" is not an absolute path`);
+    throw invalidParams(
+      `params.sandboxPolicy.${relativePolicyPath.field}: "${relativePolicyPath.path}" is not an absolute path`,
+    );
   const unknown = environments?.find(({ environmentId }) => environmentId !== LOCAL_ENVIRONMENT);
   if (unknown !== undefined) throw unknownEnvironment(unknown.environmentId);
-  if (permissions !== null && request[other]) throw invalidParams(`\`permissions\` cannot be combined with \`${other}\``);
+  if (permissions !== null && request[other])
+    throw invalidParams(`\`permissions\` cannot be combined with \`${other}\``);
 }

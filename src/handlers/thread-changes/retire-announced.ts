@@ -11,7 +11,11 @@ type GoneMethod = 'thread/archived' | 'thread/deleted';
 /** Retires a thread and agents below it, and announces those that are gone, also if one of them could not be retired. */
 export async function retireAnnounced(
   deps: ThreadDeps,
-  { threadId, method, ...options }: { threadId: string; method: GoneMethod } & Omit<RetireOptions, 'retired'>,
+  {
+    threadId,
+    method,
+    ...options
+  }: { threadId: string; method: GoneMethod } & Omit<RetireOptions, 'retired'>,
   { after }: Pick<CallContext, 'after'>,
 ): Promise<void> {
   const gone: Parameters<RetireOptions['retired']>[0][] = [];
@@ -23,7 +27,10 @@ export async function retireAnnounced(
     }
   };
   try {
-    await deps.threads.agents.retire(threadId, { ...options, retired: (thread) => gone.push(thread) });
+    await deps.threads.agents.retire(threadId, {
+      ...options,
+      retired: (thread) => gone.push(thread),
+    });
   } catch (error) {
     await announce();
     throw error;
@@ -37,7 +44,11 @@ function announceThreadGone(
   method: GoneMethod,
   { threadId, wasLoaded }: { threadId: string; wasLoaded: boolean },
 ): void {
-  if (wasLoaded) clients.publish({ threadId }, 'thread/status/changed', { threadId, status: { type: 'notLoaded' } });
+  if (wasLoaded)
+    clients.publish({ threadId }, 'thread/status/changed', {
+      threadId,
+      status: { type: 'notLoaded' },
+    });
   followers.unsubscribeAll(threadId);
   clients.publish('everyone', method, { threadId });
 }

@@ -9,7 +9,11 @@ import type { ThreadDeps } from '../thread-deps.ts';
 const PROGRESS_MS = 3_000;
 
 /** The stored thread with this path. If there is none, imports the rollout file at the path, and tells the caller of a long import. */
-export async function threadAt({ store, threads, clients, clock }: ThreadDeps, path: string, caller: Caller): Promise<ThreadRecord> {
+export async function threadAt(
+  { store, threads, clients, clock }: ThreadDeps,
+  path: string,
+  caller: Caller,
+): Promise<ThreadRecord> {
   if (!isAbsolute(path)) throw invalidParams(`params.path: "${path}" is not an absolute path`);
   const file = resolve(path);
   let toldMs = clock.monotonic();

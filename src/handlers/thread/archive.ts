@@ -16,8 +16,13 @@ export function archiveMethods(deps: ThreadDeps) {
         const atMs = clock.now();
         const change = (id: string) => store.archiveThread(id, atMs);
         const changeAll = (ids: readonly string[]) => store.archiveThreads(ids, atMs);
-        const takes = ({ archivedAtMs }: Pick<AgentRecord, 'archivedAtMs'>) => archivedAtMs === null;
-        await retireAnnounced(deps, { threadId, method: 'thread/archived', change, changeAll, takes }, context);
+        const takes = ({ archivedAtMs }: Pick<AgentRecord, 'archivedAtMs'>) =>
+          archivedAtMs === null;
+        await retireAnnounced(
+          deps,
+          { threadId, method: 'thread/archived', change, changeAll, takes },
+          context,
+        );
         return {};
       },
     },

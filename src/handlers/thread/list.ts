@@ -36,7 +36,9 @@ export function listMethods(deps: ThreadDeps) {
 function check(params: ThreadListParams): void {
   const { ancestorThreadId, attachedToThreadId, parentThreadId, excludedThreadIds } = params;
   if (parentThreadId != null && ancestorThreadId != null) {
-    throw invalidParams('params.parentThreadId and params.ancestorThreadId cannot be given together');
+    throw invalidParams(
+      'params.parentThreadId and params.ancestorThreadId cannot be given together',
+    );
   }
   if (params.sortKey === 'section_position' && params.sectionId == null) {
     throw invalidParams('params.sortKey: "section_position" needs params.sectionId');
@@ -44,7 +46,12 @@ function check(params: ThreadListParams): void {
   if (params.includeAttachedThreads === true && !params.searchTerm) {
     throw invalidParams('params.includeAttachedThreads needs params.searchTerm');
   }
-  for (const id of [parentThreadId, ancestorThreadId, attachedToThreadId, ...(excludedThreadIds ?? [])]) {
+  for (const id of [
+    parentThreadId,
+    ancestorThreadId,
+    attachedToThreadId,
+    ...(excludedThreadIds ?? []),
+  ]) {
     if (id != null && !isUuid(id)) throw invalidThreadId(id);
   }
 }
@@ -63,7 +70,10 @@ async function threadQuery(deps: ThreadDeps, params: ThreadListParams): Promise<
     sortKey: SORT_KEYS[params.sortKey ?? 'created_at'],
     archived: params.archived ?? false,
     modelProviders: await providers(deps, params),
-    cwds: cwd == null ? null : [cwd].flat().map((folder) => (isAbsolute(folder) ? resolve(folder) : folder)),
+    cwds:
+      cwd == null
+        ? null
+        : [cwd].flat().map((folder) => (isAbsolute(folder) ? resolve(folder) : folder)),
     sources: sources(params),
     originators: originators?.length ? originators : null,
     parentId: parentThreadId?.toLowerCase() ?? null,
@@ -85,9 +95,13 @@ function listsAgents({ parentThreadId, ancestorThreadId }: ThreadListParams): bo
 }
 
 /** The providers whose threads are listed; null for all providers. */
-async function providers({ defaultProvider }: ThreadDeps, params: ThreadListParams): Promise<string[] | null> {
+async function providers(
+  { defaultProvider }: ThreadDeps,
+  params: ThreadListParams,
+): Promise<string[] | null> {
   const { modelProviders } = params;
-  if (modelProviders) return modelProviders.length === 0 ? null : modelProviders.flatMap(storedNames);
+  if (modelProviders)
+    return modelProviders.length === 0 ? null : modelProviders.flatMap(storedNames);
   if (listsAgents(params)) return null;
   const configured = await defaultProvider();
   return configured === null ? null : storedNames(configured);

@@ -36,7 +36,8 @@ export function resumeMethods(deps: ThreadDeps) {
         after(() => {
           announceMode(deps, thread, caller);
           announceTokens(deps, thread, { caller, params });
-          for (const { method, params: shown } of thread.resumeAnnouncements) clients.publish({ connection: caller.id }, method, shown);
+          for (const { method, params: shown } of thread.resumeAnnouncements)
+            clients.publish({ connection: caller.id }, method, shown);
           followers.replay(thread.id, caller.id);
           warnOfThread(deps, thread, caller);
           thread.part(McpTools).opened();
@@ -54,7 +55,11 @@ function isPathOf({ record }: LoadedThread, path: string): boolean {
 }
 
 /** The thread that the params name: history takes precedence over path, and path over id. A loaded thread keeps its history. */
-async function resumed(deps: ThreadDeps, params: ThreadResumeParams, caller: Caller): Promise<LoadedThread> {
+async function resumed(
+  deps: ThreadDeps,
+  params: ThreadResumeParams,
+  caller: Caller,
+): Promise<LoadedThread> {
   const { threads, ids, clock } = deps;
   const { history, path, threadId } = params;
   const loaded = threads.find(threadId);
@@ -93,7 +98,8 @@ async function followed(deps: ThreadDeps, resumed: Resumed): Promise<ThreadResum
     const answer = await readAnswer(deps, resumed);
     return () => {
       // The client also hears the agents that work for the thread, and is shown their open questions.
-      for (const id of [thread.id, ...deps.threads.agents.loadedBelow(thread.id)]) deps.followers.subscribe(id, context.caller.id);
+      for (const id of [thread.id, ...deps.threads.agents.loadedBelow(thread.id)])
+        deps.followers.subscribe(id, context.caller.id);
       offerTools(deps, thread, context.caller);
       return answer();
     };
@@ -107,14 +113,24 @@ async function followed(deps: ThreadDeps, resumed: Resumed): Promise<ThreadResum
 }
 
 /** Reads what the answer has. Returns a function that makes the answer, with the state of the thread at that time. */
-async function readAnswer(deps: ThreadDeps, { thread, params, context }: Resumed): Promise<() => ThreadResumeResponse> {
+async function readAnswer(
+  deps: ThreadDeps,
+  { thread, params, context }: Resumed,
+): Promise<() => ThreadResumeResponse> {
   const { answers, threads } = deps;
   const { initialTurnsPage: page, excludeTurns } = params;
-  const turns = excludeTurns === true ? [] : await answers.allStoredTurns(thread.id, context, 'excludeTurns to true');
+  const turns =
+    excludeTurns === true
+      ? []
+      : await answers.allStoredTurns(thread.id, context, 'excludeTurns to true');
   const firstPage = page
     ? await answers.storedTurns(
         thread.id,
-        { limit: pageLimit(page.limit), direction: page.sortDirection ?? 'desc', view: page.itemsView ?? 'summary' },
+        {
+          limit: pageLimit(page.limit),
+          direction: page.sortDirection ?? 'desc',
+          view: page.itemsView ?? 'summary',
+        },
         context,
       )
     : null;

@@ -31,7 +31,10 @@ export function skillsUsed(input: readonly UserInput[], known: readonly Skill[])
 }
 
 /** Reads a skill's contents. Refuses a path unless it is that of a SKILL.md and its real path satisfies `mayLieAt`. */
-export async function skillBody({ name, path }: SkillName, mayLieAt: (real: string) => boolean = () => true): Promise<SkillBody> {
+export async function skillBody(
+  { name, path }: SkillName,
+  mayLieAt: (real: string) => boolean = () => true,
+): Promise<SkillBody> {
   if (!isAbsolute(path) || basename(path) !== 'SKILL.md')
     return { warning: `skill ${name}: ${path} is not the absolute path of a SKILL.md` };
   try {
@@ -41,8 +44,14 @@ export async function skillBody({ name, path }: SkillName, mayLieAt: (real: stri
     const contents = new TextDecoder().decode(read.bytes, { stream: cut });
     const note = cut ? `\n[truncated after ${read.bytes.length} of ${read.size} bytes]` : '';
     const head = `<name>${escapeTags(name)}</name>\n<path>${escapeTags(path)}</path>`;
-    return { message: contextMessage('user', [`<skill>\n${head}\n<contents>\n${contents.trim()}${note}\n</contents>\n</skill>`]) };
+    return {
+      message: contextMessage('user', [
+        `<skill>\n${head}\n<contents>\n${contents.trim()}${note}\n</contents>\n</skill>`,
+      ]),
+    };
   } catch (error) {
-    return { warning: `skill ${name}: ${path} cannot be read: ${error instanceof Error ? error.message : String(error)}` };
+    return {
+      warning: `skill ${name}: ${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+    };
   }
 }

@@ -38,7 +38,11 @@ export async function skillFiles(place: SkillPlace, working: EventLoopYield): Pr
     for (const folder of level) below.push(...(await search.foldersIn(folder)));
     level = below;
   }
-  return { files: search.files.sort(), searched: search.searched, isCut: search.isCut || level.length > 0 };
+  return {
+    files: search.files.sort(),
+    searched: search.searched,
+    isCut: search.isCut || level.length > 0,
+  };
 }
 
 class Search {

@@ -103,7 +103,8 @@ export class SkillFolders {
 
   async #follow(): Promise<void> {
     const folders = new Set<string>();
-    for (const cwd of this.#cwds) for (const folder of (await this.find(cwd)).searched) folders.add(folder);
+    for (const cwd of this.#cwds)
+      for (const folder of (await this.find(cwd)).searched) folders.add(folder);
     const kept = new Map<string, PathWatch>();
     for (const folder of [...folders].slice(0, WATCHES_MAX)) {
       if (this.#isClosed) break;
@@ -117,7 +118,10 @@ export class SkillFolders {
 
   async #start(folder: string): Promise<PathWatch | null> {
     try {
-      return await PathWatch.start(folder, { onChange: () => this.#see(), onLost: (error) => this.#lost(folder, error) });
+      return await PathWatch.start(folder, {
+        onChange: () => this.#see(),
+        onLost: (error) => this.#lost(folder, error),
+      });
     } catch (error) {
       this.#lost(folder, error);
       return null;

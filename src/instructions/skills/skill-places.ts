@@ -29,11 +29,19 @@ export interface SkillSources {
  */
 export function skillPlaces({ home, userHome, cwd, extraRoots }: SkillSources): SkillPlace[] {
   const { root, folders } = projectFolders(cwd);
-  const ofUser = [join(home, 'skills'), ...(userHome === null ? [] : [join(userHome, '.agents', 'skills')]), ...extraRoots];
-  const ofProject = folders.flatMap((folder) => PROJECT_SKILLS.map((skills) => join(folder, skills)));
+  const ofUser = [
+    join(home, 'skills'),
+    ...(userHome === null ? [] : [join(userHome, '.agents', 'skills')]),
+    ...extraRoots,
+  ];
+  const ofProject = folders.flatMap((folder) =>
+    PROJECT_SKILLS.map((skills) => join(folder, skills)),
+  );
   const isUsers = new Set(ofUser);
   return [
     ...[...isUsers].map((folder) => ({ folder, scope: 'user' as const, root: null })),
-    ...ofProject.filter((folder) => !isUsers.has(folder)).map((folder) => ({ folder, scope: 'repo' as const, root })),
+    ...ofProject
+      .filter((folder) => !isUsers.has(folder))
+      .map((folder) => ({ folder, scope: 'repo' as const, root })),
   ];
 }

@@ -37,7 +37,8 @@ function limitMessages(transport: Transport, isEnded: (problem: string) => boole
       if (problem === null) receive(message, extra);
       else if (!('method' in message)) {
         if (!isEnded(problem)) receive(errorResponse(message, INTERNAL_ERROR, problem));
-      } else if ('id' in message) void transport.send(errorResponse(message, INVALID_PARAMS, problem)).catch(() => {});
+      } else if ('id' in message)
+        void transport.send(errorResponse(message, INVALID_PARAMS, problem)).catch(() => {});
       else receive({ jsonrpc: '2.0', method: message.method });
     };
   };
@@ -51,6 +52,10 @@ function limitMessages(transport: Transport, isEnded: (problem: string) => boole
   });
 }
 
-function errorResponse({ id }: JSONRPCMessage & { id?: unknown }, code: number, message: string): JSONRPCMessage {
+function errorResponse(
+  { id }: JSONRPCMessage & { id?: unknown },
+  code: number,
+  message: string,
+): JSONRPCMessage {
   return { jsonrpc: '2.0', id: id as number, error: { code, message } };
 }

@@ -46,7 +46,12 @@ const TOO_TALKATIVE = `the server's description of itself is longer than ${DESCR
 export const AUTHORIZATION_LIMITS = { bytesMax: 256 * 1024, partsMax: 10_000 };
 const MODERN_VERSION = '2026-07-28';
 const METHOD_NOT_FOUND = -32601;
-const RETRY = { initialReconnectionDelay: 1000, maxReconnectionDelay: 30_000, reconnectionDelayGrowFactor: 1.5, maxRetries: 5 };
+const RETRY = {
+  initialReconnectionDelay: 1000,
+  maxReconnectionDelay: 30_000,
+  reconnectionDelayGrowFactor: 1.5,
+  maxRetries: 5,
+};
 
 export interface HostedClientDeps {
   connection: number;
@@ -110,7 +115,8 @@ export class HostedClient {
   async request(call: number, request: McpRequest, signal: AbortSignal): Promise<JsonValue> {
     const client = this.#client;
     if (client === null) throw new Error('the server is not connected');
-    const onProgress = (progress: Progress) => this.#deps.post({ type: 'progress', call, progress });
+    const onProgress = (progress: Progress) =>
+      this.#deps.post({ type: 'progress', call, progress });
     const send = () =>
       this.#visits.perform({
         send: () => sendRequest(client, request, { signal, onProgress }),
@@ -127,7 +133,10 @@ export class HostedClient {
   }
 
   /** Asks the user to visit an address. */
-  async #isAccepted(visit: JsonObject, { call, signal }: { call: number; signal: AbortSignal }): Promise<boolean> {
+  async #isAccepted(
+    visit: JsonObject,
+    { call, signal }: { call: number; signal: AbortSignal },
+  ): Promise<boolean> {
     const answer = await this.#deps.ask(call, { kind: 'elicitation', params: visit }, signal);
     return 'result' in answer && isObject(answer.result) && answer.result.action === 'accept';
   }
@@ -165,21 +174,26 @@ export class HostedClient {
 
   #noticed(problem: string): void {
     if (!this.#noise.add(problem)) return;
-    const hint = this.#pipe === null ? '' : ': a server on stdio must write nothing else to its stdout';
+    const hint =
+      this.#pipe === null ? '' : ': a server on stdio must write nothing else to its stdout';
     this.#ended(`it sends more than can be read that is not a message${hint}`);
     void this.#pipe?.close();
   }
 
   async #connected(): Promise<Client> {
     const { server } = this.#deps;
-    if (server.type === 'http' && typeof server.authentication === 'object') return this.#loggedIn(server, server.authentication);
-    if (server.type === 'http') return this.#connectBy(this.#httpTransport(server), { versionNegotiation: { mode: 'auto' } });
+    if (server.type === 'http' && typeof server.authentication === 'object')
+      return this.#loggedIn(server, server.authentication);
+    if (server.type === 'http')
+      return this.#connectBy(this.#httpTransport(server), { versionNegotiation: { mode: 'auto' } });
     try {
       return await this.#connectBy(this.#newPipe(), {});
     } catch (error) {
       // Few servers on stdio speak only the newer revision, and many older ones do not survive a request before `initialize`.
       if (!(error instanceof ProtocolError) || error.code !== METHOD_NOT_FOUND) throw error;
-      return this.#connectBy(this.#newPipe(), { versionNegotiation: { mode: { pin: MODERN_VERSION } } });
+      return this.#connectBy(this.#newPipe(), {
+        versionNegotiation: { mode: { pin: MODERN_VERSION } },
+      });
     }
   }
 
@@ -193,22 +207,38 @@ export class HostedClient {
 
   #newClient(options: ClientOptions): Client {
     const { connection, clientVersion, post } = this.#deps;
-    const changes = new ChangeNotices((isLast) => post({ type: 'toolsChanged', connection, isLast }));
+    const changes = new ChangeNotices((isLast) =>
+      post({ type: 'toolsChanged', connection, isLast }),
+    );
     const client = new Client(
       { name: 'heddle', title: 'heddle', version: clientVersion },
       {
         ...options,
-        capabilities: { elicitation: { form: { applyDefaults: true }, url: {} }, sampling: {}, roots: { listChanged: true } },
+        capabilities: {
+          elicitation: { form: { applyDefaults: true }, url: {} },
+          sampling: {},
+          roots: { listChanged: true },
+        },
         // A server's schemas are not compiled: they may be hostile, and the model reads the result as it is.
-        jsonSchemaValidator: { getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }) },
+        jsonSchemaValidator: {
+          getValidator: () => (data) => ({
+            valid: true,
+            data: data as never,
+            errorMessage: undefined,
+          }),
+        },
         listMaxPages: PAGES_MAX,
         inputRequired: { maxRounds: 50 },
-        listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => changes.changed() } },
+        listChanged: {
+          tools: { autoRefresh: false, debounceMs: 0, onChanged: () => changes.changed() },
+        },
       },
     );
     limitPages(client);
     client.onerror = (error) => this.#noticed(error.message);
-    client.setNotificationHandler('notifications/elicitation/complete', ({ params }) => this.#visits.completed(params.elicitationId));
+    client.setNotificationHandler('notifications/elicitation/complete', ({ params }) =>
+      this.#visits.completed(params.elicitationId),
+    );
     this.#answerQuestions(client);
     return client;
   }
@@ -226,10 +256,15 @@ export class HostedClient {
   /** Connects with a login of the user, who is sent to the authorization server if the server asks for a login. */
   async #loggedIn(server: HttpServer, login: LoginRequest): Promise<Client> {
     const target = { url: server.url, reachesPrivate: login.reachesPrivate };
-    const user = new UserLogin(new URL(server.url), login, { credentials: this.#credentials(target), fetch: this.#loginFetch(target) });
+    const user = new UserLogin(new URL(server.url), login, {
+      credentials: this.#credentials(target),
+      fetch: this.#loginFetch(target),
+    });
     // The server has asked for more scopes.
     if (login.neededScopes.length > 0) await user.complete();
-    const client = await this.#connectBy(this.#httpTransport(server, user), { versionNegotiation: { mode: 'auto' } });
+    const client = await this.#connectBy(this.#httpTransport(server, user), {
+      versionNegotiation: { mode: 'auto' },
+    });
     // Some servers ask nobody to log in before they are connected. The user wants to.
     await user.complete();
     return client;
@@ -255,7 +290,10 @@ export class HostedClient {
   }
 
   /** `user`: logs in. Otherwise there may be tokens. */
-  #httpTransport({ url, headers, authentication }: HttpServer, user: AuthProvider | null = null): Transport {
+  #httpTransport(
+    { url, headers, authentication }: HttpServer,
+    user: AuthProvider | null = null,
+  ): Transport {
     const authProvider = user ?? (authentication === 'token' ? this.#tokens() : null);
     return new HttpTransport(new URL(url), {
       requestInit: { headers: { ...headers } },
@@ -273,7 +311,11 @@ export class HostedClient {
 
   /** Notes the token of each request. */
   #notingFetch(): Fetch {
-    const send = createFetch(this.#deps.web.web, { bytesMax: MESSAGE_BYTES_MAX, partsMax: MESSAGE_PARTS_MAX, headers: this.#headers() });
+    const send = createFetch(this.#deps.web.web, {
+      bytesMax: MESSAGE_BYTES_MAX,
+      partsMax: MESSAGE_PARTS_MAX,
+      headers: this.#headers(),
+    });
     return async (address, init) => {
       const response = await send(address, init);
       const authorization = new Headers(init?.headers).get('authorization') ?? '';
@@ -284,7 +326,10 @@ export class HostedClient {
 
   /** For requests to the authorization server, which the library sends without a signal. */
   #loginFetch(target: LoginTarget): Fetch {
-    const send = this.#deps.web.loginFetch(target, { ...AUTHORIZATION_LIMITS, headers: this.#headers() });
+    const send = this.#deps.web.loginFetch(target, {
+      ...AUTHORIZATION_LIMITS,
+      headers: this.#headers(),
+    });
     return (address, init) => send(address, { ...init, signal: this.#closing.signal });
   }
 
@@ -301,7 +346,8 @@ export class HostedClient {
       token: async () => (this.#isClosed ? last : await ask(null)) || undefined,
       onUnauthorized: async ({ response }) => {
         // A request that was sent at the same time may have got another token meanwhile.
-        if ((await ask(this.#sentTokens.get(response) ?? last)) === '') throw new UnauthorizedError('the server requires a login');
+        if ((await ask(this.#sentTokens.get(response) ?? last)) === '')
+          throw new UnauthorizedError('the server requires a login');
       },
     };
   }
@@ -313,14 +359,23 @@ export class HostedClient {
       return answered.result as JsonObject;
     };
     client.setRequestHandler('elicitation/create', async ({ params }, { mcpReq }) => {
-      const result = await answer({ kind: 'elicitation', params: params as unknown as JsonObject }, mcpReq.signal);
+      const result = await answer(
+        { kind: 'elicitation', params: params as unknown as JsonObject },
+        mcpReq.signal,
+      );
       return result as never;
     });
     client.setRequestHandler('sampling/createMessage', async ({ params }, { mcpReq }) => {
-      const result = await answer({ kind: 'sampling', params: params as unknown as JsonObject }, mcpReq.signal);
+      const result = await answer(
+        { kind: 'sampling', params: params as unknown as JsonObject },
+        mcpReq.signal,
+      );
       return result as never;
     });
-    client.setRequestHandler('roots/list', async (_request, { mcpReq }) => (await answer({ kind: 'roots' }, mcpReq.signal)) as never);
+    client.setRequestHandler(
+      'roots/list',
+      async (_request, { mcpReq }) => (await answer({ kind: 'roots' }, mcpReq.signal)) as never,
+    );
   }
 }
 

@@ -15,16 +15,24 @@ export class HttpTransport extends StreamableHTTPClientTransport {
   #answers = 0;
 
   /** `callSignal`: that of the call in whose course a message is sent. */
-  constructor(url: URL, { callSignal, ...options }: StreamableHTTPClientTransportOptions & { callSignal: () => AbortSignal | undefined }) {
+  constructor(
+    url: URL,
+    {
+      callSignal,
+      ...options
+    }: StreamableHTTPClientTransportOptions & { callSignal: () => AbortSignal | undefined },
+  ) {
     super(url, options);
     this.#callSignal = callSignal;
   }
 
   override async send(message: JSONRPCMessage, options?: Sent): Promise<void> {
     const requestSignal = options?.requestSignal ?? this.#callSignal();
-    const send = () => super.send(message, requestSignal === undefined ? options : { ...options, requestSignal });
+    const send = () =>
+      super.send(message, requestSignal === undefined ? options : { ...options, requestSignal });
     if ('method' in message) return send();
-    if (this.#answers >= ANSWERS_MAX) throw new Error(`${ANSWERS_MAX} answers to the server are on their way already`);
+    if (this.#answers >= ANSWERS_MAX)
+      throw new Error(`${ANSWERS_MAX} answers to the server are on their way already`);
     this.#answers++;
     try {
       await send();

@@ -12,7 +12,10 @@ export interface JsonLimits {
 }
 
 /** The rest of these limits beside JSON data; null: the data is beyond them. Looks at no more of it then. */
-export function leftOf({ chars, values, depth: depthMax }: JsonLimits, data: unknown): JsonLimits | null {
+export function leftOf(
+  { chars, values, depth: depthMax }: JsonLimits,
+  data: unknown,
+): JsonLimits | null {
   let charsLeft = chars;
   let valuesLeft = values;
   const fits = (value: unknown, depth: number): boolean => {

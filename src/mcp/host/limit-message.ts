@@ -14,8 +14,11 @@ type Body = Record<string, unknown>;
  */
 export function limitMessage(message: JSONRPCMessage): string | null {
   const { result, params } = message as { result?: unknown; params?: unknown };
-  if ('method' in message) return isWithin(CHECKED, params) ? null : `the message is too large: ${TOO_MANY}`;
-  return !isObject(result) || limitResult(result) ? null : `the answer of the server is too large: ${TOO_MANY}`;
+  if ('method' in message)
+    return isWithin(CHECKED, params) ? null : `the message is too large: ${TOO_MANY}`;
+  return !isObject(result) || limitResult(result)
+    ? null
+    : `the answer of the server is too large: ${TOO_MANY}`;
 }
 
 /** Returns whether the result is within the limits now. */
@@ -34,7 +37,10 @@ function limitResult(result: Body): boolean {
 function textsOf(content: unknown[]): Body[] {
   const texts = content.filter(isText).map(({ text }) => ({ type: 'text', text }));
   const others = content.length - texts.length;
-  const note = { type: 'text', text: `[Left out of this result: ${others} × a part that is not a text.]` };
+  const note = {
+    type: 'text',
+    text: `[Left out of this result: ${others} × a part that is not a text.]`,
+  };
   return others === 0 ? texts : [...texts, note];
 }
 

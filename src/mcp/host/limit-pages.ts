@@ -18,7 +18,8 @@ export function limitPages(client: Client): void {
     const options = more.at(-1);
     if (!isObject(result) || result.nextCursor === undefined || !isObject(options)) return result;
     const left = leftOf(lefts.get(options) ?? PAGES, result);
-    if (left === null) throw new Error(`the pages of the server's answers to ${request.method} ${TOO_LONG}`);
+    if (left === null)
+      throw new Error(`the pages of the server's answers to ${request.method} ${TOO_LONG}`);
     lefts.set(options, left);
     return result;
   };

@@ -22,8 +22,15 @@ const warn = (...args: unknown[]) => {
   const now = Math.floor(monotonicMs() / 1000);
   [second, count] = [now, now === second ? count + 1 : 1];
   if (count > A_SECOND_MAX) return;
-  const message = cutText(redactLikelySecrets(cutText(format(...args), READ_CHARS_MAX)), TOLD_CHARS_MAX);
-  port.postMessage({ type: 'warned', fields: { message }, text: 'the library for MCP servers warns' });
+  const message = cutText(
+    redactLikelySecrets(cutText(format(...args), READ_CHARS_MAX)),
+    TOLD_CHARS_MAX,
+  );
+  port.postMessage({
+    type: 'warned',
+    fields: { message },
+    text: 'the library for MCP servers warns',
+  });
 };
 Object.assign(console, { debug: warn, log: warn, info: warn, warn, error: warn });
 const host = createMcpHost((message) => port.postMessage(message), workerData as Env);

@@ -59,7 +59,11 @@ export class PipeTransport implements Transport {
 
   async #take(bytes: Uint8Array): Promise<void> {
     let from = 0;
-    for (let end = bytes.indexOf(LINE_FEED); end !== -1 && !this.#isClosed; end = bytes.indexOf(LINE_FEED, from)) {
+    for (
+      let end = bytes.indexOf(LINE_FEED);
+      end !== -1 && !this.#isClosed;
+      end = bytes.indexOf(LINE_FEED, from)
+    ) {
       this.#keep(bytes.subarray(from, end));
       // The library handles notifications later, so that a response behind one would overtake it.
       if (this.#line() || ++this.#lines % LINES_A_TURN === 0) await nextTurn();
@@ -71,7 +75,8 @@ export class PipeTransport implements Transport {
   #keep(bytes: Uint8Array): void {
     this.#parts.push(bytes);
     this.#length += bytes.length;
-    if (this.#length > MESSAGE_BYTES_MAX) this.#end(`it sent a message of more than ${MESSAGE_BYTES_MAX / 1024 / 1024} MiB`);
+    if (this.#length > MESSAGE_BYTES_MAX)
+      this.#end(`it sent a message of more than ${MESSAGE_BYTES_MAX / 1024 / 1024} MiB`);
   }
 
   #end(reason: string): void {

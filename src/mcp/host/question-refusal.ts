@@ -16,9 +16,13 @@ export function isOfServer({ kind }: McpQuestion): boolean {
 /** The answer to a question of a server that the main thread must not get; null: it gets it. `open`: the others that are open. */
 export function questionRefusal(question: McpQuestion, open: number): McpAnswer | null {
   if (!isOfServer(question)) return null;
-  if (open >= QUESTIONS_MAX) return refusal(OVERLOADED, `${QUESTIONS_MAX} questions of this server are open already`);
+  if (open >= QUESTIONS_MAX)
+    return refusal(OVERLOADED, `${QUESTIONS_MAX} questions of this server are open already`);
   if (!('params' in question) || isWithin(QUESTION, question.params)) return null;
-  return refusal(INVALID_PARAMS, `the question is longer than ${QUESTION.chars} characters, or nested too deeply`);
+  return refusal(
+    INVALID_PARAMS,
+    `the question is longer than ${QUESTION.chars} characters, or nested too deeply`,
+  );
 }
 
 function refusal(code: number, message: string): McpAnswer {

@@ -54,7 +54,8 @@ export class Visits {
       } catch (error) {
         const visits = requiredVisits(error);
         const added = visits.filter(({ elicitationId }) => !accepted.has(elicitationId));
-        if (visits.length === 0 || accepted.size + added.length > VISITS_MAX || sent === SENT_MAX) throw error;
+        if (visits.length === 0 || accepted.size + added.length > VISITS_MAX || sent === SENT_MAX)
+          throw error;
         await this.#during(visits, signal, async () => {
           for (const visit of added) {
             if (!(await accepts(visit))) throw error;
@@ -66,13 +67,20 @@ export class Visits {
   }
 
   /** Asks, and then waits for the end of the visits. One that ends while the user is still asked counts. */
-  async #during(visits: readonly Visit[], signal: AbortSignal, ask: () => Promise<void>): Promise<void> {
+  async #during(
+    visits: readonly Visit[],
+    signal: AbortSignal,
+    ask: () => Promise<void>,
+  ): Promise<void> {
     const over = new AbortController();
     const ends = visits.map(({ elicitationId }) => this.#end(elicitationId, over.signal));
     try {
       await ask();
       const inTime = AbortSignal.any([signal, over.signal]);
-      await Promise.race([Promise.all(ends), sleep(this.#visitMsMax, undefined, { signal: inTime, ref: false })]);
+      await Promise.race([
+        Promise.all(ends),
+        sleep(this.#visitMsMax, undefined, { signal: inTime, ref: false }),
+      ]);
     } finally {
       over.abort();
     }
@@ -81,7 +89,8 @@ export class Visits {
   #remember(elicitationId: string): void {
     this.#completed.add(elicitationId);
     const [oldest] = this.#completed;
-    if (this.#completed.size > REMEMBERED_MAX && oldest !== undefined) this.#completed.delete(oldest);
+    if (this.#completed.size > REMEMBERED_MAX && oldest !== undefined)
+      this.#completed.delete(oldest);
   }
 
   /** Resolves when a visit is complete. Waits no longer once the signal aborts. */
@@ -101,9 +110,18 @@ export class Visits {
 
 /** The visits that an error asks for. Empty: the error is another one. */
 function requiredVisits(error: unknown): Visit[] {
-  if (!(error instanceof ProtocolError) || error.code !== URL_ELICITATION_REQUIRED || !isObject(error.data)) return [];
+  if (
+    !(error instanceof ProtocolError) ||
+    error.code !== URL_ELICITATION_REQUIRED ||
+    !isObject(error.data)
+  )
+    return [];
   const { elicitations } = error.data;
   if (!Array.isArray(elicitations) || elicitations.length > VISITS_MAX) return [];
-  const visits = elicitations.filter((each): each is Visit => isObject(each) && typeof each.elicitationId === 'string');
-  return visits.length < elicitations.length ? [] : visits.map((visit) => ({ ...visit, mode: 'url' }));
+  const visits = elicitations.filter(
+    (each): each is Visit => isObject(each) && typeof each.elicitationId === 'string',
+  );
+  return visits.length < elicitations.length
+    ? []
+    : visits.map((visit) => ({ ...visit, mode: 'url' }));
 }

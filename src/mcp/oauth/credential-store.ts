@@ -66,7 +66,10 @@ export class CredentialStore {
   }
 
   /** Stores what `change` makes of the present state; null: nothing. Rejects if that is too long or the file cannot be written. */
-  change(server: LoginServer, change: (now: StoredCredentials) => CredentialsChange | null): Promise<void> {
+  change(
+    server: LoginServer,
+    change: (now: StoredCredentials) => CredentialsChange | null,
+  ): Promise<void> {
     return this.#write((all) => {
       const now = credentialsIn(all[keyOf(server)]);
       const changes = change(now);
@@ -76,7 +79,9 @@ export class CredentialStore {
       const entry = { ...now, ...changes, ...ends };
       if (Buffer.byteLength(JSON.stringify(entry)) > ENTRY_BYTES_MAX) {
         const limit = `${ENTRY_BYTES_MAX / 1024} KiB`;
-        throw new Error(`the login to ${server.name} cannot be stored: what its authorization server has sent is longer than ${limit}`);
+        throw new Error(
+          `the login to ${server.name} cannot be stored: what its authorization server has sent is longer than ${limit}`,
+        );
       }
       return { ...all, [keyOf(server)]: entry as unknown as JsonObject };
     });
@@ -85,7 +90,9 @@ export class CredentialStore {
   /** Removes the login. Resolves with whether there was one. */
   async remove(server: LoginServer): Promise<boolean> {
     const had = this.hasLogin(server);
-    await this.#write((all) => Object.fromEntries(Object.entries(all).filter(([key]) => key !== keyOf(server))));
+    await this.#write((all) =>
+      Object.fromEntries(Object.entries(all).filter(([key]) => key !== keyOf(server))),
+    );
     return had;
   }
 
@@ -103,7 +110,9 @@ export class CredentialStore {
       const text = `${JSON.stringify(changed, null, 1)}\n`;
       const path = join(this.#home, FILE);
       if (Buffer.byteLength(text) > BYTES_MAX)
-        throw new Error(`${path} would be longer than ${BYTES_MAX / 1024 / 1024} MiB: log out of servers`);
+        throw new Error(
+          `${path} would be longer than ${BYTES_MAX / 1024 / 1024} MiB: log out of servers`,
+        );
       await writeFile(path, (file) => writeText(file, text), { mode: MODE });
     });
   }
@@ -122,9 +131,14 @@ export class CredentialStore {
   }
 
   #all(): JsonObject {
-    const text = readRegularFileSync(join(this.#home, FILE), { bytesMax: BYTES_MAX })?.bytes.toString('utf8');
+    const text = readRegularFileSync(join(this.#home, FILE), {
+      bytesMax: BYTES_MAX,
+    })?.bytes.toString('utf8');
     const all = text === undefined ? {} : parsedJson(text);
-    if (!isObject(all)) throw new Error(`${join(this.#home, FILE)} is not a JSON object: correct or remove it, and log in again`);
+    if (!isObject(all))
+      throw new Error(
+        `${join(this.#home, FILE)} is not a JSON object: correct or remove it, and log in again`,
+      );
     return all as JsonObject;
   }
 }

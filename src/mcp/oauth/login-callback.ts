@@ -31,7 +31,10 @@ export class LoginCallback {
     this.#path = new URL(this.redirectUrl).pathname;
     server.on('request', (request, response) => {
       const query = request.method === 'GET' ? this.#queryOf(request.url ?? '/') : null;
-      response.writeHead(query === null ? 404 : 200, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' });
+      response.writeHead(query === null ? 404 : 200, {
+        'content-type': 'text/plain; charset=utf-8',
+        connection: 'close',
+      });
       response.end(query === null ? 'not found\n' : PAGE);
       if (query === null) return;
       this.#expected?.resolve(query);
@@ -45,7 +48,9 @@ export class LoginCallback {
     server.unref();
     return new Promise((resolve, reject) => {
       server.once('error', reject);
-      server.listen(options.port ?? 0, '127.0.0.1', () => resolve(new LoginCallback(server, options)));
+      server.listen(options.port ?? 0, '127.0.0.1', () =>
+        resolve(new LoginCallback(server, options)),
+      );
     });
   }
 
@@ -66,7 +71,8 @@ export class LoginCallback {
   #queryOf(address: string): string | null {
     if (!URL.canParse(address, 'http://127.0.0.1')) return null;
     const { pathname, search, searchParams } = new URL(address, 'http://127.0.0.1');
-    const isAnswer = pathname === this.#path && (searchParams.has('code') || searchParams.has('error'));
+    const isAnswer =
+      pathname === this.#path && (searchParams.has('code') || searchParams.has('error'));
     return isAnswer && searchParams.get('state') === this.#expected?.state ? search.slice(1) : null;
   }
 }

@@ -2,7 +2,12 @@ import { type LookupAddress, lookup as systemLookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { promisify } from 'node:util';
-import { createFetch, type Fetch, type FetchDeps, type FetchOptions } from '../../base/http/create-fetch.ts';
+import {
+  createFetch,
+  type Fetch,
+  type FetchDeps,
+  type FetchOptions,
+} from '../../base/http/create-fetch.ts';
 import { HttpClient, type HttpClientDeps } from '../../base/http/http-client.ts';
 import { proxyFor } from '../../base/http/proxy-for.ts';
 import { addressKind } from '../../policy/network/address-kind.ts';
@@ -11,7 +16,8 @@ import { readHost } from '../../policy/network/read-host.ts';
 /** Returns all addresses of a name. */
 type Resolve = (name: string) => Promise<LookupAddress[]>;
 
-const resolveBySystem: Resolve = async (name) => promisify(systemLookup)(name, { all: true, verbatim: true });
+const resolveBySystem: Resolve = async (name) =>
+  promisify(systemLookup)(name, { all: true, verbatim: true });
 
 /** The server that a login is for. */
 export interface LoginTarget {
@@ -34,8 +40,14 @@ export class LoginWeb {
 
   constructor(deps: Omit<HttpClientDeps, 'lookup'>, resolve: Resolve = resolveBySystem) {
     this.#resolve = resolve;
-    this.web = { client: new HttpClient({ ...deps, lookup: lookupBy((name) => this.#noted(name)) }), env: deps.env };
-    this.#checked = { client: new HttpClient({ ...deps, lookup: lookupBy((name) => this.#publicOnly(name)) }), env: deps.env };
+    this.web = {
+      client: new HttpClient({ ...deps, lookup: lookupBy((name) => this.#noted(name)) }),
+      env: deps.env,
+    };
+    this.#checked = {
+      client: new HttpClient({ ...deps, lookup: lookupBy((name) => this.#publicOnly(name)) }),
+      env: deps.env,
+    };
   }
 
   /** Returns the `fetch` for the requests of a login. It rejects with a TypeError if an address is not allowed. */
@@ -59,7 +71,8 @@ export class LoginWeb {
     if (reachesPrivate || !(await this.#isPublic(new URL(server)))) return;
     const url = new URL(address);
     refusePrivate(hostOf(url));
-    if (isIP(hostOf(url)) === 0 && proxyFor(url, this.web.env) === null) await this.#publicOnly(hostOf(url));
+    if (isIP(hostOf(url)) === 0 && proxyFor(url, this.web.env) === null)
+      await this.#publicOnly(hostOf(url));
   }
 
   /** Whether a server is reached at a public address. If that is not known, it counts as public. */
@@ -76,7 +89,8 @@ export class LoginWeb {
 
   async #noted(name: string): Promise<LookupAddress[]> {
     const addresses = await this.#resolve(name);
-    if (addresses.some(({ address }) => isPublic(address))) this.#publicNames.add(name.toLowerCase());
+    if (addresses.some(({ address }) => isPublic(address)))
+      this.#publicNames.add(name.toLowerCase());
     return addresses;
   }
 
@@ -98,7 +112,8 @@ function refusal(host: string, address: string): string {
 
 /** Throws a TypeError for a private address, and for a name of this machine, which browsers do not resolve. */
 function refusePrivate(host: string): void {
-  if (isIP(host) === 0 ? /(?:^|\.)localhost\.?$/.test(host) : !isPublic(host)) throw new TypeError(refusal(host, host));
+  if (isIP(host) === 0 ? /(?:^|\.)localhost\.?$/.test(host) : !isPublic(host))
+    throw new TypeError(refusal(host, host));
 }
 
 function hostOf({ hostname }: URL): string {
@@ -119,7 +134,12 @@ function lookupBy(resolve: Resolve): LookupFunction {
     resolve(name).then(
       (found) => {
         const [first] = found;
-        if (first === undefined) callback(Object.assign(new Error(`${name} has no address`), { code: 'ENOTFOUND' }), '', 0);
+        if (first === undefined)
+          callback(
+            Object.assign(new Error(`${name} has no address`), { code: 'ENOTFOUND' }),
+            '',
+            0,
+          );
         else if (all === true) callback(null, found);
         else callback(null, first.address, first.family);
       },

@@ -1,7 +1,12 @@
 import type { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { isObject, type JsonObject } from '../../base/json-value.ts';
 import { parseJson } from '../../base/parse-long-json.ts';
-import type { ContentItem, FunctionCallOutput, FunctionCallOutputContentItem, ResponseItem } from '../../protocol/generated/types.ts';
+import type {
+  ContentItem,
+  FunctionCallOutput,
+  FunctionCallOutputContentItem,
+  ResponseItem,
+} from '../../protocol/generated/types.ts';
 import { flatToolName } from '../flat-tool-name.ts';
 import { searchAsFunction } from '../found-tools.ts';
 import type { ModelRequest } from '../model.ts';
@@ -33,11 +38,21 @@ export async function chatMessages(
   return conversation.messages();
 }
 
-async function addCall(item: Extract<ResponseItem, { type: 'function_call' }>, conversation: ChatConversation): Promise<void> {
-  conversation.call(item.call_id, flatToolName(item.name, item.namespace), await objectText(item.arguments));
+async function addCall(
+  item: Extract<ResponseItem, { type: 'function_call' }>,
+  conversation: ChatConversation,
+): Promise<void> {
+  conversation.call(
+    item.call_id,
+    flatToolName(item.name, item.namespace),
+    await objectText(item.arguments),
+  );
 }
 
-function add(item: Exclude<ResponseItem, { type: 'function_call' }>, conversation: ChatConversation): void {
+function add(
+  item: Exclude<ResponseItem, { type: 'function_call' }>,
+  conversation: ChatConversation,
+): void {
   switch (item.type) {
     case 'message':
       if (item.role === 'assistant') conversation.say(texts(item.content));
@@ -61,12 +76,19 @@ function add(item: Exclude<ResponseItem, { type: 'function_call' }>, conversatio
   }
 }
 
-type ChatPart = { type: 'text'; text: string } | { type: 'image_url'; image_url: { url: string; detail?: string } };
+type ChatPart =
+  | { type: 'text'; text: string }
+  | { type: 'image_url'; image_url: { url: string; detail?: string } };
 
 type ChatMessage =
   | { role: 'system'; texts: string[] }
   | { role: 'user'; parts: ChatPart[] }
-  | { role: 'assistant'; thoughts: string[]; texts: string[]; calls: { id: string; name: string; args: string }[] }
+  | {
+      role: 'assistant';
+      thoughts: string[];
+      texts: string[];
+      calls: { id: string; name: string; args: string }[];
+    }
   | { role: 'tool'; callId: string; text: string };
 
 /** Collects the messages in order and merges adjacent ones. */
@@ -120,13 +142,18 @@ class ChatConversation {
 
   messages(): JsonObject[] {
     this.ask([]);
-    return this.#messages.map((message) => wireMessage(message, { withThoughts: this.#withThoughts }));
+    return this.#messages.map((message) =>
+      wireMessage(message, { withThoughts: this.#withThoughts }),
+    );
   }
 
   #answer(): Extract<ChatMessage, { role: 'assistant' }> {
     if (this.#pictures.length > 0) this.ask([]);
     const last = this.#messages.at(-1);
-    const answer = last?.role === 'assistant' ? last : { role: 'assistant' as const, thoughts: [], texts: [], calls: [] };
+    const answer =
+      last?.role === 'assistant'
+        ? last
+        : { role: 'assistant' as const, thoughts: [], texts: [], calls: [] };
     if (answer !== last) this.#messages.push(answer);
     answer.thoughts.push(...this.#thoughts.splice(0));
     return answer;
@@ -139,7 +166,10 @@ class ChatConversation {
   }
 }
 
-function wireMessage(message: ChatMessage, { withThoughts }: { withThoughts: boolean }): JsonObject {
+function wireMessage(
+  message: ChatMessage,
+  { withThoughts }: { withThoughts: boolean },
+): JsonObject {
   switch (message.role) {
     case 'system':
       return { role: 'system', content: message.texts.join(BREAK) };
@@ -148,10 +178,19 @@ function wireMessage(message: ChatMessage, { withThoughts }: { withThoughts: boo
     case 'tool':
       return { role: 'tool', tool_call_id: message.callId, content: message.text };
     case 'assistant': {
-      const calls = message.calls.map(({ id, name, args }) => ({ id, type: 'function', function: { name, arguments: args } }));
+      const calls = message.calls.map(({ id, name, args }) => ({
+        id,
+        type: 'function',
+        function: { name, arguments: args },
+      }));
       const content = message.texts.length === 0 ? null : message.texts.join(BREAK);
       const thoughts = withThoughts ? { reasoning_content: message.thoughts.join(BREAK) } : {};
-      return { role: 'assistant', content, ...thoughts, ...(calls.length === 0 ? {} : { tool_calls: calls }) };
+      return {
+        role: 'assistant',
+        content,
+        ...thoughts,
+        ...(calls.length === 0 ? {} : { tool_calls: calls }),
+      };
     }
     default:
       return message satisfies never;

@@ -30,7 +30,10 @@ export class ChatToolCalls {
   /** Makes an id, unique in the thread, for the call with this number. */
   readonly #makeId: (number: number) => string;
 
-  constructor({ customNames, makeId }: { customNames: ReadonlySet<string>; makeId: (number: number) => string }) {
+  constructor({
+    customNames,
+    makeId,
+  }: { customNames: ReadonlySet<string>; makeId: (number: number) => string }) {
     this.#customNames = customNames;
     this.#makeId = makeId;
   }
@@ -65,7 +68,8 @@ export class ChatToolCalls {
       const callId = id === '' || ids.has(id) ? this.#makeId(number) : id;
       ids.add(callId);
       const text = args.join('');
-      if (this.#customNames.has(name)) items.push({ type: 'custom_tool_call', call_id: callId, name, input: customInput(text) });
+      if (this.#customNames.has(name))
+        items.push({ type: 'custom_tool_call', call_id: callId, name, input: customInput(text) });
       else items.push({ type: 'function_call', call_id: callId, name, arguments: text });
     }
     return items;
@@ -81,13 +85,21 @@ export class ChatToolCalls {
   /** Returns the call that a fragment continues; undefined if it begins a new one. */
   #continued(fragment: Fragment): Call | undefined {
     const { index, id, name } = fragment;
-    const named = id === '' ? undefined : this.#calls.findLast((call) => call.id === id && (index === null || call.index === index));
+    const named =
+      id === ''
+        ? undefined
+        : this.#calls.findLast(
+            (call) => call.id === id && (index === null || call.index === index),
+          );
     if (named !== undefined) return named;
-    const open = index === null ? this.#calls.at(-1) : this.#calls.findLast((call) => call.index === index);
+    const open =
+      index === null ? this.#calls.at(-1) : this.#calls.findLast((call) => call.index === index);
     if (open === undefined || name === '') return open;
     if (id !== '' && open.id !== '') return undefined;
     if (open.name === '') return open;
-    const isNext = name !== open.name || (fragment.args !== '' && mayBeWhole(open.args) && isWhole(open.args.join('')));
+    const isNext =
+      name !== open.name ||
+      (fragment.args !== '' && mayBeWhole(open.args) && isWhole(open.args.join('')));
     return isNext ? undefined : open;
   }
 }
@@ -98,7 +110,14 @@ function take(call: Call, { id, name, args }: Fragment, events: ModelEvent[]): v
   if (args === '') return;
   call.args.push(args);
   // A call without an id or a name so far is reported whole, at its end.
-  if (call.id !== '' && call.name !== '') events.push({ type: 'callDelta', callId: call.id, name: call.name, custom: false, delta: args });
+  if (call.id !== '' && call.name !== '')
+    events.push({
+      type: 'callDelta',
+      callId: call.id,
+      name: call.name,
+      custom: false,
+      delta: args,
+    });
 }
 
 function readFragment(value: unknown): Fragment | null {

@@ -37,12 +37,22 @@ export class ChatTranslator implements EventTranslator {
     this.#request = request;
     this.#items = new AnswerItems({
       newReasoningId: () => `rs_${this.#itemsMade++}`,
-      newMessage: () => ({ type: 'message', id: `msg_${this.#itemsMade++}`, role: 'assistant', content: [] }),
+      newMessage: () => ({
+        type: 'message',
+        id: `msg_${this.#itemsMade++}`,
+        role: 'assistant',
+        content: [],
+      }),
       partType: 'reasoning_text',
       keepsText: true,
     });
-    const customNames = new Set(request.tools.filter(({ type }) => type === 'custom').map(({ name }) => name));
-    this.#calls = new ChatToolCalls({ customNames, makeId: (number) => newCallId(request, number) });
+    const customNames = new Set(
+      request.tools.filter(({ type }) => type === 'custom').map(({ name }) => name),
+    );
+    this.#calls = new ChatToolCalls({
+      customNames,
+      makeId: (number) => newCallId(request, number),
+    });
   }
 
   get finished(): boolean {
@@ -102,7 +112,9 @@ export class ChatTranslator implements EventTranslator {
     const { function_call: legacy } = delta;
     const calledBefore = this.#calls.any;
     const news: ModelEvent[] = [];
-    const problem = this.#calls.add(delta.tool_calls, news) ?? this.#calls.add(isObject(legacy) ? [{ function: legacy }] : null, news);
+    const problem =
+      this.#calls.add(delta.tool_calls, news) ??
+      this.#calls.add(isObject(legacy) ? [{ function: legacy }] : null, news);
     if (!calledBefore && this.#calls.any) this.#items.completeReasoning(events);
     events.push(...news);
     return problem;
@@ -117,7 +129,12 @@ export class ChatTranslator implements EventTranslator {
     }
     const { messageId: id, text, hasReasoned } = this.#items;
     const isEmpty = calls.length === 0 && text.trim() === '';
-    const problem = isEmpty ? emptyAnswer(this.#request, { label: this.#endpoint.label, hasReasoned: hasReasoned && id === null }) : null;
+    const problem = isEmpty
+      ? emptyAnswer(this.#request, {
+          label: this.#endpoint.label,
+          hasReasoned: hasReasoned && id === null,
+        })
+      : null;
     this.#items.completeReasoning(events);
     if (problem !== null) {
       events.push(modelFailure(problem, 'other', 'never'));
@@ -126,13 +143,20 @@ export class ChatTranslator implements EventTranslator {
     this.#finished = true;
     if (id !== null) {
       const content = [{ type: 'output_text' as const, text }];
-      events.push({ type: 'itemCompleted', item: { type: 'message', id, role: 'assistant', content } });
+      events.push({
+        type: 'itemCompleted',
+        item: { type: 'message', id, role: 'assistant', content },
+      });
     }
     events.push(...calls.map((item): ModelEvent => ({ type: 'itemCompleted', item })));
   }
 
   #incomplete(why: string): Translation {
-    return modelFailure(`${this.#endpoint.label} left its response incomplete: ${why}.`, 'other', 'never');
+    return modelFailure(
+      `${this.#endpoint.label} left its response incomplete: ${why}.`,
+      'other',
+      'never',
+    );
   }
 
   #garbage(problem: string): Translation {
@@ -143,7 +167,8 @@ export class ChatTranslator implements EventTranslator {
 /** An id for a call without one. A prompt gets shorter when it is compacted, so its length alone could name an earlier call. */
 function newCallId({ input }: ModelRequest, number: number): string {
   const taken = new Set(input.map((item) => ('call_id' in item ? item.call_id : null)));
-  for (let length = input.length; ; length++) if (!taken.has(`call_${length}_${number}`)) return `call_${length}_${number}`;
+  for (let length = input.length; ; length++)
+    if (!taken.has(`call_${length}_${number}`)) return `call_${length}_${number}`;
 }
 
 function firstChoice(choices: unknown): ProviderJson | null {
@@ -156,7 +181,11 @@ function firstChoice(choices: unknown): ProviderJson | null {
 function contentText(content: unknown): string | null {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return null;
-  return content.map((part) => (isObject(part) && part.type === 'text' && typeof part.text === 'string' ? part.text : '')).join('');
+  return content
+    .map((part) =>
+      isObject(part) && part.type === 'text' && typeof part.text === 'string' ? part.text : '',
+    )
+    .join('');
 }
 
 function isStated(error: unknown): boolean {

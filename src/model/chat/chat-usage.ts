@@ -12,7 +12,8 @@ export function chatUsage(usage: unknown): TokenUsageBreakdown | null {
   const output = isObject(usage.completion_tokens_details) ? usage.completion_tokens_details : {};
   return {
     inputTokens,
-    cachedInputTokens: tokenCount(input.cached_tokens) ?? tokenCount(usage.prompt_cache_hit_tokens) ?? 0,
+    cachedInputTokens:
+      tokenCount(input.cached_tokens) ?? tokenCount(usage.prompt_cache_hit_tokens) ?? 0,
     cacheWriteInputTokens: tokenCount(input.cache_write_tokens) ?? 0,
     outputTokens,
     reasoningOutputTokens: tokenCount(output.reasoning_tokens) ?? 0,

@@ -12,7 +12,10 @@ export const REPLAYED_THOUGHTS: readonly OptionalParameter[] = [
     name: WITHOUT_THOUGHTS,
     named: /\breasoning_content\b/i,
     value: ({ input }) =>
-      input.some((item) => item.type.endsWith('_call') || (item.type === 'message' && item.role === 'assistant')) || undefined,
+      input.some(
+        (item) =>
+          item.type.endsWith('_call') || (item.type === 'message' && item.role === 'assistant'),
+      ) || undefined,
     loss: null,
   },
 ];

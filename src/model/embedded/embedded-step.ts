@@ -45,7 +45,8 @@ function readStep(line: string): EmbeddedStep | null {
 /** Reads `NAME {json}`; null for a sentence that only begins with "call". */
 function readCall(rest: string): EmbeddedStep | null {
   const match = /^(\S+)\s+(\{.*\})$/.exec(rest);
-  if (match?.[1] === undefined || match[2] === undefined || !isObject(parsedJson(match[2]))) return null;
+  if (match?.[1] === undefined || match[2] === undefined || !isObject(parsedJson(match[2])))
+    return null;
   return { do: 'call', name: match[1], arguments: match[2] };
 }
 

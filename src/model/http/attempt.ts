@@ -1,6 +1,11 @@
 import type { Clock } from '../../base/clock.ts';
 import type { HttpClient } from '../../base/http/http-client.ts';
-import type { Break, HttpExchange, HttpRequest, ResponseHead } from '../../base/http/http-exchange.ts';
+import type {
+  Break,
+  HttpExchange,
+  HttpRequest,
+  ResponseHead,
+} from '../../base/http/http-exchange.ts';
 import type { Log } from '../../base/log.ts';
 import { cutText } from '../../base/text/cut-text.ts';
 import type { ModelEvent } from '../model.ts';
@@ -74,9 +79,14 @@ export class Attempt {
     this.#othersMs = 0;
     while (!this.#over && this.#exchange !== null) {
       this.#arriving.used(this.#reader.pendingChars);
-      const chunk = await this.#exchange.read(this.#translator.finished ? FINISHED_MS_MAX : httpRequest.idleMsMax);
+      const chunk = await this.#exchange.read(
+        this.#translator.finished ? FINISHED_MS_MAX : httpRequest.idleMsMax,
+      );
       const events = await (typeof chunk === 'string' ? this.#receive(chunk) : this.#end(chunk));
-      const found = events.length > 0 ? events : await this.#endWhereOverdue(clock.monotonic() - waitingSince - this.#othersMs);
+      const found =
+        events.length > 0
+          ? events
+          : await this.#endWhereOverdue(clock.monotonic() - waitingSince - this.#othersMs);
       if (found.length > 0) return found;
     }
     return null;
@@ -152,7 +162,10 @@ export class Attempt {
     const { clock, httpRequest } = this.#options;
     const startedAt = clock.monotonic();
     let body = '';
-    while (body.length < ERROR_BODY_CHARS_MAX && clock.monotonic() - startedAt < httpRequest.idleMsMax) {
+    while (
+      body.length < ERROR_BODY_CHARS_MAX &&
+      clock.monotonic() - startedAt < httpRequest.idleMsMax
+    ) {
       const chunk = await exchange.read();
       if (typeof chunk !== 'string') break;
       body += chunk;
@@ -162,7 +175,11 @@ export class Attempt {
 
   #take({ events: read, skipped, done, problem }: ReadEvents): ModelEvent[] {
     const { endpoint, log } = this.#options;
-    if (skipped > 0) log.warn({ endpoint: endpoint.label, skipped }, 'skipped model events that are not JSON objects');
+    if (skipped > 0)
+      log.warn(
+        { endpoint: endpoint.label, skipped },
+        'skipped model events that are not JSON objects',
+      );
     const events: ModelEvent[] = [];
     for (const event of read) {
       this.#pass(this.#translator.translate(event), events);
@@ -180,7 +197,8 @@ export class Attempt {
     const { events: last } = await this.#reader.end();
     for (const event of why === null ? last : []) {
       const failure = this.#reader.isWhole ? wholeFailure(endpoint, { body: event, model }) : null;
-      if (!this.#over) this.#pass(failure === null ? this.#translator.translate(event) : [failure], events);
+      if (!this.#over)
+        this.#pass(failure === null ? this.#translator.translate(event) : [failure], events);
     }
     if (!this.#over) this.#conclude({ said: this.#reader.isWhole, why }, events);
     return events;
@@ -200,7 +218,13 @@ export class Attempt {
   #conclude({ said, why }: { said: boolean; why: Break | null }, events: ModelEvent[]): void {
     if (why === null || this.#translator.finished) this.#pass(this.#translator.end(said), events);
     const { endpoint, httpRequest } = this.#options;
-    if (!this.#over) this.#fail(brokenStreamFailure(endpoint, why, { idleMsMax: httpRequest.idleMsMax, hasPart: this.#hasPart }));
+    if (!this.#over)
+      this.#fail(
+        brokenStreamFailure(endpoint, why, {
+          idleMsMax: httpRequest.idleMsMax,
+          hasPart: this.#hasPart,
+        }),
+      );
   }
 
   /** Adds the translations to `events`, up to the one that ends the attempt. */
@@ -230,8 +254,12 @@ export class Attempt {
 }
 
 /** The facts in the headers of a response; null: none. Values that could not be sent back are ignored. */
-function answeredEvent({ 'openai-model': model, 'x-codex-turn-state': turnState }: ResponseHead['headers']): ModelEvent | null {
-  const told = (value: unknown) => (typeof value === 'string' && TOLD_TEXT.test(value) ? value : null);
+function answeredEvent({
+  'openai-model': model,
+  'x-codex-turn-state': turnState,
+}: ResponseHead['headers']): ModelEvent | null {
+  const told = (value: unknown) =>
+    typeof value === 'string' && TOLD_TEXT.test(value) ? value : null;
   const answered = { type: 'answered' as const, model: told(model), turnState: told(turnState) };
   return answered.model === null && answered.turnState === null ? null : answered;
 }

@@ -21,11 +21,18 @@ function scale({ bytes, type }: Picture, sideMax: number): Picture {
   const whole = PhotonImage.new_from_byteslice(bytes);
   const factor = sideMax / Math.max(whole.get_width(), whole.get_height());
   const side = (length: number) => Math.max(1, Math.round(length * factor));
-  const scaled = resize(whole, side(whole.get_width()), side(whole.get_height()), SamplingFilter.Triangle);
+  const scaled = resize(
+    whole,
+    side(whole.get_width()),
+    side(whole.get_height()),
+    SamplingFilter.Triangle,
+  );
   whole.free();
   const upright = type === 'image/jpeg' ? turned(scaled, jpegOrientation(bytes)) : scaled;
   const asJpeg = type === 'image/jpeg' || (type === 'image/webp' && isOpaque(upright));
-  return asJpeg ? { type: 'image/jpeg', bytes: upright.get_bytes_jpeg(JPEG_QUALITY) } : { type: 'image/png', bytes: upright.get_bytes() };
+  return asJpeg
+    ? { type: 'image/jpeg', bytes: upright.get_bytes_jpeg(JPEG_QUALITY) }
+    : { type: 'image/png', bytes: upright.get_bytes() };
 }
 
 /** The eight orientations of EXIF: an angle, and whether the picture is mirrored after it was turned. */

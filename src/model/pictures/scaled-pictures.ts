@@ -13,7 +13,10 @@ export interface Picture {
  * Scales a picture to this length of its longer side. Resolves with null if it cannot be decoded, and with `unfinished` if it took too long
  * or the system lacks resources: another attempt may succeed. Never rejects.
  */
-export type ScalePicture = (picture: Picture, sideMax: number) => Promise<Picture | null | 'unfinished'>;
+export type ScalePicture = (
+  picture: Picture,
+  sideMax: number,
+) => Promise<Picture | null | 'unfinished'>;
 
 /** The data of the results that are kept, in characters of Base64. */
 const KEPT_CHARS_MAX = 64 * 1024 * 1024;

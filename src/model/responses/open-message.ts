@@ -15,7 +15,12 @@ export class OpenMessage {
 
   /** The message begins for readers with its first text. The reasoning has parts of type `text`, because it was the text of a message. */
   constructor(begun: Message & { id: string }, newReasoningId: () => string) {
-    this.#items = new AnswerItems({ newReasoningId, newMessage: () => begun, partType: 'text', keepsText: false });
+    this.#items = new AnswerItems({
+      newReasoningId,
+      newMessage: () => begun,
+      partType: 'text',
+      keepsText: false,
+    });
   }
 
   push(delta: string): Translation[] {
@@ -33,7 +38,8 @@ export class OpenMessage {
     this.#items.completeReasoning(events);
     const says = messageText(message).trim() !== '';
     const wasBlock = message !== whole || this.#items.hasReasoned;
-    if (says || !wasBlock || this.#items.messageId !== null) events.push({ type: 'itemCompleted', item: message });
+    if (says || !wasBlock || this.#items.messageId !== null)
+      events.push({ type: 'itemCompleted', item: message });
     return { events, says };
   }
 }
@@ -47,9 +53,15 @@ function withoutBlocks(whole: Message): { reasoning: string; message: Message } 
     if (!('text' in part)) return part;
     const pieces = [...thinking.push(part.text), ...(index === lastText ? thinking.end() : [])];
     reasoning.push(...pieces.flatMap(({ kind, text }) => (kind === 'reasoning' ? [text] : [])));
-    return { ...part, text: pieces.map(({ kind, text }) => (kind === 'text' ? text : '')).join('') };
+    return {
+      ...part,
+      text: pieces.map(({ kind, text }) => (kind === 'text' ? text : '')).join(''),
+    };
   });
   if (!thinking.hasBlocks) return { reasoning: '', message: whole };
-  const message = { ...whole, content: content.filter((part) => !('text' in part) || part.text !== '') };
+  const message = {
+    ...whole,
+    content: content.filter((part) => !('text' in part) || part.text !== ''),
+  };
   return { reasoning: reasoning.join(''), message };
 }

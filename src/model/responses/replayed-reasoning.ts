@@ -16,7 +16,12 @@ const UNUSABLE =
  * at all. A provider may have written none of it, because the thread had another provider, or the key was another one.
  */
 export const REPLAYED_REASONING: readonly OptionalParameter[] = [
-  { name: WITHOUT_IDS, named: MISSING_ID, value: ({ input }) => input.some(isEncrypted) || undefined, loss: null },
+  {
+    name: WITHOUT_IDS,
+    named: MISSING_ID,
+    value: ({ input }) => input.some(isEncrypted) || undefined,
+    loss: null,
+  },
   {
     name: REASONING,
     named: new RegExp(`${MISSING_ID.source}|${UNUSABLE.source}`, 'i'),
@@ -28,7 +33,11 @@ export const REPLAYED_REASONING: readonly OptionalParameter[] = [
 
 /** Whether an item is reasoning that is sent back in its encrypted form. */
 export function isEncrypted(item: ResponseItem): boolean {
-  return item.type === 'reasoning' && typeof item.encrypted_content === 'string' && item.encrypted_content !== '';
+  return (
+    item.type === 'reasoning' &&
+    typeof item.encrypted_content === 'string' &&
+    item.encrypted_content !== ''
+  );
 }
 
 /** The form in which encrypted reasoning is sent back. */

@@ -30,8 +30,15 @@ export interface ScriptedModel extends Model {
  * request that no response matches fails its turn. The same script and requests give the same events in the same order.
  * Throws a ScriptError with all problems of the script.
  */
-export function createScriptedModel(script: string | ModelScript, options: ScriptedModelOptions = {}): ScriptedModel {
-  requireKnownOptions<ScriptedModelOptions>('createScriptedModel', options, { clock: true, log: true, file: true });
+export function createScriptedModel(
+  script: string | ModelScript,
+  options: ScriptedModelOptions = {},
+): ScriptedModel {
+  requireKnownOptions<ScriptedModelOptions>('createScriptedModel', options, {
+    clock: true,
+    log: true,
+    file: true,
+  });
   const { clock = systemClock, log, file = 'the model script' } = options;
   return modelOf(new ScriptRun(readScript(script, file)), log, clock);
 }
@@ -41,7 +48,11 @@ function modelOf(run: ScriptRun, log: Log | undefined, clock: Clock): ScriptedMo
     stream(request, signal) {
       const take = () => {
         const taken = run.take(request);
-        if (typeof taken === 'string') log?.warn({ threadId: request.promptCacheKey }, 'no response in the model script matches a request');
+        if (typeof taken === 'string')
+          log?.warn(
+            { threadId: request.promptCacheKey },
+            'no response in the model script matches a request',
+          );
         return taken;
       };
       return paced(answerByScript(request, { take, now: () => clock.now() }), clock, signal);

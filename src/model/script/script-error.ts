@@ -18,7 +18,9 @@ export class ScriptError extends Error {
   readonly problems: readonly ScriptProblem[];
 
   constructor(problems: readonly ScriptProblem[], file: string) {
-    const lines = problems.slice(0, PROBLEMS_SHOWN_MAX).map((problem) => problemLine(problem, file));
+    const lines = problems
+      .slice(0, PROBLEMS_SHOWN_MAX)
+      .map((problem) => problemLine(problem, file));
     const left = problems.length - lines.length;
     super([...lines, ...(left > 0 ? [`and ${left} more`] : [])].join('\n'));
     this.problems = problems;

@@ -26,7 +26,9 @@ export class ScriptRun {
   take(request: ModelRequest): ScriptedResponse | string {
     const seen = this.#see(request);
     const candidates = this.#candidates();
-    const response = candidates.find(({ conditions }) => conditions.every((condition) => condition.holds(seen)));
+    const response = candidates.find(({ conditions }) =>
+      conditions.every((condition) => condition.holds(seen)),
+    );
     if (response === undefined) {
       const difference = describeMismatch(seen, candidates);
       this.#unmatchedCount++;
@@ -39,11 +41,16 @@ export class ScriptRun {
 
   /** How the run differs from the script, as a string of several lines; null if it does not. */
   report(): string | null {
-    const unused = this.#script.responses.filter((response) => this.#used(response) < response.timesMin);
+    const unused = this.#script.responses.filter(
+      (response) => this.#used(response) < response.timesMin,
+    );
     if (this.#unmatchedCount === 0 && unused.length === 0) return null;
     return [
       `the run did not follow ${this.#script.file}`,
-      ...section('request', 'without a response', { all: this.#unmatchedCount, texts: this.#unmatched }),
+      ...section('request', 'without a response', {
+        all: this.#unmatchedCount,
+        texts: this.#unmatched,
+      }),
       ...section('response', 'not used', {
         all: unused.length,
         texts: unused.slice(0, SHOWN_MAX).map((response) => this.#describeUnused(response)),
@@ -55,7 +62,12 @@ export class ScriptRun {
     this.#requests++;
     const thread = this.#threads.get(request.promptCacheKey) ?? this.#threads.size + 1;
     this.#threads.set(request.promptCacheKey, thread);
-    return { request, conversation: readConversation(request.input), number: this.#requests, thread };
+    return {
+      request,
+      conversation: readConversation(request.input),
+      number: this.#requests,
+      thread,
+    };
   }
 
   /** The responses that may answer now if they match. */
@@ -77,7 +89,10 @@ export class ScriptRun {
   #describeUnused(response: ScriptedResponse): string {
     const { label, conditions, timesMin } = response;
     const uses = timesMin > 1 ? `, used ${this.#used(response)} of ${timesMin} times` : '';
-    return [`${label}${uses}`, ...conditions.map(({ key, expected }) => `  - ${key}: ${expected}`)].join('\n');
+    return [
+      `${label}${uses}`,
+      ...conditions.map(({ key, expected }) => `  - ${key}: ${expected}`),
+    ].join('\n');
   }
 }
 
@@ -87,7 +102,10 @@ function describeMismatch(seen: SeenRequest, candidates: ScriptedResponse[]): st
   const head = `request ${number} (thread ${thread}, turn ${conversation.userMessages}).`;
   if (candidates.length === 0) {
     const keys = ['user', 'calls', 'output'] as const;
-    return [`${head} All responses are used up.`, ...keys.map((key) => `  + ${key}: ${actualValue(seen, key)}`)].join('\n');
+    return [
+      `${head} All responses are used up.`,
+      ...keys.map((key) => `  + ${key}: ${actualValue(seen, key)}`),
+    ].join('\n');
   }
   const compared = candidates
     .slice(0, COMPARED_MAX)
@@ -96,7 +114,10 @@ function describeMismatch(seen: SeenRequest, candidates: ScriptedResponse[]): st
       ...conditions.flatMap((condition) =>
         condition.holds(seen)
           ? []
-          : [`  - ${condition.key}: ${condition.expected}`, `  + ${condition.key}: ${actualValue(seen, condition.key)}`],
+          : [
+              `  - ${condition.key}: ${condition.expected}`,
+              `  + ${condition.key}: ${actualValue(seen, condition.key)}`,
+            ],
       ),
     ]);
   const left = candidates.length - COMPARED_MAX;
@@ -104,7 +125,11 @@ function describeMismatch(seen: SeenRequest, candidates: ScriptedResponse[]): st
 }
 
 /** A section of the report: a count, then the texts; empty if there are none. */
-function section(what: string, how: string, { all, texts }: { all: number; texts: string[] }): string[] {
+function section(
+  what: string,
+  how: string,
+  { all, texts }: { all: number; texts: string[] },
+): string[] {
   if (all === 0) return [];
   const left = all - texts.length;
   return [

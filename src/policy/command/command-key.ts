@@ -14,7 +14,16 @@ interface KeyedCommand {
  * Returns a key that identifies a command for session grants: its words, its working directory, how it runs, and beyond the bounds of
  * the sandbox also the files that it names. So the grant ends if one of them is no longer the approved file.
  */
-export function commandKey({ argv, cwd, sandboxed, permissions = null, identity = new Map() }: KeyedCommand): string {
-  const states = sandboxed && permissions === null ? [] : [...identity].sort(([one], [other]) => (one < other ? -1 : 1));
+export function commandKey({
+  argv,
+  cwd,
+  sandboxed,
+  permissions = null,
+  identity = new Map(),
+}: KeyedCommand): string {
+  const states =
+    sandboxed && permissions === null
+      ? []
+      : [...identity].sort(([one], [other]) => (one < other ? -1 : 1));
   return JSON.stringify([sandboxed, permissions, states, cwd, ...argv]);
 }

@@ -46,12 +46,23 @@ export async function parseCommand(argv: readonly string[]): Promise<ParsedComma
   const text = script ?? quoteWords(argv);
   const length = argv.reduce((sum, word) => sum + word.length, 0);
   if (length > COMMAND_CHARS_MAX)
-    return { argv, text, commands: null, possibleCommands: [{ words: ['\0', '\0'] }], tracedCommands: null, hasErrors: true };
+    return {
+      argv,
+      text,
+      commands: null,
+      possibleCommands: [{ words: ['\0', '\0'] }],
+      tracedCommands: null,
+      hasErrors: true,
+    };
   const readBash = bashReader();
-  const commands = script === null ? plainCommand(argv) : await readSimpleCommands(script, readBash);
+  const commands =
+    script === null ? plainCommand(argv) : await readSimpleCommands(script, readBash);
   const possibleCommands = await findPossibleCommands(script ?? argv, readBash);
   const traced = commands ?? (script === null ? null : await readTracedCommands(script, readBash));
-  const hasErrors = traced === null && script !== null && (await readBash(script, (root) => root.hasError)) !== false;
+  const hasErrors =
+    traced === null &&
+    script !== null &&
+    (await readBash(script, (root) => root.hasError)) !== false;
   return {
     argv,
     text,
@@ -66,7 +77,9 @@ export async function parseCommand(argv: readonly string[]): Promise<ParsedComma
 function shellScript(argv: readonly string[]): string | null {
   const [shell = '', ...rest] = argv;
   const script = rest.pop();
-  return script !== undefined && SCRIPT_SHELLS.has(shell) && SCRIPT_OPTIONS.has(rest.join('\0')) ? script : null;
+  return script !== undefined && SCRIPT_SHELLS.has(shell) && SCRIPT_OPTIONS.has(rest.join('\0'))
+    ? script
+    : null;
 }
 
 function plainCommand(argv: readonly string[]): readonly SimpleCommand[] | null {

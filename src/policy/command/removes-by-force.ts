@@ -13,7 +13,9 @@ export type Force = 'certain' | 'possible' | 'unlikely';
 const REMOVERS: ReadonlySet<string> = new Set(['rm', 'grm']);
 /** Programs with a subcommand `rm`, or that print their words. Behind `sudo`, each word may begin a command, also their `rm -f`. */
 const OTHERS_WITH_RM: ReadonlySet<string> = new Set(
-  'aws brew bun conda docker docker-compose echo git grep gsutil hg jj nerdctl npm pnpm podman printf svn yarn'.split(' '),
+  'aws brew bun conda docker docker-compose echo git grep gsutil hg jj nerdctl npm pnpm podman printf svn yarn'.split(
+    ' ',
+  ),
 );
 /** Subcommands of these that run the words behind them. */
 const RUNS_WORDS = /^(?:foreach|run|exec)$/;
@@ -44,15 +46,20 @@ const PIPE = /(?<!\|)\|&?(?!\|)/;
 export function removesByForce(command: ParsedCommand): Force | null {
   const { commands, possibleCommands, text } = command;
   const line = withoutQuotes(text);
-  const withRm = possibleCommands.map(({ words }) => words).filter(([program = '']) => OTHERS_WITH_RM.has(programName(program)));
+  const withRm = possibleCommands
+    .map(({ words }) => words)
+    .filter(([program = '']) => OTHERS_WITH_RM.has(programName(program)));
   const found = possibleCommands.map(({ words }) => {
     const force = forceOf(words, line);
-    return force === 'certain' && withRm.some((other) => isSubcommand(words, other)) ? 'possible' : force;
+    return force === 'certain' && withRm.some((other) => isSubcommand(words, other))
+      ? 'possible'
+      : force;
   });
   if (found.includes('certain')) return 'certain';
   const isUnread = commands === null && possibleCommands.length === 0;
   if (found.includes('possible') || (isUnread && isNamedIn(text))) return 'possible';
-  if (possibleCommands.some(({ words }) => isOpaque(words) && mayRunText(words, text))) return 'possible';
+  if (possibleCommands.some(({ words }) => isOpaque(words) && mayRunText(words, text)))
+    return 'possible';
   return found.includes('unlikely') ? 'unlikely' : null;
 }
 
@@ -61,25 +68,43 @@ function forceOf([program = '', ...args]: readonly string[], line: string): Forc
   const options = end === -1 ? args : args.slice(0, end);
   const name = programName(program);
   if (REMOVERS.has(name)) {
-    if (options.some((word) => !word.includes(ANYTHING) && (FORCES_SHORT.test(word) || FORCES_LONG.test(word)))) return 'certain';
+    if (
+      options.some(
+        (word) => !word.includes(ANYTHING) && (FORCES_SHORT.test(word) || FORCES_LONG.test(word)),
+      )
+    )
+      return 'certain';
     const open = options.filter(mayBeOption);
     if (open.length === 0) return null;
-    return OPTION_IN_LINE.test(line) || open.some((word) => word.includes('-')) ? 'possible' : 'unlikely';
+    return OPTION_IN_LINE.test(line) || open.some((word) => word.includes('-'))
+      ? 'possible'
+      : 'unlikely';
   }
-  const mayForce = program.includes(ANYTHING) && options.some((word) => FORCES_AS_RM.test(word) || FORCES_LONG.test(word));
+  const mayForce =
+    program.includes(ANYTHING) &&
+    options.some((word) => FORCES_AS_RM.test(word) || FORCES_LONG.test(word));
   return mayForce && mayBeRemover(name, line) ? 'possible' : null;
 }
 
 /** Whether the words of a possible command are the last ones of another program, and so perhaps its subcommand. */
 function isSubcommand(words: readonly string[], other: readonly string[]): boolean {
   const begin = other.length - words.length;
-  return begin > 0 && !other.slice(1, begin).some((word) => RUNS_WORDS.test(word)) && words.every((word, at) => word === other[begin + at]);
+  return (
+    begin > 0 &&
+    !other.slice(1, begin).some((word) => RUNS_WORDS.test(word)) &&
+    words.every((word, at) => word === other[begin + at])
+  );
 }
 
 /** Whether the shell may make an option of a word. A list in braces needs a `-` for that. */
 function mayBeOption(word: string): boolean {
   if (!word.includes(ANYTHING)) return false;
-  return word.startsWith('-') || (word.startsWith(ANYTHING) && OPTION_LETTERS.test(word) && (!word.includes(',') || word.includes('-')));
+  return (
+    word.startsWith('-') ||
+    (word.startsWith(ANYTHING) &&
+      OPTION_LETTERS.test(word) &&
+      (!word.includes(',') || word.includes('-')))
+  );
 }
 
 /** Whether a name that only the shell knows may be that of `rm`. If nothing of it is known, the line must have the name elsewhere. */
@@ -87,7 +112,12 @@ function mayBeRemover(name: string, line: string): boolean {
   const [start = '', ...rest] = name.split(ANYTHING);
   const end = rest.at(-1) ?? '';
   if (start === '' && end === '') return REMOVER_IN_TEXT.test(line);
-  return [...REMOVERS].some((remover) => remover.startsWith(start) && remover.endsWith(end) && remover.length >= start.length + end.length);
+  return [...REMOVERS].some(
+    (remover) =>
+      remover.startsWith(start) &&
+      remover.endsWith(end) &&
+      remover.length >= start.length + end.length,
+  );
 }
 
 /** Whether a command may run text that is not read as commands. */
@@ -97,18 +127,26 @@ function isOpaque([program = '']: readonly string[]): boolean {
 
 /** Whether the text that such a command may run names a forced removal: its words, what variables in them may be, its input. */
 function mayRunText(words: readonly string[], text: string): boolean {
-  const isInput = text.includes('<<') || (words.slice(1).every((word) => word.startsWith('-')) && isPipedTo(words, text));
+  const isInput =
+    text.includes('<<') ||
+    (words.slice(1).every((word) => word.startsWith('-')) && isPipedTo(words, text));
   // Two unknown words may stand for a command that was too large to read.
   if (isInput || words.every((word) => word === ANYTHING)) return isNamedIn(text);
   if (isNamedIn(words.join(' '))) return true;
-  return words.some((word) => word.includes(ANYTHING)) && (text.match(VALUES) ?? []).some(isNamedIn);
+  return (
+    words.some((word) => word.includes(ANYTHING)) && (text.match(VALUES) ?? []).some(isNamedIn)
+  );
 }
 
 /** Whether a line has a pipe into a program, or into one that only the shell knows. */
 function isPipedTo([program = '']: readonly string[], text: string): boolean {
   const ends = withoutQuotes(text).split(PIPE).slice(1);
   if (program.includes(ANYTHING)) return ends.length > 0;
-  return ends.some((end) => (/^[^;&\n]*/.exec(end)?.[0] ?? '').split(/\s+/).some((word) => programName(word) === programName(program)));
+  return ends.some((end) =>
+    (/^[^;&\n]*/.exec(end)?.[0] ?? '')
+      .split(/\s+/)
+      .some((word) => programName(word) === programName(program)),
+  );
 }
 
 /** Whether a statement in a text has `rm` and behind it an option that forces. */

@@ -14,6 +14,11 @@ export function trustsNames(
   resolveLinks: (path: string) => string,
 ): boolean {
   const real = roots.map(resolveLinks);
-  const paths = [...(env.PATH ?? '').split(':'), ...SHELL_PATH_VARIABLES.flatMap((name) => env[name] ?? [])];
-  return paths.every((path) => isAbsolute(path) && !real.some((root) => isWithin(resolveLinks(path), root)));
+  const paths = [
+    ...(env.PATH ?? '').split(':'),
+    ...SHELL_PATH_VARIABLES.flatMap((name) => env[name] ?? []),
+  ];
+  return paths.every(
+    (path) => isAbsolute(path) && !real.some((root) => isWithin(resolveLinks(path), root)),
+  );
 }

@@ -18,10 +18,14 @@ export interface McpCallFacts {
  */
 export function judgeMcpCall(
   { mode, annotations, isGranted }: McpCallFacts,
-  { approvalPolicy, sandboxPolicy }: { approvalPolicy: AskForApproval; sandboxPolicy: SandboxPolicy },
+  {
+    approvalPolicy,
+    sandboxPolicy,
+  }: { approvalPolicy: AskForApproval; sandboxPolicy: SandboxPolicy },
 ): 'run' | 'ask' | { refuse: string } {
   const onlyReads = annotations?.readOnlyHint === true && annotations.destructiveHint !== true;
-  if (mode === 'approve' || (mode !== 'prompt' && onlyReads) || (mode === 'auto' && isGranted)) return 'run';
+  if (mode === 'approve' || (mode !== 'prompt' && onlyReads) || (mode === 'auto' && isGranted))
+    return 'run';
   const why = whyNotAsked(approvalPolicy, 'mcp_elicitations');
   if (why === null) return 'ask';
   if (approvalPolicy === 'never' && mode === 'auto' && !hasBounds(sandboxPolicy)) return 'run';

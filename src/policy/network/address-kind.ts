@@ -66,6 +66,7 @@ function kindOf(address: string, family: 'ipv4' | 'ipv6'): AddressKind {
 
 function blocks(...subnets: [address: string, bits: number][]): BlockList {
   const list = new BlockList();
-  for (const [address, bits] of subnets) list.addSubnet(address, bits, isIPv4(address) ? 'ipv4' : 'ipv6');
+  for (const [address, bits] of subnets)
+    list.addSubnet(address, bits, isIPv4(address) ? 'ipv4' : 'ipv6');
   return list;
 }

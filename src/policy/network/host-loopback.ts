@@ -12,5 +12,7 @@ export function hostLoopback(policy: NetworkPolicy | null): string[] {
 
 /** Whether the policy allows a host by exactly this text, not by a pattern that matches it. */
 export function allowsExactly({ domains }: NetworkPolicy, host: string): boolean {
-  return domains.some(({ pattern, access }) => access === 'allow' && pattern.type === 'host' && pattern.host === host);
+  return domains.some(
+    ({ pattern, access }) => access === 'allow' && pattern.type === 'host' && pattern.host === host,
+  );
 }

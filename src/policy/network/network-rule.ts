@@ -16,7 +16,11 @@ export interface NetworkRule {
 
 /** Rules name no ports, so a rule that allows does so only for the port that its protocol is for. Null: for all. */
 const PORTS: Record<NetworkProtocol, number | null> = { http: 80, https: 443, socks5Tcp: null };
-const NAMES: Record<NetworkProtocol, RuleProtocol> = { http: 'http', https: 'https', socks5Tcp: 'socks5_tcp' };
+const NAMES: Record<NetworkProtocol, RuleProtocol> = {
+  http: 'http',
+  https: 'https',
+  socks5Tcp: 'socks5_tcp',
+};
 
 /** Returns the protocol of a target as rules name it. */
 export function ruleProtocol(protocol: NetworkProtocol): RuleProtocol {

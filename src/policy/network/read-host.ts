@@ -27,7 +27,8 @@ export function readHost(text: string): string | null {
 export function readAuthority(text: string): { host: string; port: number } | null {
   const colon = text.lastIndexOf(':');
   const [name, digits] = [text.slice(0, colon), text.slice(colon + 1)];
-  if (colon === -1 || !/^\d{1,5}$/.test(digits) || (name.includes(':') && !name.startsWith('['))) return null;
+  if (colon === -1 || !/^\d{1,5}$/.test(digits) || (name.includes(':') && !name.startsWith('[')))
+    return null;
   const host = readHost(name);
   const port = Number(digits);
   return host === null || port === 0 || port > PORT_MAX ? null : { host, port };

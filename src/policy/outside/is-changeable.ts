@@ -7,7 +7,9 @@ import { isBelow, isWithin } from '../../base/paths/is-within.ts';
  * deeper folder.
  */
 export function isChangeable(path: string, roots: readonly string[]): boolean {
-  return roots.some((root) => isWithin(path, root) && relative(root, path).split(sep)[0] !== '.git');
+  return roots.some(
+    (root) => isWithin(path, root) && relative(root, path).split(sep)[0] !== '.git',
+  );
 }
 
 /** Whether commands can replace a folder by another one. They cannot replace the roots themselves. */

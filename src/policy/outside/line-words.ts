@@ -3,7 +3,13 @@ import { INTERPRETERS } from '../command/command-runners.ts';
 import type { SimpleCommand } from '../command/parse/simple-command.ts';
 import type { ParsedCommand } from '../command/parse-command.ts';
 import { programName } from '../command/program-name.ts';
-import { isPlainText, mayPassOtherText, mayRun, PASSES_NOTHING, passesOtherText } from './passes-other-text.ts';
+import {
+  isPlainText,
+  mayPassOtherText,
+  mayRun,
+  PASSES_NOTHING,
+  passesOtherText,
+} from './passes-other-text.ts';
 import { programKind } from './program-kind.ts';
 
 /** The characters that separate words in an unparsed script. */
@@ -30,15 +36,28 @@ export function lineWords(command: ParsedCommand): LineWords {
   if (commands === null) {
     const words = hasErrors ? null : plainWords(text);
     const areAll =
-      words !== null && !possibleCommands.some(isUncertain) && !FINDING.test(text) && !mayPassOtherText(possibleCommands, text);
-    return { commands: [], mayRunAll: true, others: [], code: [words ?? text.split(BETWEEN)], areAll };
+      words !== null &&
+      !possibleCommands.some(isUncertain) &&
+      !FINDING.test(text) &&
+      !mayPassOtherText(possibleCommands, text);
+    return {
+      commands: [],
+      mayRunAll: true,
+      others: [],
+      code: [words ?? text.split(BETWEEN)],
+      areAll,
+    };
   }
   // Files of redirections and here-documents are not words of a command.
   const script = command.commands === null ? text : '';
   const known = commands.filter(({ words }) => programKind(words) !== 'unknown');
   const others = script.split(BETWEEN);
-  if (known.length === commands.length) return { commands, mayRunAll: false, others, code: [], areAll: true };
-  const plain = plainWords(script, new Set(commands.filter((one) => !mayRun(one)).flatMap(({ words }) => words)));
+  if (known.length === commands.length)
+    return { commands, mayRunAll: false, others, code: [], areAll: true };
+  const plain = plainWords(
+    script,
+    new Set(commands.filter((one) => !mayRun(one)).flatMap(({ words }) => words)),
+  );
   const areAll =
     plain !== null &&
     !commands.some(isUncertain) &&
@@ -46,7 +65,9 @@ export function lineWords(command: ParsedCommand): LineWords {
     !passesOtherText(commands, text) &&
     !(UNORDERED.test(script) && mayPassOtherText(possibleCommands, text));
   // Further shells read the words of their scripts without quotes.
-  const code = possibleCommands.map(({ words }) => words).filter(([program = '']) => !PASSES_NOTHING.has(program));
+  const code = possibleCommands
+    .map(({ words }) => words)
+    .filter(([program = '']) => !PASSES_NOTHING.has(program));
   return { commands, mayRunAll: true, others: plain ?? others, code, areAll };
 }
 
@@ -67,7 +88,8 @@ const UNORDERED = /[<>]\(|<<[^<][\s\S]*\|/;
 const QUOTED = /(?<=[ \t\n=<>]|^)(?:'[^']*'|"[^"$`\\!]*")(?=[ \t\n;|&)]|$)/g;
 /** Text without quotes in which a shell replaces nothing, also with the patterns of bash (`@(x|y)`) and zsh (`(x|y).sh`, `<1-9>`). */
 const plainText = latePattern(
-  () => /^(?:[\p{L}\p{N}\p{M} \t\n_./:=,+@%;|&<>-]|(?<![^ \t\n;|&(<>])\(|\)(?![^ \t\n;|&)<>])|(?<![^ \t\n;])#)*$/u,
+  () =>
+    /^(?:[\p{L}\p{N}\p{M} \t\n_./:=,+@%;|&<>-]|(?<![^ \t\n;|&(<>])\(|\)(?![^ \t\n;|&)<>])|(?<![^ \t\n;])#)*$/u,
 );
 const NUMBERS_OF_ZSH = /<\d*-\d*>/;
 /** In a comment or a here-document, a quote begins no quoted text. */
@@ -82,16 +104,30 @@ function plainWords(text: string, harmless: ReadonlySet<string> = new Set()): st
     quoted.push(word.slice(1, -1));
     return ' ';
   });
-  if (!plainText().test(rest) || NUMBERS_OF_ZSH.test(rest) || (quoted.length > 0 && NO_QUOTES.test(text))) return null;
+  if (
+    !plainText().test(rest) ||
+    NUMBERS_OF_ZSH.test(rest) ||
+    (quoted.length > 0 && NO_QUOTES.test(text))
+  )
+    return null;
   if (quoted.some((word) => !isPlainText(word) && !harmless.has(word))) return null;
-  return [...quoted, ...[...quoted, rest].flatMap((part) => [...part.split(BETWEEN), ...part.split(/[ \t\n;|&<>()]+/)])];
+  return [
+    ...quoted,
+    ...[...quoted, rest].flatMap((part) => [
+      ...part.split(BETWEEN),
+      ...part.split(/[ \t\n;|&<>()]+/),
+    ]),
+  ];
 }
 
 /** Whether a command may run what its words do not name in full: it finds it, or its words are code with a meaning of their own. */
 function isUncertain(command: SimpleCommand): boolean {
   const { words } = command;
   if (hasUnknown(command)) return true;
-  return mayRun(command) && (runsWhatItFinds(words) || words.some((word) => !isLiteral(words, word)) || hasCode(words));
+  return (
+    mayRun(command) &&
+    (runsWhatItFinds(words) || words.some((word) => !isLiteral(words, word)) || hasCode(words))
+  );
 }
 
 /** Programs that take addresses and texts, which are no scripts. */

@@ -65,28 +65,40 @@ export function namedPaths({ command, cwd, realCwd, env }: PinnedCommand): Named
   if (!found.takeLine(line, possibleFolders(line.commands, [cwd, realCwd], env.HOME))) return null;
   for (const possible of command.possibleCommands) found.takeStems(possible);
   const returned = RETURNS.test(command.text) ? [env.HOME ?? '', env.OLDPWD ?? ''] : [];
-  found.takePlaces([...searched.filter((folder) => !isAbsolute(folder)), ...(env.CDPATH ?? '').split(':'), ...returned]);
+  found.takePlaces([
+    ...searched.filter((folder) => !isAbsolute(folder)),
+    ...(env.CDPATH ?? '').split(':'),
+    ...returned,
+  ]);
   return found.result(line.areAll);
 }
 
 /** Returns the paths that the words of a simple command may stand for in these folders. */
 export function possiblePaths(words: readonly string[], folders: readonly string[]): string[] {
   const parts = new Set(words.flatMap((word) => [word, ...partsOf(word), ...word.split(BETWEEN)]));
-  return [...parts].filter((part) => part !== '' && !part.includes('\0')).flatMap((part) => folders.map((folder) => resolve(folder, part)));
+  return [...parts]
+    .filter((part) => part !== '' && !part.includes('\0'))
+    .flatMap((part) => folders.map((folder) => resolve(folder, part)));
 }
 
 /**
  * Returns the folders that a script may be in before each of its commands. It begins in one of `starts`. A `cd` or `pushd` adds folders. Null:
  * the folder is not known. `home` is the folder of a `cd` without words.
  */
-export function possibleFolders(commands: readonly SimpleCommand[], starts: readonly string[], home = ''): (readonly string[] | null)[] {
+export function possibleFolders(
+  commands: readonly SimpleCommand[],
+  starts: readonly string[],
+  home = '',
+): (readonly string[] | null)[] {
   let folders: readonly string[] | null = [...new Set(starts)];
   return commands.map(({ words: [program, ...args] }) => {
     const before = folders;
     if ((program === 'cd' || program === 'pushd') && folders !== null) {
       const [target = home, ...others] = args;
       const isCertain = target !== '' && others.length === 0 && !/^[-+]/.test(target);
-      const all = isCertain ? [...new Set([...folders, ...folders.map((folder) => resolve(folder, target))])] : [];
+      const all = isCertain
+        ? [...new Set([...folders, ...folders.map((folder) => resolve(folder, target))])]
+        : [];
       folders = isCertain && all.length <= FOLDERS_MAX ? all : null;
     }
     return before;
@@ -119,7 +131,8 @@ class Collector {
   /** The files that its programs may be, in the folders that are searched for programs. */
   takePrograms({ commands, possibleCommands }: ParsedCommand, searched: readonly string[]): void {
     // A program that is not known may start others by their names. Shells look there for `. FILE` and `sh FILE`, too.
-    const startable = ({ words }: SimpleCommand) => (programKind(words) === 'unknown' ? words : words.slice(0, 1));
+    const startable = ({ words }: SimpleCommand) =>
+      programKind(words) === 'unknown' ? words : words.slice(0, 1);
     for (const name of new Set([...(commands ?? []), ...possibleCommands].flatMap(startable)))
       if (PROGRAM_NAME.test(name))
         this.#add(
@@ -134,7 +147,10 @@ class Collector {
   }
 
   /** Takes a line, with the possible folders of each of its commands. Returns false if one of these is not known. */
-  takeLine({ commands, mayRunAll, others, code }: LineWords, folders: readonly (readonly string[] | null)[]): boolean {
+  takeLine(
+    { commands, mayRunAll, others, code }: LineWords,
+    folders: readonly (readonly string[] | null)[],
+  ): boolean {
     for (const [index, simple] of commands.entries()) {
       const here = folders[index] ?? null;
       if (here === null) return false;
@@ -197,9 +213,16 @@ class Collector {
   #takeCode(words: readonly string[]): void {
     const here = this.#folders;
     const parts = words.flatMap(splitNames);
-    const values = parts.filter((part, index) => OPTION.test(parts[index - 1] ?? '') && part !== '' && !OPTION.test(part));
+    const values = parts.filter(
+      (part, index) => OPTION.test(parts[index - 1] ?? '') && part !== '' && !OPTION.test(part),
+    );
     const glued = parts.flatMap(gluedIn);
-    this.enter([...new Set([...here, ...[...values, ...glued].flatMap((value) => here.map((folder) => resolve(folder, value)))])]);
+    this.enter([
+      ...new Set([
+        ...here,
+        ...[...values, ...glued].flatMap((value) => here.map((folder) => resolve(folder, value))),
+      ]),
+    ]);
     for (const word of [...words, ...parts]) {
       const program = programName(word);
       const { files = [], folder } = CODE_SOURCES.get(program) ?? {};
@@ -240,5 +263,8 @@ function partsOf(word: string): string[] {
   const value = /^(?:-{1,2}[^=]*|[^=/]+)=(.+)$/s.exec(word)?.[1];
   const short = /^-[A-Za-z](.+)$/s.exec(word)?.[1];
   const parts = [value, short, /^@(.+)$/s.exec(word)?.[1]].filter((part) => part !== undefined);
-  return [...parts, ...[word, ...parts].flatMap((part) => (/[:,]/.test(part) ? part.split(/[:,]/) : []))];
+  return [
+    ...parts,
+    ...[word, ...parts].flatMap((part) => (/[:,]/.test(part) ? part.split(/[:,]/) : [])),
+  ];
 }

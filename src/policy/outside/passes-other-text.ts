@@ -10,7 +10,9 @@ import { programKind } from './program-kind.ts';
 type Passed = 'nothing' | 'content' | 'words' | 'other';
 
 /** A word that is the same text for every language, if it is read as a script, except for redirections that name no file. */
-const plainWord = latePattern(() => /^(?:[\p{L}\p{N}\p{M} \t_./:=,+@%!-]|\d?>&\d|&?\d?> ?\/dev\/null)*$/u);
+const plainWord = latePattern(
+  () => /^(?:[\p{L}\p{N}\p{M} \t_./:=,+@%!-]|\d?>&\d|&?\d?> ?\/dev\/null)*$/u,
+);
 
 /** Whether a word is plain text: the same for every language, if it is read as a script. */
 export function isPlainText(word: string): boolean {
@@ -18,14 +20,21 @@ export function isPlainText(word: string): boolean {
 }
 
 /** Programs that make, empty or remove what they name, or only wait: no content passes through them. */
-export const PASSES_NOTHING: ReadonlySet<string> = new Set('touch mkdir rm rmdir chmod cd true false : sleep'.split(' '));
-const PASSES_CONTENT: ReadonlySet<string> = new Set('cat cp mv ln tee head tail sort uniq cut tr nl wc sed'.split(' '));
+export const PASSES_NOTHING: ReadonlySet<string> = new Set(
+  'touch mkdir rm rmdir chmod cd true false : sleep'.split(' '),
+);
+const PASSES_CONTENT: ReadonlySet<string> = new Set(
+  'cat cp mv ln tee head tail sort uniq cut tr nl wc sed'.split(' '),
+);
 /** Subcommands of git that change no files of the working tree. */
 const KEEPS_FILES: ReadonlySet<string> = new Set(
-  'add commit push fetch status branch tag remote rev-parse describe diff log show blame ls-files --version --help'.split(' '),
+  'add commit push fetch status branch tag remote rev-parse describe diff log show blame ls-files --version --help'.split(
+    ' ',
+  ),
 );
 /** Clients of repositories, in a word of a command. */
-const REPOSITORY_CLIENT = /(?:^|[\s/])(?:git(?:-[a-z-]+)?|gh|glab|hg|svn|jj|bzr|fossil|darcs|cvs|p4)(?:\s|$)/;
+const REPOSITORY_CLIENT =
+  /(?:^|[\s/])(?:git(?:-[a-z-]+)?|gh|glab|hg|svn|jj|bzr|fossil|darcs|cvs|p4)(?:\s|$)/;
 const LOOP = /(?<![\w-])(?:for|while|until|select)(?![\w-])/;
 /** Redirections that keep nothing, and `||`. */
 const KEEPS_NOTHING = /\d*>&(?:\d+|-)|(?:\d*|&)>{1,2}[ \t]*\/dev\/null(?![\w/.])|\|\|/g;
@@ -47,16 +56,27 @@ export function passesOtherText(commands: readonly SimpleCommand[], text: string
   return commands.some((command, index) => {
     if (!mayRun(command)) return false;
     const before = loops ? commands.filter((one) => one !== command) : commands.slice(0, index);
-    const piped = command.pipedFrom === undefined || readsData(command) ? [] : commands.slice(command.pipedFrom, index);
-    const writers = before.filter((one) => one.writesFile || (one.pipedFrom !== undefined && programKind(one.words) !== 'looks'));
-    const written = writers.flatMap((one) => commands.slice(one.pipedFrom ?? commands.indexOf(one), commands.indexOf(one) + 1));
+    const piped =
+      command.pipedFrom === undefined || readsData(command)
+        ? []
+        : commands.slice(command.pipedFrom, index);
+    const writers = before.filter(
+      (one) =>
+        one.writesFile || (one.pipedFrom !== undefined && programKind(one.words) !== 'looks'),
+    );
+    const written = writers.flatMap((one) =>
+      commands.slice(one.pipedFrom ?? commands.indexOf(one), commands.indexOf(one) + 1),
+    );
     return before.some(changesFiles) || isOther([...piped, ...written], inLine);
   });
 }
 
 /** Whether an interpreter runs a module or a file, so that its input is no code. */
 function readsData({ words: [program = '', first = '-', second = '-'] }: SimpleCommand): boolean {
-  return /^(?:python[23]?|node|perl|ruby|php)$/.test(program) && !(first === '-m' ? second : first).startsWith('-');
+  return (
+    /^(?:python[23]?|node|perl|ruby|php)$/.test(program) &&
+    !(first === '-m' ? second : first).startsWith('-')
+  );
 }
 
 /** The same for commands whose order and pipes are not known. */
@@ -66,8 +86,11 @@ export function mayPassOtherText(possible: readonly SimpleCommand[], text: strin
   if (possible.some(changesFiles)) return true;
   if (!/[|>]|<[<(]/.test(rest)) return false;
   const isInto = (program: string) =>
-    !(PASSES_CONTENT.has(program) || program === 'grep') || running.some(({ words }) => words[0] === program);
-  const reachesProgram = />|<[<(]/.test(rest) || [...rest.matchAll(PIPE_END)].some(([, program = '']) => isInto(program));
+    !(PASSES_CONTENT.has(program) || program === 'grep') ||
+    running.some(({ words }) => words[0] === program);
+  const reachesProgram =
+    />|<[<(]/.test(rest) ||
+    [...rest.matchAll(PIPE_END)].some(([, program = '']) => isInto(program));
   const others = possible.filter((one) => !mayRun(one));
   return reachesProgram && (running.length > 1 || isOther(others, /<</.test(rest)));
 }
@@ -83,8 +106,10 @@ function passedBy(command: SimpleCommand): Passed {
   const [program = '', ...args] = command.words;
   if (PASSES_NOTHING.has(program)) return 'nothing';
   if (mayRun(command)) return 'other';
-  if (program === 'echo') return args[0]?.startsWith('-') || !args.every((arg) => isPlainText(arg)) ? 'other' : 'words';
-  if (program === 'grep') return args.some((arg) => /^-[a-zA-Z]*[rRd]|^--/.test(arg)) ? 'other' : 'content';
+  if (program === 'echo')
+    return args[0]?.startsWith('-') || !args.every((arg) => isPlainText(arg)) ? 'other' : 'words';
+  if (program === 'grep')
+    return args.some((arg) => /^-[a-zA-Z]*[rRd]|^--/.test(arg)) ? 'other' : 'content';
   return PASSES_CONTENT.has(program) ? 'content' : 'other';
 }
 
@@ -94,5 +119,7 @@ function passedBy(command: SimpleCommand): Passed {
  */
 function changesFiles({ words }: SimpleCommand): boolean {
   const [program, subcommand = ''] = words;
-  return program === 'git' ? !KEEPS_FILES.has(subcommand) : mayRun({ words }) && words.some((word) => REPOSITORY_CLIENT.test(word));
+  return program === 'git'
+    ? !KEEPS_FILES.has(subcommand)
+    : mayRun({ words }) && words.some((word) => REPOSITORY_CLIENT.test(word));
 }

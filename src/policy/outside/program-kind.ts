@@ -40,9 +40,14 @@ const GH: ReadonlyMap<string, ReadonlySet<string>> = new Map(
 );
 
 /** With any arguments, these only print or wait. */
-const ONLY_PRINT: ReadonlySet<string> = new Set('arch free groups hostid nproc printenv ps sleep tty uptime w who'.split(' '));
+const ONLY_PRINT: ReadonlySet<string> = new Set(
+  'arch free groups hostid nproc printenv ps sleep tty uptime w who'.split(' '),
+);
 
-const options = (short: string, long: string): OptionRules => ({ short, long: new Set(long.split(' ')) });
+const options = (short: string, long: string): OptionRules => ({
+  short,
+  long: new Set(long.split(' ')),
+});
 
 const LOOKS: ReadonlyMap<string, OptionRules> = new Map([
   ['touch', options('acm', 'no-create')],
@@ -54,7 +59,13 @@ const LOOKS: ReadonlyMap<string, OptionRules> = new Map([
 
 const WRITES: ReadonlyMap<string, OptionRules> = new Map([
   ['chmod', options('Rcfv+rwxXst', 'recursive changes quiet verbose')],
-  ['cp', options('aflLnPprRsTuv', 'archive force no-clobber no-target-directory parents preserve recursive update verbose')],
+  [
+    'cp',
+    options(
+      'aflLnPprRsTuv',
+      'archive force no-clobber no-target-directory parents preserve recursive update verbose',
+    ),
+  ],
   ['ln', options('fnrsTv', 'force no-dereference no-target-directory relative symbolic verbose')],
   ['mv', options('fnTuv', 'force no-clobber no-target-directory update verbose')],
   ['rm', options('dfrRv', 'dir force recursive verbose')],

@@ -31,7 +31,12 @@ export function withWorkspaceRoots(policy: SandboxPolicy, roots: readonly string
 
 /** Returns the read-only form of a policy: the same read access, no write access and no network. */
 export function readingOnly(policy: SandboxPolicy): SandboxPolicy {
-  const access = policy.type === 'readOnly' ? policy.access : policy.type === 'workspaceWrite' ? policy.readOnlyAccess : undefined;
+  const access =
+    policy.type === 'readOnly'
+      ? policy.access
+      : policy.type === 'workspaceWrite'
+        ? policy.readOnlyAccess
+        : undefined;
   return { type: 'readOnly', networkAccess: false, ...(access === undefined ? {} : { access }) };
 }
 
@@ -39,8 +44,12 @@ export function readingOnly(policy: SandboxPolicy): SandboxPolicy {
 export function relativePathIn(policy: SandboxPolicy): { field: string; path: string } | null {
   const lists: [string, readonly string[]][] = [];
   if (policy.type === 'workspaceWrite')
-    lists.push(['writableRoots', policy.writableRoots ?? []], ['readOnlyAccess.readableRoots', readableRoots(policy.readOnlyAccess)]);
-  if (policy.type === 'readOnly') lists.push(['access.readableRoots', readableRoots(policy.access)]);
+    lists.push(
+      ['writableRoots', policy.writableRoots ?? []],
+      ['readOnlyAccess.readableRoots', readableRoots(policy.readOnlyAccess)],
+    );
+  if (policy.type === 'readOnly')
+    lists.push(['access.readableRoots', readableRoots(policy.access)]);
   for (const [name, paths] of lists) {
     const index = paths.findIndex((path) => !isAbsolute(path));
     if (index !== -1) return { field: `${name}[${index}]`, path: paths[index] ?? '' };
@@ -48,6 +57,8 @@ export function relativePathIn(policy: SandboxPolicy): { field: string; path: st
   return null;
 }
 
-function readableRoots(access: { type: string; readableRoots?: readonly string[] | null } | null | undefined): readonly string[] {
+function readableRoots(
+  access: { type: string; readableRoots?: readonly string[] | null } | null | undefined,
+): readonly string[] {
   return access?.readableRoots ?? [];
 }

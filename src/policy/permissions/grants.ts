@@ -60,7 +60,9 @@ export class Grants {
   }
 
   grant(permissions: GrantedPermissions, scope: 'turn' | 'session'): void {
-    const identities = new Map([...permissions.read, ...permissions.write].map((path) => [path, this.#identify(path)]));
+    const identities = new Map(
+      [...permissions.read, ...permissions.write].map((path) => [path, this.#identify(path)]),
+    );
     (scope === 'session' ? this.#session : this.#turn).push({ permissions, identities });
   }
 
@@ -69,10 +71,12 @@ export class Grants {
    * grant, and a folder that another one has replaced, because a command may have done that.
    */
   get permissions(): readonly GrantedPermissions[] {
-    return [...this.#session, ...this.#turn].map(({ permissions: { read, write, network }, identities }) => {
-      const isAsGranted = (path: string) => isSame(identities.get(path), this.#identify(path));
-      return { read: read.filter(isAsGranted), write: write.filter(isAsGranted), network };
-    });
+    return [...this.#session, ...this.#turn].map(
+      ({ permissions: { read, write, network }, identities }) => {
+        const isAsGranted = (path: string) => isSame(identities.get(path), this.#identify(path));
+        return { read: read.filter(isAsGranted), write: write.filter(isAsGranted), network };
+      },
+    );
   }
 
   /** From now on until the turn ends, the guardian reviews every command and every patch. */

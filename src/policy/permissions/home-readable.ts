@@ -3,15 +3,35 @@ import { isWithin } from '../../base/paths/is-within.ts';
 import { TRUST_RECORD } from '../../config/trust/trust-record.ts';
 
 /** The entries of heddle's home that a confined command may read. It does not see the others. */
-export const HOME_READABLE: readonly string[] = ['AGENTS.md', 'AGENTS.override.md', 'skills', 'rules', 'prompts'];
+export const HOME_READABLE: readonly string[] = [
+  'AGENTS.md',
+  'AGENTS.override.md',
+  'skills',
+  'rules',
+  'prompts',
+];
 
 /** The files of the home with keys or conversations. */
-export const SECRET_FILES: readonly string[] = ['config.toml', 'auth.json', '.credentials.json', 'heddle.db', 'history.jsonl'];
+export const SECRET_FILES: readonly string[] = [
+  'config.toml',
+  'auth.json',
+  '.credentials.json',
+  'heddle.db',
+  'history.jsonl',
+];
 
 /** The entries of the home that no confined command can read or write, whatever its roots are: keys, conversations, trust. */
 export const HOME_SECRETS: readonly string[] = [
   ...SECRET_FILES,
-  ...['heddle.db-wal', 'heddle.db-shm', 'heddle-writers', 'sessions', 'archived_sessions', TRUST_RECORD, 'heddle-mcp.credentials.json'],
+  ...[
+    'heddle.db-wal',
+    'heddle.db-shm',
+    'heddle-writers',
+    'sessions',
+    'archived_sessions',
+    TRUST_RECORD,
+    'heddle-mcp.credentials.json',
+  ],
 ];
 
 /** The entries of the home that stay read-only even if the home is a writable root. */

@@ -39,7 +39,10 @@ export interface PatchSituation {
 }
 
 /** The decision about a patch. The reason of `ask` is for the person who decides, the reason of `refuse` is for the model. */
-export type PatchVerdict = { verdict: 'write' } | { verdict: 'ask'; reason: string | null } | { verdict: 'refuse'; reason: string };
+export type PatchVerdict =
+  | { verdict: 'write' }
+  | { verdict: 'ask'; reason: string | null }
+  | { verdict: 'refuse'; reason: string };
 
 /** Judges a patch by the files that it touches. A session grant must cover a file's path and its real path. */
 export async function judgePatch(
@@ -48,7 +51,8 @@ export async function judgePatch(
 ): Promise<PatchVerdict> {
   if (grants.allowsFiles(grantedPaths(files))) return { verdict: 'write' };
   const outside = bounds === null ? null : await firstOutside(files, bounds, breaks);
-  if (outside === null) return approvalPolicy === 'untrusted' ? { verdict: 'ask', reason: null } : { verdict: 'write' };
+  if (outside === null)
+    return approvalPolicy === 'untrusted' ? { verdict: 'ask', reason: null } : { verdict: 'write' };
   const why = whyNotAsked(approvalPolicy, 'sandbox_approval');
   if (why === null) return { verdict: 'ask', reason: outside };
   return { verdict: 'refuse', reason: `${outside} Nobody can be asked: ${why}.` };
@@ -59,17 +63,30 @@ export async function judgePatch(
  * with other hard links, it covers only that file: a command could put another file with a hard link outside at the path.
  */
 export function grantedPaths(files: readonly TouchedFile[]): string[] {
-  return [...new Set(files.flatMap(({ path, real, shared }) => [path, real, ...(shared === null ? [] : [`${real} is ${shared}`])]))];
+  return [
+    ...new Set(
+      files.flatMap(({ path, real, shared }) => [
+        path,
+        real,
+        ...(shared === null ? [] : [`${real} is ${shared}`]),
+      ]),
+    ),
+  ];
 }
 
 /** Returns the reason why the sandbox does not allow one of the files to be written. Returns null if it allows all. */
-async function firstOutside(files: readonly TouchedFile[], bounds: PatchBounds, breaks: EventLoopYield): Promise<string | null> {
+async function firstOutside(
+  files: readonly TouchedFile[],
+  bounds: PatchBounds,
+  breaks: EventLoopYield,
+): Promise<string | null> {
   for (const file of files) {
     await breaks.worked(FILE_UNITS);
     const shown = file.real === file.path ? file.path : `${file.path}, which is ${file.real},`;
     if (isReadOnlyInRoot(file.path, bounds.named) || isReadOnlyInRoot(file.real, bounds.real))
       return `${shown} is protected by the sandbox.`;
-    if (!isWritable(file.real, bounds.real)) return `${shown} is outside the folders that can be written in the sandbox.`;
+    if (!isWritable(file.real, bounds.real))
+      return `${shown} is outside the folders that can be written in the sandbox.`;
     const protectedAs = bounds.protectedAs(file.real);
     if (protectedAs !== null) return `${shown} ${protectedAs}.`;
     if (file.shared !== null)

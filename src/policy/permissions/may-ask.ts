@@ -24,7 +24,9 @@ export function asksAboutSkills(policy: AskForApproval): boolean {
 /** Why the policy does not allow the server to ask; null: it does. */
 export function whyNotAsked(policy: AskForApproval, kind: ApprovalKind): string | null {
   if (mayAsk(policy, kind)) return null;
-  return policy === 'never' ? 'the approval policy is "never"' : `the approval policy does not allow questions about ${KINDS[kind]}`;
+  return policy === 'never'
+    ? 'the approval policy is "never"'
+    : `the approval policy does not allow questions about ${KINDS[kind]}`;
 }
 
 const KINDS: Readonly<Record<ApprovalKind, string>> = {

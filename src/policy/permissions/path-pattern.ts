@@ -73,7 +73,8 @@ class Parser {
       if (this.#depth > 0 && (char === ',' || char === '}')) return found;
       this.#at += 1;
       const next = char === '{' ? this.#alternatives() : [[this.#token(char)]];
-      if (found.length * next.length > ALTERNATIVES_MAX) throw new PatternError(`it has more than ${ALTERNATIVES_MAX} alternatives`);
+      if (found.length * next.length > ALTERNATIVES_MAX)
+        throw new PatternError(`it has more than ${ALTERNATIVES_MAX} alternatives`);
       found = found.flatMap((before) => next.map((after) => [...before, ...after]));
     }
   }
@@ -125,7 +126,8 @@ class Parser {
       const from = this.#chars[at] ?? '';
       const isRange = this.#chars[at + 1] === '-' && at + 2 < end;
       const to = isRange ? (this.#chars[at + 2] ?? '') : from;
-      if (codeOf(from) > codeOf(to)) throw new PatternError(`the range \`${from}-${to}\` ends before it begins`);
+      if (codeOf(from) > codeOf(to))
+        throw new PatternError(`the range \`${from}-${to}\` ends before it begins`);
       ranges.push([from, to]);
       if (isRange) at += 2;
     }
@@ -142,8 +144,11 @@ function toNames(tokens: readonly Token[]): NamePattern[] {
   }
   const given = names.filter((name) => name.length > 0);
   if (given.length === 0) throw new PatternError('it names nothing');
-  if (given.some((name) => ['.', '..'].includes(literalName(name) ?? ''))) throw new PatternError('it contains `.` or `..`');
-  const parsed = given.map((name) => (name.length === 2 && name.every(({ kind }) => kind === 'star') ? '**' : name));
+  if (given.some((name) => ['.', '..'].includes(literalName(name) ?? '')))
+    throw new PatternError('it contains `.` or `..`');
+  const parsed = given.map((name) =>
+    name.length === 2 && name.every(({ kind }) => kind === 'star') ? '**' : name,
+  );
   return parsed.filter((name, index) => name !== '**' || parsed[index + 1] !== '**');
 }
 
@@ -185,7 +190,9 @@ export function isEnd(pattern: PathPattern, positions: Positions): boolean {
 
 /** Adds the positions behind each `**`, which no name need match, unless it is the last part. */
 function reached(pattern: PathPattern, positions: readonly number[]): Positions {
-  const all = positions.flatMap((at) => (pattern[at] === '**' && at < pattern.length - 1 ? [at, at + 1] : [at]));
+  const all = positions.flatMap((at) =>
+    pattern[at] === '**' && at < pattern.length - 1 ? [at, at + 1] : [at],
+  );
   return [...new Set(all)].sort((one, other) => one - other);
 }
 
@@ -226,7 +233,10 @@ function matchesChar(token: NameToken, char: string): boolean {
       return false;
     case 'set': {
       const code = codeOf(char);
-      return token.ranges.some(([from, to]) => codeOf(from) <= code && code <= codeOf(to)) !== token.negated;
+      return (
+        token.ranges.some(([from, to]) => codeOf(from) <= code && code <= codeOf(to)) !==
+        token.negated
+      );
     }
     default:
       return token satisfies never;

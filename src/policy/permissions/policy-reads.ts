@@ -14,6 +14,9 @@ export const policyReads: ConfigReads = (config) => [
 
 function readProfile(config: Config, id: string): unknown {
   if (id.startsWith(':'))
-    throw config.error(['permissions', id], 'names that begin with a colon are those of built-in profiles: choose another name');
+    throw config.error(
+      ['permissions', id],
+      'names that begin with a colon are those of built-in profiles: choose another name',
+    );
   return permissionProfile(config, id);
 }

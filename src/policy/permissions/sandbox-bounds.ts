@@ -81,7 +81,14 @@ export function hasBounds({ type }: SandboxPolicy): boolean {
 export function sandboxBounds(
   policy: SandboxPolicy,
   { cwd, workspaceRoots = [], tempDir, home, hidden }: SandboxFolders,
-  { granted = [], unixSockets = false, managesNetwork = false, hostLoopback = [], unprotected = [], profileFiles = [] }: BoundsOptions = {},
+  {
+    granted = [],
+    unixSockets = false,
+    managesNetwork = false,
+    hostLoopback = [],
+    unprotected = [],
+    profileFiles = [],
+  }: BoundsOptions = {},
 ): SandboxBounds | null {
   if (policy.type === 'dangerFullAccess' || policy.type === 'externalSandbox') return null;
   const workspace = [cwd, ...workspaceRoots];
@@ -96,12 +103,19 @@ export function sandboxBounds(
         }
       : 'everything';
   const hasNetwork = policy.networkAccess === true || granted.some((grant) => grant.network);
-  const network = managesNetwork ? { network: false, managedNetwork: hasNetwork, hostLoopback } : { network: hasNetwork };
+  const network = managesNetwork
+    ? { network: false, managedNetwork: hasNetwork, hostLoopback }
+    : { network: hasNetwork };
   const hides = hidden ? { hidden: hiddenFiles(hidden, workspace) } : {};
   const bounds = { readable, ...network, unprotected, workspace, home, profileFiles, ...hides };
-  if (policy.type === 'readOnly') return { ...bounds, writableRoots: grantedWrite, unixSockets: false };
+  if (policy.type === 'readOnly')
+    return { ...bounds, writableRoots: grantedWrite, unixSockets: false };
   const writableRoots = [...workspace, ...(policy.writableRoots ?? [])];
   if (policy.excludeSlashTmp !== true) writableRoots.push('/tmp');
   if (policy.excludeTmpdirEnvVar !== true && tempDir !== null) writableRoots.push(tempDir);
-  return { ...bounds, writableRoots: [...new Set([...writableRoots, ...grantedWrite])], unixSockets };
+  return {
+    ...bounds,
+    writableRoots: [...new Set([...writableRoots, ...grantedWrite])],
+    unixSockets,
+  };
 }

@@ -5,7 +5,9 @@ import { programName } from '../command/program-name.ts';
 /** With these programs, the words say too little about what the command does: it depends on other files, or cannot be undone. */
 const NEVER: ReadonlySet<string> = new Set([
   ...COMMAND_RUNNERS,
-  ...'find fd fdfind rm rmdir dd sed shred chmod chown chgrp kill killall pkill mv tee truncate'.split(' '),
+  ...'find fd fdfind rm rmdir dd sed shred chmod chown chgrp kill killall pkill mv tee truncate'.split(
+    ' ',
+  ),
 ]);
 /** The next word decides what these programs do, so it must not be an option. */
 const BY_SUBCOMMAND: ReadonlySet<string> = new Set(
@@ -28,7 +30,10 @@ const PRINT_ONLY: ReadonlySet<string> = new Set(
  * program can only print. Returns null if the command is not fully parsed or is not a single command, or if its words do not
  * determine what it does.
  */
-export function proposeAmendment({ command, prefixRule }: Pick<CommandRequest, 'command' | 'prefixRule'>): readonly string[] | null {
+export function proposeAmendment({
+  command,
+  prefixRule,
+}: Pick<CommandRequest, 'command' | 'prefixRule'>): readonly string[] | null {
   const [only, ...others] = command.commands ?? [];
   if (only === undefined || others.length > 0) return null;
   const { words } = only;
@@ -39,7 +44,9 @@ export function proposeAmendment({ command, prefixRule }: Pick<CommandRequest, '
 /** Whether the command begins with `prefix`, and a rule may allow `prefix` with any further words. */
 export function isOpenPrefix(prefix: readonly string[], words: readonly string[]): boolean {
   const isBeginning =
-    prefix.length > 0 && prefix.length < words.length && prefix.every((word, index) => word !== '' && word === words[index]);
+    prefix.length > 0 &&
+    prefix.length < words.length &&
+    prefix.every((word, index) => word !== '' && word === words[index]);
   return isBeginning && PRINT_ONLY.has(prefix[0] ?? '');
 }
 

@@ -10,7 +10,11 @@ export interface RuleScope {
 }
 
 /** Whether a rule allows a command. */
-export function ruleAllows(rule: PrefixRule, words: readonly string[], { project, goesBeyond }: RuleScope): boolean {
+export function ruleAllows(
+  rule: PrefixRule,
+  words: readonly string[],
+  { project, goesBeyond }: RuleScope,
+): boolean {
   const { decision, exact = false, within = false, projects, pattern } = rule;
   return (
     decision === 'allow' &&

@@ -1,7 +1,18 @@
 export type RuleValue = string | RuleValue[];
 
 const ESCAPES: ReadonlyMap<string, string> = new Map(
-  Object.entries({ a: '\x07', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v', '\\': '\\', '"': '"', "'": "'" }),
+  Object.entries({
+    a: '\x07',
+    b: '\b',
+    f: '\f',
+    n: '\n',
+    r: '\r',
+    t: '\t',
+    v: '\v',
+    '\\': '\\',
+    '"': '"',
+    "'": "'",
+  }),
 );
 const BLANK = /(?:\s|#[^\n]*)*/y;
 const NAME = /[A-Za-z_]\w*/y;
@@ -81,8 +92,10 @@ export class RuleReader {
       (escaped: string, ...groups: (string | undefined)[]) => {
         const [unicode, hex, char = ''] = groups;
         const code = unicode ?? hex;
-        const meant = code === undefined ? ESCAPES.get(char) : String.fromCharCode(Number.parseInt(code, 16));
-        if (meant === undefined) throw new SyntaxError(`${escaped} is not a valid escape in a string`);
+        const meant =
+          code === undefined ? ESCAPES.get(char) : String.fromCharCode(Number.parseInt(code, 16));
+        if (meant === undefined)
+          throw new SyntaxError(`${escaped} is not a valid escape in a string`);
         return meant;
       },
     );
@@ -116,6 +129,8 @@ export class RuleReader {
 
   #unexpected(expected: string): SyntaxError {
     const [found = ''] = /^\S{1,20}/.exec(this.#text.slice(this.#at)) ?? [];
-    return new SyntaxError(`expected ${expected}, found ${found === '' ? 'the end of the file' : JSON.stringify(found)}`);
+    return new SyntaxError(
+      `expected ${expected}, found ${found === '' ? 'the end of the file' : JSON.stringify(found)}`,
+    );
   }
 }

@@ -18,14 +18,23 @@ export function toolCallText(call: Fields): string {
     .keys()
     .slice(0, ARGUMENTS_MAX)
     .map((key) => `${key}: ${shown(input.raw(key))}`);
-  return [`[external_agent_tool_call: ${call.text('name') ?? 'unknown'}]`, ...lines, '[/external_agent_tool_call]'].join('\n');
+  return [
+    `[external_agent_tool_call: ${call.text('name') ?? 'unknown'}]`,
+    ...lines,
+    '[/external_agent_tool_call]',
+  ].join('\n');
 }
 
 /** The result of such a call as text. */
 export function toolResultText(result: Fields): string {
-  const text = result.text('content') ?? result.list('content').slice(0, PARTS_MAX).map(partText).join('\n');
+  const text =
+    result.text('content') ?? result.list('content').slice(0, PARTS_MAX).map(partText).join('\n');
   const isError = result.flag('is_error') === true;
-  return [`[external_agent_tool_result${isError ? ': error' : ''}]`, cut(text), '[/external_agent_tool_result]'].join('\n');
+  return [
+    `[external_agent_tool_result${isError ? ': error' : ''}]`,
+    cut(text),
+    '[/external_agent_tool_result]',
+  ].join('\n');
 }
 
 function partText(value: unknown): string {
@@ -35,10 +44,14 @@ function partText(value: unknown): string {
 
 function shown(value: unknown): string {
   if (typeof value === 'string') return cut(value);
-  return jsonWeight(value, PART_CHARS_MAX) > PART_CHARS_MAX ? '[a long value]' : (JSON.stringify(value) ?? '');
+  return jsonWeight(value, PART_CHARS_MAX) > PART_CHARS_MAX
+    ? '[a long value]'
+    : (JSON.stringify(value) ?? '');
 }
 
 function cut(text: string): string {
   const kept = cutText(text, PART_CHARS_MAX);
-  return kept.length === text.length ? text : `${kept}\n[${text.length - kept.length} more characters]`;
+  return kept.length === text.length
+    ? text
+    : `${kept}\n[${text.length - kept.length} more characters]`;
 }

@@ -36,14 +36,19 @@ export function bubblewrapMounts(view: MountView): string[] {
     ...['--dev', '/dev', '--proc', '/proc'],
     ...(view.readOnlyProc ? ['--remount-ro', '/proc'] : []),
     ...paths.flatMap((path) => mount(path, all.get(path) ?? 'read')),
-    ...[...links].filter(([path]) => kindOf(dirname(path)) === 'bare').flatMap(([path, target]) => ['--symlink', target, path]),
+    ...[...links]
+      .filter(([path]) => kindOf(dirname(path)) === 'bare')
+      .flatMap(([path, target]) => ['--symlink', target, path]),
     ...paths.filter((path) => isOwn(all.get(path))).flatMap((path) => ['--remount-ro', path]),
     ...(root === 'bare' ? ['--remount-ro', '/'] : []),
   ];
 }
 
 /** Returns the kind of the path itself, or of the nearest folder above it that has one. Returns undefined if none has. */
-export function nearestKind(path: string, places: ReadonlyMap<string, MountKind>): MountKind | undefined {
+export function nearestKind(
+  path: string,
+  places: ReadonlyMap<string, MountKind>,
+): MountKind | undefined {
   for (let above = path; ; above = dirname(above)) {
     const kind = places.get(above);
     if (kind !== undefined || above === '/') return kind;
@@ -76,7 +81,10 @@ function isOwn(kind: MountKind | undefined): boolean {
  * Returns the places of a view, and the folders between a writable place and the places below it. As mount points, they cannot be
  * renamed or removed. Otherwise a command could move a place away and create it again without its restrictions.
  */
-export function mountedPlaces({ places, needless }: Pick<MountView, 'places' | 'needless'>): Map<string, MountKind> {
+export function mountedPlaces({
+  places,
+  needless,
+}: Pick<MountView, 'places' | 'needless'>): Map<string, MountKind> {
   const all = new Map(places);
   for (const path of places.keys()) {
     const between: string[] = [];

@@ -34,7 +34,8 @@ export function closeInherited(all: readonly number[], given: number): FileClosi
   const [only] = inherited;
   if (only === undefined) return { before: [], options: [] };
   // bubblewrap waits for the file, which fails at once if it is write-only, and then closes it. This saves a bash per command.
-  if (inherited.length === 1 && (flagsOf(only) & ACCESS_MODE) === WRITE_ONLY) return { before: [], options: ['--block-fd', String(only)] };
+  if (inherited.length === 1 && (flagsOf(only) & ACCESS_MODE) === WRITE_ONLY)
+    return { before: [], options: ['--block-fd', String(only)] };
   const bash = BASH_PLACES.find((path) => existsSync(path));
   if (bash === undefined) {
     throw new SandboxUnavailableError(

@@ -39,18 +39,28 @@ printf '%s\\n' "heddle: the files that must be hidden could not be hidden, so th
 shift; exec "$@" ${TABLE_FD}<&-`;
 
 /** Returns the mounts that `mount` makes faster than bubblewrap. Returns null if there are few. `concealed`: the hidden places of the view. */
-export function firstMounts(view: MountView, concealed: readonly HiddenPlace[]): FirstMounts | null {
+export function firstMounts(
+  view: MountView,
+  concealed: readonly HiddenPlace[],
+): FirstMounts | null {
   if (concealed.length <= HIDDEN_BY_BUBBLEWRAP_MAX) return null;
   const hidden = new Set(concealed.map(({ path }) => path));
-  const others = [...view.places].filter(([path, kind]) => !hidden.has(path) || (kind !== 'empty' && kind !== 'nothing'));
+  const others = [...view.places].filter(
+    ([path, kind]) => !hidden.has(path) || (kind !== 'empty' && kind !== 'nothing'),
+  );
   const rest = { ...view, places: new Map(others) };
   const left = mountedPlaces(rest);
-  const first = [...mountedPlaces(view)].filter(([path]) => !left.has(path)).sort(([one], [other]) => (one < other ? -1 : 1));
+  const first = [...mountedPlaces(view)]
+    .filter(([path]) => !left.has(path))
+    .sort(([one], [other]) => (one < other ? -1 : 1));
   return { view: rest, table: first.map(([path, kind]) => tableLine(path, kind)).join('') };
 }
 
 /** Finds out once how to make the mounts of a table before bubblewrap. Null: this system does not allow it, or not now. */
-export function checkedMountFirst(bubblewrap: () => string | null, home: string): Once<MountFirst | null> {
+export function checkedMountFirst(
+  bubblewrap: () => string | null,
+  home: string,
+): Once<MountFirst | null> {
   const checked = new Once(async () => {
     const program = bubblewrap();
     const first = program === null ? null : mountFirst(program);
@@ -69,7 +79,19 @@ function mountFirst(bubblewrap: string): MountFirst | null {
   const program = MOUNT_PLACES.find((path) => existsSync(path));
   const user = ownUser();
   if (program === undefined || user === null) return null;
-  const namespace = ['--unshare-user', '--uid', '0', '--gid', '0', '--cap-add', 'ALL', '--die-with-parent', '--dev-bind', '/', '/'];
+  const namespace = [
+    '--unshare-user',
+    '--uid',
+    '0',
+    '--gid',
+    '0',
+    '--cap-add',
+    'ALL',
+    '--die-with-parent',
+    '--dev-bind',
+    '/',
+    '/',
+  ];
   return {
     before: [bubblewrap, ...namespace, '--', '/bin/sh', '-c', SCRIPT, 'heddle', program],
     // A shell changes variables such as IFS, and leaves out those whose names it does not know.
@@ -78,8 +100,23 @@ function mountFirst(bubblewrap: string): MountFirst | null {
 }
 
 /** Whether this system allows mounts, and bubblewrap in the namespace of another. `home`: for the table, see `makeUnnamedFile`. */
-async function isAllowed(bubblewrap: string, { before, options }: MountFirst, home: string): Promise<boolean> {
-  const inner = [bubblewrap, '--unshare-user', '--disable-userns', '--unshare-pid', ...options, '--ro-bind', '/', '/', '--proc', '/proc'];
+async function isAllowed(
+  bubblewrap: string,
+  { before, options }: MountFirst,
+  home: string,
+): Promise<boolean> {
+  const inner = [
+    bubblewrap,
+    '--unshare-user',
+    '--disable-userns',
+    '--unshare-pid',
+    ...options,
+    '--ro-bind',
+    '/',
+    '/',
+    '--proc',
+    '/proc',
+  ];
   const table = makeUnnamedFile(home, Buffer.from(tableLine('/dev/shm', 'empty')));
   const script = `exec "$@" ${TABLE_FD}</proc/${readProcLink('/proc/self')}/fd/${table}`;
   const argv = ['-c', script, 'heddle', ...before, ...inner, '--', 'true'];
@@ -115,7 +152,11 @@ function tableLine(path: string, kind: MountKind): string {
 /** `mount` would skip a line that it cannot read. So all bytes but the plainest are escaped. */
 function escaped(path: string): string {
   const bytes = [...Buffer.from(path)];
-  return bytes.map((byte) => (/[\w./-]/.test(String.fromCharCode(byte)) ? String.fromCharCode(byte) : octal(byte))).join('');
+  return bytes
+    .map((byte) =>
+      /[\w./-]/.test(String.fromCharCode(byte)) ? String.fromCharCode(byte) : octal(byte),
+    )
+    .join('');
 }
 
 function octal(byte: number): string {

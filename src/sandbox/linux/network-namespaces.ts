@@ -74,9 +74,14 @@ export class NetworkNamespaces {
    * Returns null if the bounds let the command use no proxy. Rejects with a `SandboxUnavailableError`; once it is closed, and when the
    * command's signal aborts, with a `ProcessStartError`.
    */
-  async takeFor({ serve, signal }: ConfinedCommand, { managedNetwork, unixSockets }: SandboxBounds): Promise<NetworkLease | null> {
+  async takeFor(
+    { serve, signal }: ConfinedCommand,
+    { managedNetwork, unixSockets }: SandboxBounds,
+  ): Promise<NetworkLease | null> {
     // With unix sockets, a command can pass its own sockets to one that outlives it.
-    return managedNetwork === true && serve !== undefined ? this.#take(serve, { isReusable: !unixSockets, signal }) : null;
+    return managedNetwork === true && serve !== undefined
+      ? this.#take(serve, { isReusable: !unixSockets, signal })
+      : null;
   }
 
   /** Closes the namespaces that no command uses, and each other one when its command has ended. */
@@ -105,13 +110,17 @@ export class NetworkNamespaces {
   }
 
   /** Returns a namespace whose connections are served so. Closes those whose listener has ended. */
-  async #nextServed(server: CommandServer, signal: AbortSignal | undefined): Promise<NetworkNamespace> {
+  async #nextServed(
+    server: CommandServer,
+    signal: AbortSignal | undefined,
+  ): Promise<NetworkNamespace> {
     for (;;) {
       const idle = this.#idle.shift();
       const namespace = idle ?? (await this.#nextPrepared(signal));
       const failed = await namespace.listener.serve(server, null).then(
         () => null,
-        (error: unknown) => proxyUnavailable(error instanceof Error ? error.message : String(error), error),
+        (error: unknown) =>
+          proxyUnavailable(error instanceof Error ? error.message : String(error), error),
       );
       if (failed === null && !this.#isClosed) return namespace;
       namespace.close();
@@ -195,7 +204,10 @@ export class NetworkNamespaces {
 function startOf(namespace: NetworkNamespace): Pick<NetworkLease, 'enter' | 'info'> {
   try {
     // Opening the file truncates it.
-    return { enter: enterNamespace(namespace), info: openSync(`/proc/self/fd/${namespace.info}`, 'w') };
+    return {
+      enter: enterNamespace(namespace),
+      info: openSync(`/proc/self/fd/${namespace.info}`, 'w'),
+    };
   } catch (error) {
     namespace.close();
     throw error;

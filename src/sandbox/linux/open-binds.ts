@@ -24,7 +24,9 @@ export function openBinds(paths: readonly string[]): CheckedBind[] {
     if (handle !== null) binds.push({ path, handle });
     else if (statOf(path) !== null) {
       closeBinds(binds);
-      throw new ProcessStartError(`${path} was replaced while the command started, so it was not run.`);
+      throw new ProcessStartError(
+        `${path} was replaced while the command started, so it was not run.`,
+      );
     }
   }
   return binds;
@@ -38,12 +40,25 @@ export function closeBinds(binds: readonly CheckedBind[]): void {
  * Returns the arguments that run a command in the sandbox only if each place there is the same file or folder as its handle. The
  * process must inherit the handles, in their order, from the file descriptor `first` on. The command does not get them.
  */
-export function checkingArgv(binds: readonly CheckedBind[], first: number, argv: readonly string[]): readonly string[] {
+export function checkingArgv(
+  binds: readonly CheckedBind[],
+  first: number,
+  argv: readonly string[],
+): readonly string[] {
   if (binds.length === 0) return argv;
   const files = binds.map((_, index) => first + index);
   const script = `${CHECK}exec "$@" ${files.map((file) => `${file}<&-`).join(' ')}`;
   const paths = binds.map(({ path }) => path);
-  return [...shellFor(first + binds.length - 1), '-c', script, 'heddle', String(first), String(binds.length), ...paths, ...argv];
+  return [
+    ...shellFor(first + binds.length - 1),
+    '-c',
+    script,
+    'heddle',
+    String(first),
+    String(binds.length),
+    ...paths,
+    ...argv,
+  ];
 }
 
 /** Compares the files at the paths in "$@" with those of the descriptors from $1 on; $2 is their number. */
@@ -59,7 +74,9 @@ function shellFor(fileMax: number): string[] {
   if (fileMax <= SH_FILE_MAX) return ['/bin/sh'];
   const bash = BASH_PLACES.find((path) => existsSync(path));
   if (bash === undefined)
-    throw new SandboxUnavailableError('Commands cannot be sandboxed here: install bash, which checks the writable folders.');
+    throw new SandboxUnavailableError(
+      'Commands cannot be sandboxed here: install bash, which checks the writable folders.',
+    );
   // Without -p, bash would first run the file that $BASH_ENV names.
   return [bash, '-p'];
 }

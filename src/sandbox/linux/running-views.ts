@@ -43,7 +43,8 @@ export class RunningViews {
   share(places: Map<string, MountKind>): void {
     for (const { mounted } of this.#views) {
       for (const [path, kind] of mounted) {
-        if (kind === 'write' && !places.has(path) && nearestKind(path, places) === 'write') places.set(path, 'write');
+        if (kind === 'write' && !places.has(path) && nearestKind(path, places) === 'write')
+          places.set(path, 'write');
       }
     }
   }
@@ -55,7 +56,9 @@ export class RunningViews {
 
   /** Whether a running command can write one of these real paths. */
   canWrite(paths: readonly string[]): boolean {
-    return [...this.#views].some(({ mounted }) => paths.some((path) => nearestKind(path, mounted) === 'write'));
+    return [...this.#views].some(({ mounted }) =>
+      paths.some((path) => nearestKind(path, mounted) === 'write'),
+    );
   }
 
   risksOf(mounted: ReadonlyMap<string, MountKind>, roots: readonly string[]): Risks {
@@ -63,13 +66,16 @@ export class RunningViews {
     const needed: string[] = [];
     for (const [path, kind] of mounted) {
       if (kind !== 'write' || !this.#canReplace(path)) continue;
-      if (roots.includes(path) && nearestKind(dirname(path), mounted) !== 'write') needed.push(path);
+      if (roots.includes(path) && nearestKind(dirname(path), mounted) !== 'write')
+        needed.push(path);
       else needless.add(path);
     }
     return { needless, needed };
   }
 
   #canReplace(path: string): boolean {
-    return [...this.#views].some(({ mounted }) => !mounted.has(path) && nearestKind(dirname(path), mounted) === 'write');
+    return [...this.#views].some(
+      ({ mounted }) => !mounted.has(path) && nearestKind(dirname(path), mounted) === 'write',
+    );
   }
 }

@@ -86,8 +86,18 @@ export function seccompFilter({ arch, unixSockets }: SeccompOptions): Buffer | n
     ...calls.refused.flatMap((number) => whenEqual(number, EPERM)),
     ...calls.unknown.flatMap((number) => whenEqual(number, ENOSYS)),
     ...inCase(calls.clone, refuseBits(0, CLONE_NAMESPACES)),
-    ...inCase(calls.ioctl, [loadArgument(1), ...whenEqual(TIOCSTI, EPERM), ...whenEqual(TIOCLINUX, EPERM), give(ALLOW)]),
-    ...inCase(calls.fcntl, [loadArgument(1), ...whenEqual(F_SETLEASE, EPERM), ...whenEqual(F_SETDELEG, EPERM), give(ALLOW)]),
+    ...inCase(calls.ioctl, [
+      loadArgument(1),
+      ...whenEqual(TIOCSTI, EPERM),
+      ...whenEqual(TIOCLINUX, EPERM),
+      give(ALLOW),
+    ]),
+    ...inCase(calls.fcntl, [
+      loadArgument(1),
+      ...whenEqual(F_SETLEASE, EPERM),
+      ...whenEqual(F_SETDELEG, EPERM),
+      give(ALLOW),
+    ]),
     ...calls.modes.flatMap((call) => inCase(call.number, refuseSetId(call))),
     ...inCase(calls.socket, socketRules(unixSockets)),
     ...inCase(calls.socketpair, socketPairRules(unixSockets)),
@@ -99,20 +109,32 @@ export function seccompFilter({ arch, unixSockets }: SeccompOptions): Buffer | n
 
 /** Of netlink, allows only listing the interfaces. Raw sockets would need a capability, which no confined process has. */
 function socketRules(unixSockets: boolean): Instruction[] {
-  const internet = [...requireType(SOCK_STREAM, SOCK_DGRAM), ...requireArgument(2, INTERNET_PROTOCOLS), give(ALLOW)];
+  const internet = [
+    ...requireType(SOCK_STREAM, SOCK_DGRAM),
+    ...requireArgument(2, INTERNET_PROTOCOLS),
+    give(ALLOW),
+  ];
   return [
     loadArgument(0),
     ...inCase(AF_INET, internet),
     ...inCase(AF_INET6, internet),
-    ...inCase(AF_NETLINK, [...requireType(SOCK_RAW, SOCK_DGRAM), ...requireArgument(2, [NETLINK_ROUTE]), give(ALLOW)]),
-    ...(unixSockets ? inCase(AF_UNIX, [...requireType(SOCK_STREAM, SOCK_DGRAM, SOCK_SEQPACKET), give(ALLOW)]) : []),
+    ...inCase(AF_NETLINK, [
+      ...requireType(SOCK_RAW, SOCK_DGRAM),
+      ...requireArgument(2, [NETLINK_ROUTE]),
+      give(ALLOW),
+    ]),
+    ...(unixSockets
+      ? inCase(AF_UNIX, [...requireType(SOCK_STREAM, SOCK_DGRAM, SOCK_SEQPACKET), give(ALLOW)])
+      : []),
     give(EPERM),
   ];
 }
 
 /** A datagram socket of a pair could still send to any address. The kernel takes SOCK_RAW as SOCK_DGRAM. */
 function socketPairRules(unixSockets: boolean): Instruction[] {
-  const types = unixSockets ? [SOCK_STREAM, SOCK_SEQPACKET, SOCK_DGRAM] : [SOCK_STREAM, SOCK_SEQPACKET];
+  const types = unixSockets
+    ? [SOCK_STREAM, SOCK_SEQPACKET, SOCK_DGRAM]
+    : [SOCK_STREAM, SOCK_SEQPACKET];
   return [...requireArgument(0, [AF_UNIX]), ...requireType(...types), give(ALLOW)];
 }
 
@@ -138,19 +160,35 @@ function requireArgument(index: number, values: readonly number[], ignoredBits =
   return [
     loadArgument(index),
     { code: AND, ifTrue: 0, ifFalse: 0, value: ~ignoredBits >>> 0 },
-    ...values.map((value, at) => ({ code: JUMP_EQUAL, ifTrue: values.length - at, ifFalse: 0, value })),
+    ...values.map((value, at) => ({
+      code: JUMP_EQUAL,
+      ifTrue: values.length - at,
+      ifFalse: 0,
+      value,
+    })),
     give(EPERM),
   ];
 }
 
 function refuseSetId({ mode, flags }: ModeCall): Instruction[] {
   const whereGiven =
-    flags === null ? [] : [loadArgument(flags), { code: JUMP_ANY_BIT, ifTrue: 1, ifFalse: 0, value: CREATING_FLAGS }, give(ALLOW)];
+    flags === null
+      ? []
+      : [
+          loadArgument(flags),
+          { code: JUMP_ANY_BIT, ifTrue: 1, ifFalse: 0, value: CREATING_FLAGS },
+          give(ALLOW),
+        ];
   return [...whereGiven, ...refuseBits(mode, SET_ID_BITS)];
 }
 
 function refuseBits(argument: number, bits: number): Instruction[] {
-  return [loadArgument(argument), { code: JUMP_ANY_BIT, ifTrue: 0, ifFalse: 1, value: bits }, give(EPERM), give(ALLOW)];
+  return [
+    loadArgument(argument),
+    { code: JUMP_ANY_BIT, ifTrue: 0, ifFalse: 1, value: bits },
+    give(EPERM),
+    give(ALLOW),
+  ];
 }
 
 function whenEqual(value: number, result: number): Instruction[] {

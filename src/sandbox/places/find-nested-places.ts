@@ -39,7 +39,10 @@ export interface NestedOptions {
  * joined into the folder above them. Folders that cannot be read count as empty. Rejects with a `ProcessStartError` if too much
  * remains.
  */
-export async function findNestedPlaces(root: string, { unprotected, shared, userHome }: NestedOptions): Promise<NestedPlace[]> {
+export async function findNestedPlaces(
+  root: string,
+  { unprotected, shared, userHome }: NestedOptions,
+): Promise<NestedPlace[]> {
   const depthMax = shared.includes(root) ? SHARED_DEPTH_MAX : Number.POSITIVE_INFINITY;
   const found: NestedPlace[] = [];
   const folders = [{ path: root, depth: 0 }];
@@ -48,17 +51,21 @@ export async function findNestedPlaces(root: string, { unprotected, shared, user
   const visit = async ({ path, depth }: { path: string; depth: number }) => {
     const { places, below } = await lookInto(path, { depth, userHome, loop });
     for (const place of places) found.push(place);
-    if (depth < depthMax) for (const folder of below) if (!unprotected.includes(folder)) folders.push({ path: folder, depth: depth + 1 });
+    if (depth < depthMax)
+      for (const folder of below)
+        if (!unprotected.includes(folder)) folders.push({ path: folder, depth: depth + 1 });
   };
   while (folders.length > 0) {
     const batch = folders.splice(-READS_MAX);
     read += batch.length;
     await Promise.all(batch.map(visit));
     if (read > FOLDERS_MAX) throw tooMuch(root, `more than ${FOLDERS_MAX} folders`);
-    if (found.length > FOUND_MAX) throw tooMuch(fullest(root, found), `more than ${FOUND_MAX} protected paths, such as .git`);
+    if (found.length > FOUND_MAX)
+      throw tooMuch(fullest(root, found), `more than ${FOUND_MAX} protected paths, such as .git`);
   }
   const joined = await joinPlaces(root, found);
-  if (joined === null) throw tooMuch(fullest(root, found), 'too many protected paths, such as .git');
+  if (joined === null)
+    throw tooMuch(fullest(root, found), 'too many protected paths, such as .git');
   return joined;
 }
 
@@ -69,24 +76,33 @@ interface LookOptions {
 }
 
 /** Returns the places to protect in a folder, and the folders to read next. */
-async function lookInto(folder: string, { depth, userHome, loop }: LookOptions): Promise<{ places: NestedPlace[]; below: string[] }> {
+async function lookInto(
+  folder: string,
+  { depth, userHome, loop }: LookOptions,
+): Promise<{ places: NestedPlace[]; below: string[] }> {
   const entries = await entriesOf(folder, { isRoot: depth === 0 });
   await loop.worked(LOOK_WORK);
   // The owner of a folder that cannot be read can change its mode later.
-  if (entries === null) return { places: depth > 0 ? [{ path: folder, reason: folder }] : [], below: [] };
+  if (entries === null)
+    return { places: depth > 0 ? [{ path: folder, reason: folder }] : [], below: [] };
   const { names, folders } = entries;
   // A name that is not UTF-8 cannot be passed on.
-  const isMountable = (name: string) => !name.includes('\uFFFD') && Buffer.byteLength(folder) + Buffer.byteLength(name) < PATH_BYTES_MAX;
+  const isMountable = (name: string) =>
+    !name.includes('\uFFFD') &&
+    Buffer.byteLength(folder) + Buffer.byteLength(name) < PATH_BYTES_MAX;
   const below = folders.filter((name) => !isProtectedName(name));
   // Entries of such a folder cannot be mounted, so the folder is protected as a whole.
-  if (depth > 0 && below.some((name) => !isMountable(name))) return { places: [{ path: folder, reason: folder }], below: [] };
+  if (depth > 0 && below.some((name) => !isMountable(name)))
+    return { places: [{ path: folder, reason: folder }], below: [] };
   const places: NestedPlace[] = [];
   const add = (reason: string, paths: readonly string[]) => {
     for (const path of paths) places.push({ path, reason });
   };
   if (names.has('.git')) add(join(folder, '.git'), await submodulePlaces(join(folder, '.git')));
   if (depth > 0) {
-    for (const name of names) if (isProtectedName(name)) add(join(folder, name), placesOf(join(folder, name), name, userHome));
+    for (const name of names)
+      if (isProtectedName(name))
+        add(join(folder, name), placesOf(join(folder, name), name, userHome));
     if (isBareLayout(names)) {
       add(folder, [folder, ...barePlaces(folder, userHome)]);
       return { places, below: [] };

@@ -30,7 +30,9 @@ export interface ListedGuard {
  */
 export function guardListsFolder({ XDG_STATE_HOME: state, HOME: home }: Env): string | null {
   if (state !== undefined && isAbsolute(state)) return join(state, 'heddle', 'guards');
-  return home !== undefined && isAbsolute(home) && isFolder(home) ? join(home, '.local', 'state', 'heddle', 'guards') : null;
+  return home !== undefined && isAbsolute(home) && isFolder(home)
+    ? join(home, '.local', 'state', 'heddle', 'guards')
+    : null;
 }
 
 /** The tag of the process whose list has this name. Null: it is none. */

@@ -1,5 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, constants, existsSync, fstatSync, mkdirSync, openSync, rmdirSync, type Stats } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  rmdirSync,
+  type Stats,
+} from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type { Clock, Timer } from '../../base/clock.ts';
 import { holderOf } from '../../base/files/is-empty-git-folder.ts';
@@ -54,7 +63,8 @@ export class GuardedPlaces {
   readonly #options: GuardOptions;
   readonly #guards = new Map<string, Guard>();
   readonly #namespace = /\d+/.exec(readProcLink('/proc/self/ns/pid'))?.[0] ?? '0';
-  readonly #hold = `held-for-sandbox-${this.#namespace}-${readProcLink('/proc/self')}-${randomBytes(4).toString('hex')}`;
+  readonly #hold =
+    `held-for-sandbox-${this.#namespace}-${readProcLink('/proc/self')}-${randomBytes(4).toString('hex')}`;
 
   constructor(options: GuardOptions) {
     this.#options = options;
@@ -103,7 +113,8 @@ export class GuardedPlaces {
     const { clock, shared } = this.#options;
     const isShared = shared.includes(dirname(path));
     const remove = () => this.#remove(path, guard);
-    if (isShared || moreFollow) guard.removal = clock.setTimer(remove, isShared ? SHARED_LINGER_MS : LINGER_MS);
+    if (isShared || moreFollow)
+      guard.removal = clock.setTimer(remove, isShared ? SHARED_LINGER_MS : LINGER_MS);
     else remove();
   }
 
@@ -156,10 +167,14 @@ export class GuardedPlaces {
         closeSync(parent);
         if (hasErrorCode(error, FORBIDDEN)) return null;
         if (hasErrorCode(error, CHANGED)) continue;
-        throw new ProcessStartError(`${path} could not be protected: ${String(error)}`, { cause: error });
+        throw new ProcessStartError(`${path} could not be protected: ${String(error)}`, {
+          cause: error,
+        });
       }
     }
-    throw new ProcessStartError(`${path} could not be protected: other processes keep removing or replacing it`);
+    throw new ProcessStartError(
+      `${path} could not be protected: other processes keep removing or replacing it`,
+    );
   }
 
   /**
@@ -170,8 +185,12 @@ export class GuardedPlaces {
     const isNew = makeGuardFolder(within(parent, name));
     let own: number | null = null;
     try {
-      own = openSync(within(parent, name), constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
-      const isGuard = isNew || (namesIn(within(own, '')) ?? []).some((entry) => holderOf(entry) !== null);
+      own = openSync(
+        within(parent, name),
+        constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW,
+      );
+      const isGuard =
+        isNew || (namesIn(within(own, '')) ?? []).some((entry) => holderOf(entry) !== null);
       mkdirSync(within(own, this.#hold), 0o700);
       return { own, isGuard };
     } catch (error) {
@@ -185,7 +204,8 @@ export class GuardedPlaces {
   #forgetTheDead({ own }: Guard): void {
     for (const { name } of listFolderSync(within(own, ''), HOLDS_MAX).entries) {
       const holder = holderOf(name);
-      if (holder?.namespace === this.#namespace && !existsSync(`/proc/${holder.pid}`)) rmdirSync(within(own, name));
+      if (holder?.namespace === this.#namespace && !existsSync(`/proc/${holder.pid}`))
+        rmdirSync(within(own, name));
     }
   }
 }
@@ -217,7 +237,8 @@ function unlessInUse(remove: () => void): void {
   try {
     remove();
   } catch (error) {
-    if (!hasErrorCode(error, [...FORBIDDEN, ...CHANGED, 'ENOTEMPTY', 'EEXIST', 'EBUSY'])) throw error;
+    if (!hasErrorCode(error, [...FORBIDDEN, ...CHANGED, 'ENOTEMPTY', 'EEXIST', 'EBUSY']))
+      throw error;
   }
 }
 

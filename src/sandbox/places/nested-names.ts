@@ -44,7 +44,10 @@ export class NestedNames {
    * Returns the places, shallow ones first. Call `release` when the command has ended. Rejects with a
    * `ProcessStartError` if there is too much to protect in a root.
    */
-  async hold(roots: readonly string[], options: NestedOptions): Promise<{ nested: NestedPlace[]; release: () => void }> {
+  async hold(
+    roots: readonly string[],
+    options: NestedOptions,
+  ): Promise<{ nested: NestedPlace[]; release: () => void }> {
     const held = roots.map((root) => this.#hold(root, options));
     const release = () => {
       for (const known of held) known.held -= 1;
@@ -67,7 +70,10 @@ export class NestedNames {
     const known = this.#known.get(key) ?? this.#begin(root, options);
     this.#known.set(key, known);
     if (known.held === 0 && (known.refused || known.next !== null)) {
-      known.walk = known.refused || known.next === null ? this.#walk(root, options) : Promise.resolve(known.next);
+      known.walk =
+        known.refused || known.next === null
+          ? this.#walk(root, options)
+          : Promise.resolve(known.next);
       known.next = null;
       known.refused = false;
     }
@@ -77,7 +83,15 @@ export class NestedNames {
   }
 
   #begin(root: string, options: NestedOptions): RootWalks {
-    return { root, options, walk: this.#walk(root, options), next: null, renewing: false, refused: false, held: 0 };
+    return {
+      root,
+      options,
+      walk: this.#walk(root, options),
+      next: null,
+      renewing: false,
+      refused: false,
+      held: 0,
+    };
   }
 
   async #renewWhenOld(known: RootWalks, options: NestedOptions): Promise<void> {

@@ -34,7 +34,8 @@ export async function protectPrograms(
   for (const file of files) {
     const { end, links, ifAbsent, leavesLinks = false } = file;
     await loop.worked(FILE_UNITS);
-    if (![end, ...links].some(isOpen) || unprotected.some((folder) => isWithin(end, folder))) continue;
+    if (![end, ...links].some(isOpen) || unprotected.some((folder) => isWithin(end, folder)))
+      continue;
     await loop.worked(GUARD_WORK);
     if (!leavesLinks) for (const link of links) protectLink(link, places);
     if (isOpen(end) && (ifAbsent === 'guard' || statOf(end) !== null)) places.protect(end);

@@ -15,7 +15,10 @@ export function protectedAs(
   const left = [...bounds.unprotected.map(resolveLinks), ...roots.filter((root) => root === path)];
   if (left.some((folder) => isWithin(path, folder))) return null;
   // A folder that contains a root does not make the root read-only.
-  const inFolder = ({ end }: KnownFile) => isWithin(path, end) && !roots.some((root) => isWithin(root, end));
-  const file = programFiles.find(({ end, links }) => end === path || links.includes(path)) ?? programFiles.find(inFolder);
+  const inFolder = ({ end }: KnownFile) =>
+    isWithin(path, end) && !roots.some((root) => isWithin(root, end));
+  const file =
+    programFiles.find(({ end, links }) => end === path || links.includes(path)) ??
+    programFiles.find(inFolder);
   return file === undefined ? null : `${PROTECTED}: ${file.of} runs it outside the sandbox`;
 }

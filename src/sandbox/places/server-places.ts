@@ -53,7 +53,9 @@ function packagesOf(manifest: string): Set<string> {
 
 function dependenciesOf(manifest: string): string[] {
   const { dependencies, optionalDependencies } = readManifest(manifest);
-  return [dependencies, optionalDependencies].flatMap((names) => (isObject(names) ? Object.keys(names) : []));
+  return [dependencies, optionalDependencies].flatMap((names) =>
+    isObject(names) ? Object.keys(names) : [],
+  );
 }
 
 function readManifest(path: string): Record<string, unknown> {

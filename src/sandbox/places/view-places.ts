@@ -97,17 +97,21 @@ export class ViewPlaces {
     const path = join(folder, name);
     const stat = statOf(path);
     if (stat?.isSymbolicLink() === true) this.#protectLinked(path);
-    else if (!this.#named.has(path) && this.kindOf(path) === 'write') this.#protectPlace(path, stat);
+    else if (!this.#named.has(path) && this.kindOf(path) === 'write')
+      this.#protectPlace(path, stat);
   }
 
   /** Prevents the links in a path from being replaced. Returns the path with its links resolved. */
   protectLinks(path: string): string {
     const { links, end, isComplete } = followPath(path);
-    if (!isComplete) throw new ProcessStartError(`${path} could not be protected: the path is too long`);
+    if (!isComplete)
+      throw new ProcessStartError(`${path} could not be protected: the path is too long`);
     // Nothing can be mounted on a link, so the folder of the link is frozen.
     for (const { link } of links) {
       if ([...this.#named].some((root) => isWithin(root, link)))
-        throw new ProcessStartError(`${link} was replaced while the command started, so it was not run.`);
+        throw new ProcessStartError(
+          `${link} was replaced while the command started, so it was not run.`,
+        );
       if (this.kindOf(dirname(link)) === 'write' && !isOfKernel(link)) this.freeze(dirname(link));
     }
     return end;
@@ -127,7 +131,8 @@ export class ViewPlaces {
     const stat = statOf(path);
     if (stat === null || stat.isSymbolicLink()) this.protect(path);
     const real = realPath(path);
-    if (real !== null && this.kinds.get(real) !== 'empty') this.set(real, statOf(real)?.isDirectory() === true ? 'empty' : 'nothing');
+    if (real !== null && this.kinds.get(real) !== 'empty')
+      this.set(real, statOf(real)?.isDirectory() === true ? 'empty' : 'nothing');
   }
 
   /**
@@ -170,12 +175,17 @@ export class ViewPlaces {
     // Nothing can be created with a name that is too long.
     if (Buffer.byteLength(basename(path)) > NAME_BYTES_MAX) return;
     const guarded = this.#guardedPlaces;
-    if (stat === null || (stat.isDirectory() && (guarded.holds(path, stat) || guarded.isGuard(path)))) this.#guard(path);
+    if (
+      stat === null ||
+      (stat.isDirectory() && (guarded.holds(path, stat) || guarded.isGuard(path)))
+    )
+      this.#guard(path);
     else this.set(path, 'read');
   }
 
   #guard(path: string): void {
-    if (Buffer.byteLength(path) > PATH_BYTES_MAX) throw new ProcessStartError(`${path} could not be protected: the path is too long`);
+    if (Buffer.byteLength(path) > PATH_BYTES_MAX)
+      throw new ProcessStartError(`${path} could not be protected: the path is too long`);
     if (!this.#guardedPlaces.take(path)) return;
     this.guards.push(path);
     this.set(path, 'read');
@@ -202,7 +212,12 @@ export class ViewPlaces {
     this.set(folder, 'read');
     for (const entry of entries) {
       const path = join(folder, entry.name);
-      if ((entry.isFile() || entry.isDirectory()) && !isProtectedName(entry.name) && !this.kinds.has(path)) this.set(path, 'write');
+      if (
+        (entry.isFile() || entry.isDirectory()) &&
+        !isProtectedName(entry.name) &&
+        !this.kinds.has(path)
+      )
+        this.set(path, 'write');
     }
   }
 }
@@ -213,7 +228,12 @@ function isShown(kind: MountKind | undefined, everything: boolean): boolean {
 
 /** Whether a path lies in one of the folders. */
 function isBelowOne(path: string, folders: ReadonlySet<string>): boolean {
-  for (let above = dirname(path), place = path; above !== place; place = above, above = dirname(above)) if (folders.has(above)) return true;
+  for (
+    let above = dirname(path), place = path;
+    above !== place;
+    place = above, above = dirname(above)
+  )
+    if (folders.has(above)) return true;
   return false;
 }
 

@@ -24,7 +24,8 @@ export async function findProgram(
   { cwd, pinnedCwd = cwd, env }: Pick<ProcessSpec, 'cwd' | 'pinnedCwd' | 'env'>,
 ): Promise<string> {
   const problem = await folderProblem(pinnedCwd);
-  if (problem !== null) throw new ProcessStartError(`cannot run in ${cwd}: ${REASONS[problem] ?? problem}`);
+  if (problem !== null)
+    throw new ProcessStartError(`cannot run in ${cwd}: ${REASONS[problem] ?? problem}`);
   if (name === '') throw new ProcessStartError('cannot run a program without a name');
   if (name.includes('/')) {
     const file = resolve(pinnedCwd, name);

@@ -16,6 +16,8 @@ export async function loadPty(): Promise<Pty> {
     return requireBinary('pty.node');
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new ProcessStartError(`terminals are not available on this system: ${reason}`, { cause: error });
+    throw new ProcessStartError(`terminals are not available on this system: ${reason}`, {
+      cause: error,
+    });
   }
 }

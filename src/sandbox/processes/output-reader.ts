@@ -84,7 +84,10 @@ export class OutputReader {
     do {
       if (this.#paused) await new Promise<void>((resolve) => (this.#onResume = resolve));
       await nextTurn();
-    } while (this.#paused || this.#streams.some(({ readableLength, destroyed }) => readableLength > 0 && !destroyed));
+    } while (
+      this.#paused ||
+      this.#streams.some(({ readableLength, destroyed }) => readableLength > 0 && !destroyed)
+    );
   }
 
   /**

@@ -95,9 +95,14 @@ async function makePipes(): Promise<number[]> {
   let input: Writable | null = null;
   try {
     await mayStart();
-    const child = spawnProgram('/bin/sh', ['-c', HOLD], { cwd: '/', env: {}, stdio: ['pipe', 'pipe', 'ignore'] });
+    const child = spawnProgram('/bin/sh', ['-c', HOLD], {
+      cwd: '/',
+      env: {},
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
     input = child.stdin.on('error', () => {});
-    for (const pid of await holders(child)) for (const file of FILES_HELD) files.push(openHeld(`/proc/${pid}/fd/${file}`));
+    for (const pid of await holders(child))
+      for (const file of FILES_HELD) files.push(openHeld(`/proc/${pid}/fd/${file}`));
   } catch {
     for (const file of files.splice(0)) closeSync(file);
   } finally {
@@ -147,7 +152,10 @@ function separate(files: readonly number[], uses: readonly PipeUse[]): PipeEnds[
     });
   } catch (error) {
     for (const end of opened) closeSync(end);
-    throw new ProcessStartError(`cannot open a pipe: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw new ProcessStartError(
+      `cannot open a pipe: ${error instanceof Error ? error.message : String(error)}`,
+      { cause: error },
+    );
   } finally {
     for (const file of files) closeSync(file);
   }

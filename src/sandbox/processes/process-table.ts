@@ -86,7 +86,13 @@ function linuxTable(marks: ProcessMarks): ProcessTable {
       for (const [index, pid] of pids.entries()) {
         if (index % AT_ONCE === AT_ONCE - 1) await new Promise((resolve) => setImmediate(resolve));
         const stat = readStat(pid);
-        if (stat === null || isOver(stat) || stat.pid === self?.pid || stat.startTicks < (self?.startTicks ?? 0)) continue;
+        if (
+          stat === null ||
+          isOver(stat) ||
+          stat.pid === self?.pid ||
+          stat.startTicks < (self?.startTicks ?? 0)
+        )
+          continue;
         const { parent, group, session, startTicks, image } = stat;
         const foregroundGroup = stat.foregroundGroup === -1 ? null : stat.foregroundGroup;
         let mark: number | null | undefined;
@@ -97,7 +103,15 @@ function linuxTable(marks: ProcessMarks): ProcessTable {
         const works = () => anyThreadWorks(pid);
         const confinedPid = () => linuxConfinedPid(pid);
         const isEndedBy = (signal: NodeJS.Signals) => linuxIsEndedBy(pid, signal);
-        const ids = { pid: stat.pid, parent, group, session, foregroundGroup, started: String(startTicks), image };
+        const ids = {
+          pid: stat.pid,
+          parent,
+          group,
+          session,
+          foregroundGroup,
+          started: String(startTicks),
+          image,
+        };
         entries.push({ ...ids, mark: markOnce, confinedPid, works, isEndedBy });
       }
       return entries;
@@ -115,7 +129,8 @@ function linuxUntilNow(): ((entry: ProcessEntry) => boolean) | null {
   const newest = Number(textIn('/proc/loadavg').trim().split(' ').at(-1));
   const ticks = uptimeTicks(textIn('/proc/uptime'));
   if (!Number.isInteger(newest) || !Number.isInteger(ticks)) return null;
-  return ({ pid, started }) => Number(started) < ticks || (Number(started) === ticks && pid <= newest);
+  return ({ pid, started }) =>
+    Number(started) < ticks || (Number(started) === ticks && pid <= newest);
 }
 
 /** The ticks since the system started, by the text of `/proc/uptime`, which has hundredths of a second. NaN if it is another text. */
@@ -152,7 +167,16 @@ function readStat(pid: string): LinuxStat | null {
   // The addresses of its code and its stack, which differ in each program that is executed. They are 0 if they may not be read.
   const image = numbers[24] === '0' ? '' : `${numbers[22]} ${numbers[24]}`;
   const foregroundGroup = Number(numbers[4]);
-  return { pid: Number.parseInt(text, 10), state, parent, group, session, foregroundGroup, startTicks: Number(numbers[18]), image };
+  return {
+    pid: Number.parseInt(text, 10),
+    state,
+    parent,
+    group,
+    session,
+    foregroundGroup,
+    startTicks: Number(numbers[18]),
+    image,
+  };
 }
 
 function linuxIsEndedBy(pid: string, signal: NodeJS.Signals): boolean {
@@ -163,12 +187,17 @@ function linuxIsEndedBy(pid: string, signal: NodeJS.Signals): boolean {
 }
 
 function linuxMark(marks: ProcessMarks, pid: string): number | null {
-  return marks.inEnvironment(textIn(`/proc/${pid}/environ`)) ?? marks.inLimits(textIn(`/proc/${pid}/limits`));
+  return (
+    marks.inEnvironment(textIn(`/proc/${pid}/environ`)) ??
+    marks.inLimits(textIn(`/proc/${pid}/limits`))
+  );
 }
 
 function linuxConfinedPid(pid: string): number | null {
   // It lists the pids from the namespace of /proc inwards.
-  const [, ...inner] = (/^NSpid:\s*(.*)$/m.exec(textIn(`/proc/${pid}/status`))?.[1] ?? '').split(/\s+/);
+  const [, ...inner] = (/^NSpid:\s*(.*)$/m.exec(textIn(`/proc/${pid}/status`))?.[1] ?? '').split(
+    /\s+/,
+  );
   return inner.length === 0 ? null : Number(inner.at(-1));
 }
 
@@ -179,17 +208,40 @@ function textIn(path: ProcPath): string {
 
 /** Uses `ps`, which shows the environment of the user's own processes. */
 function portableTable(marks: ProcessMarks): ProcessTable {
-  const columns = ['pid=', 'ppid=', 'pgid=', 'stat=', 'lstart=', 'command='].flatMap((column) => ['-o', column]);
+  const columns = ['pid=', 'ppid=', 'pgid=', 'stat=', 'lstart=', 'command='].flatMap((column) => [
+    '-o',
+    column,
+  ]);
   return {
     async list() {
       const lines = (await runPs(['-A', '-E', '-ww', ...columns])).split('\n');
       return lines.flatMap((line) => {
         const [, pid, parent, group, state = '', started = '', command = ''] =
-          /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(\S+\s+\S+\s+\d+\s+[\d:]+\s+\d+)\s?(.*)$/.exec(line) ?? [];
+          /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(\S+\s+\S+\s+\d+\s+[\d:]+\s+\d+)\s?(.*)$/.exec(
+            line,
+          ) ?? [];
         if (pid === undefined || state.startsWith('Z') || command.startsWith('ps -A -E')) return [];
-        const ids = { pid: Number(pid), parent: Number(parent), group: Number(group), session: Number(group) };
-        const unknown = { confinedPid: () => null, image: '', foregroundGroup: null, isEndedBy: () => false };
-        return [{ ...ids, ...unknown, started, mark: () => marks.inEnvironment(command), works: () => WORKING.test(state) }];
+        const ids = {
+          pid: Number(pid),
+          parent: Number(parent),
+          group: Number(group),
+          session: Number(group),
+        };
+        const unknown = {
+          confinedPid: () => null,
+          image: '',
+          foregroundGroup: null,
+          isEndedBy: () => false,
+        };
+        return [
+          {
+            ...ids,
+            ...unknown,
+            started,
+            mark: () => marks.inEnvironment(command),
+            works: () => WORKING.test(state),
+          },
+        ];
       });
     },
     // The list is as old as the run of `ps`. No pid is reused in that time.
@@ -201,7 +253,8 @@ function portableTable(marks: ProcessMarks): ProcessTable {
 /** Runs `ps`. Resolves with its output, which is empty if it fails. */
 export async function runPs(args: string[]): Promise<string> {
   try {
-    return (await runToEnd('/bin/ps', args, { encoding: 'latin1', maxBuffer: 256 * 1024 * 1024 })).stdout;
+    return (await runToEnd('/bin/ps', args, { encoding: 'latin1', maxBuffer: 256 * 1024 * 1024 }))
+      .stdout;
   } catch (error) {
     // Some systems report processes that are gone by the exit code, and list the others.
     return error instanceof Error && 'stdout' in error ? String(error.stdout) : '';

@@ -104,7 +104,10 @@ export interface Processes {
    * program or the folder does not exist or cannot be used. All output of a terminal is `stdout`. The bytes are valid only until
    * `onOutput` returns.
    */
-  start(spec: ProcessSpec, onOutput: (stream: OutputStream, bytes: Buffer) => void): Promise<RunningProcess>;
+  start(
+    spec: ProcessSpec,
+    onOutput: (stream: OutputStream, bytes: Buffer) => void,
+  ): Promise<RunningProcess>;
   /** Begins to prepare what processes with these bounds will need, if that takes longer than starting one. Never rejects. */
   prepare(bounds: SandboxBounds): Promise<void>;
   /** Kills all processes that were started for this owner, including those that outlived their command. */

@@ -19,11 +19,15 @@ export interface ChildOptions {
 }
 
 /** Starts a program in its own session. Rejects with a `ProcessStartError` if it cannot be started. */
-export async function spawnChild(options: ChildOptions): Promise<{ child: ChildProcess; exited: Promise<ProgramEnd> }> {
+export async function spawnChild(
+  options: ChildOptions,
+): Promise<{ child: ChildProcess; exited: Promise<ProgramEnd> }> {
   await mayStart();
   const child = spawnNow(options);
   const exited = new Promise<ProgramEnd>((resolve) => {
-    child.once('exit', (code, signal) => resolve({ exitCode: code ?? 128 + (signal === null ? 0 : constants.signals[signal]) }));
+    child.once('exit', (code, signal) =>
+      resolve({ exitCode: code ?? 128 + (signal === null ? 0 : constants.signals[signal]) }),
+    );
   });
   await new Promise<void>((resolve, reject) => {
     child.once('spawn', resolve);
@@ -77,5 +81,8 @@ function openNothing(): number {
 
 /** Wraps an error of the system in a `ProcessStartError`. */
 export function startError(error: unknown): ProcessStartError {
-  return new ProcessStartError(`cannot start the program: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  return new ProcessStartError(
+    `cannot start the program: ${error instanceof Error ? error.message : String(error)}`,
+    { cause: error },
+  );
 }

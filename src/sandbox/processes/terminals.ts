@@ -28,7 +28,10 @@ export class Terminals {
   }
 
   /** Starts a program in a new terminal. Rejects with a `ProcessStartError` if it cannot be started. */
-  async start({ argv, cwd, env, files, takesTerminal = false, onOutput }: Launch, size: TerminalSize): Promise<StartedProcess> {
+  async start(
+    { argv, cwd, env, files, takesTerminal = false, onOutput }: Launch,
+    size: TerminalSize,
+  ): Promise<StartedProcess> {
     const pty = await loadPty();
     const { master, programsEnd, path } = openTerminal(pty, size);
     this.#open.add(master);
@@ -42,7 +45,9 @@ export class Terminals {
       cwd,
       env: { TERM: TERM_DEFAULT, ...env },
       stdio: [
-        ...(takesTerminal ? ([programsEnd, programsEnd, programsEnd] as const) : (['ignore', 'ignore', 'ignore'] as const)),
+        ...(takesTerminal
+          ? ([programsEnd, programsEnd, programsEnd] as const)
+          : (['ignore', 'ignore', 'ignore'] as const)),
         ...files,
       ],
       hidden: this.#open,
@@ -108,6 +113,9 @@ function openTerminal(pty: Pty, { rows, cols }: TerminalSize): Terminal {
     closeSync(slave);
     return { master, programsEnd, path };
   } catch (error) {
-    throw new ProcessStartError(`cannot open a terminal: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw new ProcessStartError(
+      `cannot open a terminal: ${error instanceof Error ? error.message : String(error)}`,
+      { cause: error },
+    );
   }
 }

@@ -92,7 +92,13 @@ export class Watchdog {
     const { prefix, lockLimitPrefix } = this.#marks;
     const argv = ['/bin/sh', '-c', SCRIPT, 'heddle-watchdog', prefix, String(lockLimitPrefix)];
     try {
-      return spawnNow({ argv, cwd: '/', env: { PATH: this.#path }, stdio: ['pipe', 'ignore', 'ignore'], hidden });
+      return spawnNow({
+        argv,
+        cwd: '/',
+        env: { PATH: this.#path },
+        stdio: ['pipe', 'ignore', 'ignore'],
+        hidden,
+      });
     } catch (error) {
       if (error instanceof ProcessStartError) return null;
       throw error;

@@ -95,7 +95,10 @@ export class ServerPrograms {
   }
 
   /** Remembers a file as it is: commands can replace the links on its way, or also what is at their end. */
-  expose(file: KnownFile, { isEndOpen, isGuard }: { isEndOpen: boolean; isGuard: Commands['isGuard'] }): void {
+  expose(
+    file: KnownFile,
+    { isEndOpen, isGuard }: { isEndOpen: boolean; isGuard: Commands['isGuard'] },
+  ): void {
     this.#remember(wayKey(file.path), () => wayOf(file.path));
     if (isEndOpen) this.#remember(endKey(file.path), () => stateOf(file.path, isGuard));
   }
@@ -114,10 +117,13 @@ export class ServerPrograms {
     this.#exposeTo(commands, files);
     const changed = files.find(
       ({ path }) =>
-        this.#isOther(wayKey(path), () => wayOf(path)) || this.#isOther(endKey(path), () => stateOf(path, (one) => commands.isGuard(one))),
+        this.#isOther(wayKey(path), () => wayOf(path)) ||
+        this.#isOther(endKey(path), () => stateOf(path, (one) => commands.isGuard(one))),
     );
     if (changed !== undefined) return refusalText(changed, program.kind);
-    const isUnknown = files.some(({ path }) => this.#isLost(wayKey(path)) || this.#isLost(endKey(path)));
+    const isUnknown = files.some(
+      ({ path }) => this.#isLost(wayKey(path)) || this.#isLost(endKey(path)),
+    );
     return isUnknown ? overfullText(program.of) : null;
   }
 

@@ -39,7 +39,8 @@ export class IndexThread {
     };
     send({ type: 'open', index, roots });
     const unsent = roots.map(() => new Unsent());
-    const sendPaths = (root: number, paths: Unsent) => send({ type: 'add', index, root, bytes: paths.take() });
+    const sendPaths = (root: number, paths: Unsent) =>
+      send({ type: 'add', index, root, bytes: paths.take() });
     return {
       add: (root, bytes) => {
         const paths = unsent[root];
@@ -76,7 +77,8 @@ export class IndexThread {
         this.#waiting.delete(id);
       },
       onEnd: ({ message }) => {
-        if (this.#worker === worker) this.#forget(`the thread that ranks paths has died: ${message}`);
+        if (this.#worker === worker)
+          this.#forget(`the thread that ranks paths has died: ${message}`);
       },
     });
     this.#worker = worker;

@@ -4,7 +4,8 @@ import { type ErrorCause, errorCause } from './error-cause.ts';
 
 const DAMAGED = ['SQLITE_CORRUPT', 'SQLITE_NOTADB'];
 const LOST_TABLE = /^no such (table|column)/;
-const DAMAGE_ADVICE = "is damaged: run 'heddle store repair', or restore a backup with 'heddle store restore FILE'";
+const DAMAGE_ADVICE =
+  "is damaged: run 'heddle store repair', or restore a backup with 'heddle store restore FILE'";
 
 /** The stored data contradicts itself. The store turns it into a StoreError `store_damaged`, which names the file. */
 export class Damage extends Error {
@@ -22,7 +23,12 @@ export function asStoreError(error: unknown, file: string): unknown {
   if (!(error instanceof Error) || error instanceof StoreError) return error;
   const cause = causeOf(error, file);
   if (cause === null) return error;
-  return new StoreError(cause.code, `${file} ${cause.text} (${error.message})`, {}, { cause: error });
+  return new StoreError(
+    cause.code,
+    `${file} ${cause.text} (${error.message})`,
+    {},
+    { cause: error },
+  );
 }
 
 /** Whether SQLite could not do something because another connection has a lock. Also for the StoreError of such an error. */
@@ -62,14 +68,22 @@ export function newer(file: string, version: number, known: number): StoreError 
 }
 
 export function readOnly(file: string): StoreError {
-  return new StoreError('store_read_only', `${file} ${errorCause('EACCES', file)?.text} (it is open for reading only)`);
+  return new StoreError(
+    'store_read_only',
+    `${file} ${errorCause('EACCES', file)?.text} (it is open for reading only)`,
+  );
 }
 
 function causeOf(error: Error & { code?: unknown }, file: string): ErrorCause | null {
   const code = typeof error.code === 'string' ? error.code : '';
-  const isDamage = error instanceof Damage || DAMAGED.some((known) => code === known || code.startsWith(`${known}_`));
-  if (isDamage || LOST_TABLE.test(error.message)) return { code: 'store_damaged', text: DAMAGE_ADVICE };
+  const isDamage =
+    error instanceof Damage ||
+    DAMAGED.some((known) => code === known || code.startsWith(`${known}_`));
+  if (isDamage || LOST_TABLE.test(error.message))
+    return { code: 'store_damaged', text: DAMAGE_ADVICE };
   const cause = errorCause(code, file);
   if (cause !== null) return cause;
-  return code.startsWith('SQLITE_') || 'syscall' in error ? { code: 'store_failed', text: 'cannot be used' } : null;
+  return code.startsWith('SQLITE_') || 'syscall' in error
+    ? { code: 'store_failed', text: 'cannot be used' }
+    : null;
 }

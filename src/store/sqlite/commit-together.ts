@@ -18,7 +18,8 @@ export function commitTogether(writes: readonly JoinedWrite[], deps: CommitDeps)
   const [only, second] = writes;
   try {
     const errors = deps.transact(() => {
-      if (only === undefined || second !== undefined) return writes.map(({ run }) => commitPart(run, deps));
+      if (only === undefined || second !== undefined)
+        return writes.map(({ run }) => commitPart(run, deps));
       only.run();
       return [null];
     });
@@ -26,7 +27,9 @@ export function commitTogether(writes: readonly JoinedWrite[], deps: CommitDeps)
     return errors;
   } catch (error) {
     // A failure of the transaction is the failure of one of the writes, unless it is too much for the disk in any case.
-    return second === undefined || isBusy(error) ? writes.map(() => error) : writes.flatMap((write) => commitTogether([write], deps));
+    return second === undefined || isBusy(error)
+      ? writes.map(() => error)
+      : writes.flatMap((write) => commitTogether([write], deps));
   }
 }
 

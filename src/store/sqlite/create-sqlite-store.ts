@@ -5,7 +5,13 @@ import type { Log } from '../../base/log.ts';
 import type { TokenUsageBreakdown } from '../../protocol/generated/types.ts';
 import { type AgentPage, agentsBelow } from '../agents-below.ts';
 import type { ThreadQuery } from '../page-query.ts';
-import { type HistoryPage, type ItemQuery, type Page, SLICE_BYTES_MAX, type TurnQuery } from '../page-query.ts';
+import {
+  type HistoryPage,
+  type ItemQuery,
+  type Page,
+  SLICE_BYTES_MAX,
+  type TurnQuery,
+} from '../page-query.ts';
 import { itemNotFound, storeClosed, turnNotFound } from '../store-error.ts';
 import type {
   AgentRecord,
@@ -45,7 +51,13 @@ import { listThreads } from './threads/list-threads.ts';
 import { openWriter } from './threads/open-writer.ts';
 import { resumeWriter } from './threads/resume-writer.ts';
 import { revertThread } from './threads/revert-thread.ts';
-import { beginStaging, dropStaged, type StagedHistory, stageEntries, stagePiece } from './threads/stage-entries.ts';
+import {
+  beginStaging,
+  dropStaged,
+  type StagedHistory,
+  stageEntries,
+  stagePiece,
+} from './threads/stage-entries.ts';
 import type { WalSyncOptions } from './wal/wal-sync.ts';
 
 export interface SqliteStoreOptions extends DatabasePlaces {
@@ -94,7 +106,10 @@ export class SqliteStore implements ThreadStore {
     return record.ephemeral ? (await this.#connected()).call(begin) : this.#write(begin);
   }
 
-  async createFromStaged(record: ThreadRecord, staged: StagedHistory): Promise<ThreadWriter | null> {
+  async createFromStaged(
+    record: ThreadRecord,
+    staged: StagedHistory,
+  ): Promise<ThreadWriter | null> {
     return this.#write((connection) => beginFromStaged(connection, record, staged));
   }
 
@@ -116,10 +131,16 @@ export class SqliteStore implements ThreadStore {
 
   /** Reads a piece of a text; null: it is gone. */
   async readPiece(hash: string): Promise<string | null> {
-    return this.#readOne((connection) => firstOf(connection, (database) => database.blobs.piece(hash)));
+    return this.#readOne((connection) =>
+      firstOf(connection, (database) => database.blobs.piece(hash)),
+    );
   }
 
-  async forkThread(sourceId: string, point: ForkPoint, record: ThreadRecord): Promise<ThreadWriter> {
+  async forkThread(
+    sourceId: string,
+    point: ForkPoint,
+    record: ThreadRecord,
+  ): Promise<ThreadWriter> {
     return this.#write((connection) => forkThread(connection, { id: sourceId, point }, record));
   }
 
@@ -131,21 +152,30 @@ export class SqliteStore implements ThreadStore {
    * Opens a writer that was lost with an earlier store of this process, if the last write is one of these. The thread is not recovered:
    * its turn may still run.
    */
-  async resumeWriter(threadId: string, lastWrites: readonly (string | null)[]): Promise<SqliteWriter> {
+  async resumeWriter(
+    threadId: string,
+    lastWrites: readonly (string | null)[],
+  ): Promise<SqliteWriter> {
     return this.#write((connection) => resumeWriter(connection, threadId, lastWrites));
   }
 
   async getThread(threadId: string): Promise<ThreadRecord | null> {
-    return this.#read((connection) => firstOf(connection, (database) => database.threads.get(threadId)));
+    return this.#read((connection) =>
+      firstOf(connection, (database) => database.threads.get(threadId)),
+    );
   }
 
   async getMetadata(threadId: string): Promise<ThreadMetadata | null> {
     // Called for every thread that is shown, and a single statement: it needs no transaction.
-    return this.#readOne((connection) => firstOf(connection, (database) => database.threads.metadata(threadId)));
+    return this.#readOne((connection) =>
+      firstOf(connection, (database) => database.threads.metadata(threadId)),
+    );
   }
 
   async findThreadByPath(path: string): Promise<ThreadRecord | null> {
-    return this.#read((connection) => firstOf(connection, (database) => database.threads.findByPath(path)));
+    return this.#read((connection) =>
+      firstOf(connection, (database) => database.threads.findByPath(path)),
+    );
   }
 
   async updateThread(threadId: string, change: ThreadChange): Promise<ThreadRecord> {
@@ -156,7 +186,9 @@ export class SqliteStore implements ThreadStore {
   }
 
   async archiveThread(threadId: string, atMs: number): Promise<ThreadRecord> {
-    return this.#write((connection) => archiveThread(connection, threadId, { archived: true, atMs }));
+    return this.#write((connection) =>
+      archiveThread(connection, threadId, { archived: true, atMs }),
+    );
   }
 
   async archiveThreads(threadIds: readonly string[], atMs: number): Promise<void> {
@@ -164,10 +196,16 @@ export class SqliteStore implements ThreadStore {
   }
 
   async unarchiveThread(threadId: string, atMs: number): Promise<ThreadRecord> {
-    return this.#write((connection) => archiveThread(connection, threadId, { archived: false, atMs }));
+    return this.#write((connection) =>
+      archiveThread(connection, threadId, { archived: false, atMs }),
+    );
   }
 
-  async revertThread(threadId: string, beforeTurnId: string, patch: ThreadPatch): Promise<ThreadRecord> {
+  async revertThread(
+    threadId: string,
+    beforeTurnId: string,
+    patch: ThreadPatch,
+  ): Promise<ThreadRecord> {
     return this.#write((connection) => revertThread(connection, { threadId, beforeTurnId, patch }));
   }
 
@@ -188,18 +226,28 @@ export class SqliteStore implements ThreadStore {
     return this.#read((connection) => {
       const inMemory = connection.databases().find((database) => database.inMemory);
       // Ephemeral ones are few: all are in the first part.
-      const ephemeral = afterId === '' ? parentIds.flatMap((id) => inMemory?.threads.agents.page([id], '').agents ?? []) : [];
+      const ephemeral =
+        afterId === ''
+          ? parentIds.flatMap((id) => inMemory?.threads.agents.page([id], '').agents ?? [])
+          : [];
       const page = connection.disk.threads.agents.page(parentIds, afterId);
       return { ...page, agents: [...ephemeral, ...page.agents] };
     });
   }
 
   async agentIds(threadId: string): Promise<string[]> {
-    return this.#read((connection) => connection.databases().flatMap((database) => database.threads.agents.idsBelow(threadId)));
+    return this.#read((connection) =>
+      connection.databases().flatMap((database) => database.threads.agents.idsBelow(threadId)),
+    );
   }
 
-  async tokensBelow(threadId: string, exceptIds: readonly string[]): Promise<TokenUsageBreakdown | null> {
-    return this.#read((connection) => firstOf(connection, (database) => database.threads.agents.tokensBelow(threadId, exceptIds)));
+  async tokensBelow(
+    threadId: string,
+    exceptIds: readonly string[],
+  ): Promise<TokenUsageBreakdown | null> {
+    return this.#read((connection) =>
+      firstOf(connection, (database) => database.threads.agents.tokensBelow(threadId, exceptIds)),
+    );
   }
 
   async leftAgents(threadId: string): Promise<{ unlisted: string[]; orphans: string[] }> {
@@ -218,13 +266,17 @@ export class SqliteStore implements ThreadStore {
     });
   }
 
-  async listItems(threadId: string, { turnId, fromTurnId, fromItemId, ...query }: ItemQuery): Promise<HistoryPage<StoredItem>> {
+  async listItems(
+    threadId: string,
+    { turnId, fromTurnId, fromItemId, ...query }: ItemQuery,
+  ): Promise<HistoryPage<StoredItem>> {
     return this.#readPart((connection) => {
       const { history } = shownHistory(connection, threadId);
       const turn = turnId == null ? null : requireTurn(history, threadId, turnId);
       const fromTurn = fromTurnId == null ? null : requireTurn(history, threadId, fromTurnId);
       const first = fromItemId == null ? null : history.findItem(fromItemId);
-      if (fromItemId != null && (first === null || isOutside(history, first, turn))) throw itemNotFound(threadId, fromItemId);
+      if (fromItemId != null && (first === null || isOutside(history, first, turn)))
+        throw itemNotFound(threadId, fromItemId);
       return readItems(history, query, { turn, fromTurn, first });
     });
   }
@@ -236,7 +288,9 @@ export class SqliteStore implements ThreadStore {
     return this.#readPart((connection) => {
       const { history } = shownHistory(connection, threadId);
       const turn = history.findTurn(turnId);
-      return turn === null ? { items: [], bytes: 0, rest: [] } : readNamedItems(history, turn, { itemIds, bytesMax: SLICE_BYTES_MAX });
+      return turn === null
+        ? { items: [], bytes: 0, rest: [] }
+        : readNamedItems(history, turn, { itemIds, bytesMax: SLICE_BYTES_MAX });
     });
   }
 
@@ -246,7 +300,10 @@ export class SqliteStore implements ThreadStore {
   ): Promise<{ bytes: number; nextCursor: string | null }> {
     return this.#readPart((connection) => {
       const { history } = shownHistory(connection, threadId);
-      return measureItems(history, { cursor, turn: turnId == null ? null : requireTurn(history, threadId, turnId) });
+      return measureItems(history, {
+        cursor,
+        turn: turnId == null ? null : requireTurn(history, threadId, turnId),
+      });
     });
   }
 
@@ -254,7 +311,9 @@ export class SqliteStore implements ThreadStore {
     threadId: string,
     { cursor, bytesMax = SLICE_BYTES_MAX }: { cursor: string | null; bytesMax?: number },
   ): Promise<ModelSlice> {
-    return this.#readPart((connection) => readModelEntries(loadHistory(connection, threadId).history, { cursor, bytesMax }));
+    return this.#readPart((connection) =>
+      readModelEntries(loadHistory(connection, threadId).history, { cursor, bytesMax }),
+    );
   }
 
   /** Opens the file if it exists, so that the next call need not wait for that. Never rejects: the next call has the error. */
@@ -323,7 +382,10 @@ export class SqliteStore implements ThreadStore {
   }
 }
 
-function firstOf<T>(connection: StoreConnection, find: (database: ThreadDatabase) => T | null): T | null {
+function firstOf<T>(
+  connection: StoreConnection,
+  find: (database: ThreadDatabase) => T | null,
+): T | null {
   for (const database of connection.databases()) {
     const found = find(database);
     if (found !== null) return found;
@@ -338,6 +400,13 @@ function requireTurn(history: History, threadId: string, turnId: string): Histor
 }
 
 /** Whether a position is not within the turn that begins at `turn`. */
-function isOutside(history: History, position: HistoryPosition, turn: HistoryPosition | null): boolean {
-  return turn !== null && (history.compare(position, turn) < 0 || history.compare(position, history.nextTurn(turn)) >= 0);
+function isOutside(
+  history: History,
+  position: HistoryPosition,
+  turn: HistoryPosition | null,
+): boolean {
+  return (
+    turn !== null &&
+    (history.compare(position, turn) < 0 || history.compare(position, history.nextTurn(turn)) >= 0)
+  );
 }

@@ -11,11 +11,18 @@ import type { StoreConnection } from './store-connection.ts';
  * the thread's log, which has a new identity: no writer of an earlier time goes on behind it. Call it within a transaction, once this
  * process has the thread's lease.
  */
-export function recoverThread(connection: StoreConnection, database: ThreadDatabase, threadId: string): LogTail {
+export function recoverThread(
+  connection: StoreConnection,
+  database: ThreadDatabase,
+  threadId: string,
+): LogTail {
   const { history, tip: before } = loadHistory(connection, threadId);
   const turn = openTurn(history, history.end);
   const partials = database.partials.list(threadId);
-  const settling = turn === null ? [] : settlingEntries(turn, partials, { lastWriteMs: before.writtenAtMs, cut: 'killed' });
+  const settling =
+    turn === null
+      ? []
+      : settlingEntries(turn, partials, { lastWriteMs: before.writtenAtMs, cut: 'killed' });
   const entries = [...settling, ...lateEntries(turn, partials)];
   const { logId, writtenAtMs } = before;
   const tip = before.tip + entries.length;

@@ -73,11 +73,18 @@ export class SqliteWriter implements ThreadWriter {
     let writeId = this.#writeId;
     const append = () => {
       const database = this.#deps.database();
-      for (const item of partials) database.partials.put(this.threadId, { savedAtMs: this.#deps.now(), item }, this.#logId);
+      for (const item of partials)
+        database.partials.put(this.threadId, { savedAtMs: this.#deps.now(), item }, this.#logId);
       for (const itemId of dropped) database.partials.remove(this.threadId, itemId);
       if (entries.length === 0 && patch === undefined) return;
       const [before, tip] = [this.#tip, this.#tip + entries.length];
-      if (!database.threads.advance(this.threadId, before, { tip, writtenAtMs: this.#deps.now(), writeId: id }))
+      if (
+        !database.threads.advance(this.threadId, before, {
+          tip,
+          writtenAtMs: this.#deps.now(),
+          writeId: id,
+        })
+      )
         throw activeWriter(this.threadId, 0);
       writeId = id;
       database.logs.append(this.#logId, before, entries);
@@ -91,7 +98,10 @@ export class SqliteWriter implements ThreadWriter {
       end = this.#tip;
     };
     if (this.#writeId !== id) await this.#write(append, committed);
-    if (durable) await this.#deps.makeDurable(this.#undoing({ tip: end - entries.length, writeId: after }, end));
+    if (durable)
+      await this.#deps.makeDurable(
+        this.#undoing({ tip: end - entries.length, writeId: after }, end),
+      );
   }
 
   /** Stores a piece of a text that the next write has a stand-in for. Returns its hash. */
@@ -107,7 +117,10 @@ export class SqliteWriter implements ThreadWriter {
   /** Removes the entries of the write with this identity, if it is the last one of the thread. `entries`: how many there are. */
   async withdraw(entries: number, { id, after }: WriteIdentity): Promise<void> {
     if (this.#writeId !== id) return;
-    const { run, committed } = this.#undoing({ tip: this.#tip - entries, writeId: after }, this.#tip);
+    const { run, committed } = this.#undoing(
+      { tip: this.#tip - entries, writeId: after },
+      this.#tip,
+    );
     await this.#write(run, committed);
   }
 
@@ -141,7 +154,8 @@ export class SqliteWriter implements ThreadWriter {
     const run = () => {
       const database = this.#deps.database();
       const writtenAtMs = this.#deps.now();
-      if (!database.threads.advance(this.threadId, end, { tip, writtenAtMs, writeId })) throw activeWriter(this.threadId, 0);
+      if (!database.threads.advance(this.threadId, end, { tip, writtenAtMs, writeId }))
+        throw activeWriter(this.threadId, 0);
       database.logs.cut(this.#logId, tip);
     };
     const committed = () => {
@@ -167,8 +181,10 @@ export class SqliteWriter implements ThreadWriter {
     const running: string[] = [];
     for (const entry of entries) {
       if (entry.kind === 'item' && entry.running) running.push(entry.item.id);
-      else if (entry.kind === 'item' || entry.kind === 'lateItem') partials.remove(this.threadId, entry.item.id);
-      else if (entry.kind === 'turnEnded') partials.removeTurn(this.threadId, entry.turnId, running);
+      else if (entry.kind === 'item' || entry.kind === 'lateItem')
+        partials.remove(this.threadId, entry.item.id);
+      else if (entry.kind === 'turnEnded')
+        partials.removeTurn(this.threadId, entry.turnId, running);
     }
   }
 

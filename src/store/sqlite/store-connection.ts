@@ -177,7 +177,9 @@ export class StoreConnection {
   releaseExcept(threadId: string, logIds: readonly number[]): void {
     if (!this.#holding.has(threadId)) return;
     const kept = logIds.filter((logId) => logId > 0);
-    void this.#release({ threadId }, () => this.write(this.disk, () => this.#store.leases.hold(threadId, kept)));
+    void this.#release({ threadId }, () =>
+      this.write(this.disk, () => this.#store.leases.hold(threadId, kept)),
+    );
     if (kept.length === 0) this.#holding.delete(threadId);
   }
 
@@ -194,9 +196,12 @@ export class StoreConnection {
       database: current,
       now: () => this.now(),
       // Nothing else can lock the database in memory.
-      write: async (write: JoinedWrite) => (database.inMemory ? this.#commitAlone(database, write) : this.queue.join(write)),
-      makeDurable: async (undo: JoinedWrite) => (database.inMemory ? undefined : this.#makeDurable(undo)),
-      assertHeld: (threadId: string) => (database.inMemory ? undefined : this.#store.leases.assertHeld(threadId)),
+      write: async (write: JoinedWrite) =>
+        database.inMemory ? this.#commitAlone(database, write) : this.queue.join(write),
+      makeDurable: async (undo: JoinedWrite) =>
+        database.inMemory ? undefined : this.#makeDurable(undo),
+      assertHeld: (threadId: string) =>
+        database.inMemory ? undefined : this.#store.leases.assertHeld(threadId),
       release: (threadId: string) => this.#releaseThread(database, threadId),
     };
     const writer = new SqliteWriter(deps, tail);
@@ -245,7 +250,10 @@ export class StoreConnection {
 
   async close(): Promise<void> {
     const closing: Promise<unknown>[] = [...this.#writers.values()].map((writer) => writer.close());
-    if (this.#holding.size > 0) closing.push(this.#release({}, () => this.write(this.disk, () => this.#store.leases.releaseAll())));
+    if (this.#holding.size > 0)
+      closing.push(
+        this.#release({}, () => this.write(this.disk, () => this.#store.leases.releaseAll())),
+      );
     this.queue.close();
     await Promise.all(closing);
     // The flushes of what was just committed begin.
@@ -260,18 +268,26 @@ export class StoreConnection {
   /** Takes the threads of this process's writers in a file that was opened again. */
   #takeAgain(): void {
     const writers = [...this.#writers.values()].filter((writer) => !writer.inMemory);
-    const kept = writers.filter(({ tail }) => this.#store.disk.threads.endsAt(tail) || this.#lose(tail.threadId));
+    const kept = writers.filter(
+      ({ tail }) => this.#store.disk.threads.endsAt(tail) || this.#lose(tail.threadId),
+    );
     if (kept.length === 0 && this.#holding.size === 0) return;
     this.writeAsOwner(this.disk, () => {
       // A thread that another process has taken meanwhile stays there, and its writer here is refused.
-      for (const { threadId } of kept) if (!this.#store.leases.isHeldElsewhere(threadId)) this.#store.leases.take(threadId);
-      for (const threadId of this.#holding) this.#store.leases.hold(threadId, this.#logsHeldBy(threadId));
+      for (const { threadId } of kept)
+        if (!this.#store.leases.isHeldElsewhere(threadId)) this.#store.leases.take(threadId);
+      for (const threadId of this.#holding)
+        this.#store.leases.hold(threadId, this.#logsHeldBy(threadId));
     });
   }
 
   /** Ends the writer of a thread that a repair could not save as it was. Returns false. */
   #lose(threadId: string): false {
-    this.#writers.get(threadId)?.lose(`${this.#options.file} was damaged, and part of thread ${threadId} was lost: resume it`);
+    this.#writers
+      .get(threadId)
+      ?.lose(
+        `${this.#options.file} was damaged, and part of thread ${threadId} was lost: resume it`,
+      );
     this.#writers.delete(threadId);
     return false;
   }
@@ -287,7 +303,11 @@ export class StoreConnection {
 
   #openMemory(): ThreadDatabase {
     const { log, longTexts } = this.#options;
-    this.#memory ??= new ThreadDatabase(openInMemory(this.#options), { inMemory: true, log, ...(longTexts && { longTexts }) });
+    this.#memory ??= new ThreadDatabase(openInMemory(this.#options), {
+      inMemory: true,
+      log,
+      ...(longTexts && { longTexts }),
+    });
     return this.#memory;
   }
 
@@ -313,7 +333,10 @@ export class StoreConnection {
     try {
       await this.queue.write(() => this.guard(release));
     } catch (error) {
-      this.#options.log.warn({ ...fields, err: error }, 'a lease or logs could not be released; the next release tries again');
+      this.#options.log.warn(
+        { ...fields, err: error },
+        'a lease or logs could not be released; the next release tries again',
+      );
     }
   }
 
@@ -325,7 +348,12 @@ export class StoreConnection {
   #makeDurable(undo: JoinedWrite): Promise<void> {
     const { file, log } = this.#options;
     const flush = () => this.#file.flush();
-    return makeDurable(undo, { file, log, flush, commit: () => this.queue.write(() => this.#commitAlone(this.disk, undo)) });
+    return makeDurable(undo, {
+      file,
+      log,
+      flush,
+      commit: () => this.queue.write(() => this.#commitAlone(this.disk, undo)),
+    });
   }
 
   #commit(writes: readonly JoinedWrite[]): unknown[] {
@@ -341,8 +369,12 @@ export class StoreConnection {
 
   /** Removes a part of what no thread needs. Does not count as a write, after which other work would wait. Returns false at the end. */
   #collect(): boolean {
-    const databases = this.databases().filter((database) => database.inMemory || !this.#store.opened.readOnly);
-    const collected = databases.map((database) => database.write(() => database.discarded.collect() || database.freePages.giveBack()));
+    const databases = this.databases().filter(
+      (database) => database.inMemory || !this.#store.opened.readOnly,
+    );
+    const collected = databases.map((database) =>
+      database.write(() => database.discarded.collect() || database.freePages.giveBack()),
+    );
     this.#store.watch?.committed();
     return collected.includes(true);
   }

@@ -2,7 +2,12 @@ import { storeClosed } from '../store-error.ts';
 import { isFileDamage } from './as-store-error.ts';
 import { fileIdentity } from './database/file-identity.ts';
 import { LeaveRequests } from './database/leave-requests.ts';
-import { closeStore, type OpenedStore, type OpenStoreOptions, StoreOpener } from './store-opener.ts';
+import {
+  closeStore,
+  type OpenedStore,
+  type OpenStoreOptions,
+  StoreOpener,
+} from './store-opener.ts';
 import { WalSync, type WalSyncOptions } from './wal/wal-sync.ts';
 
 export interface StoreFileOptions extends OpenStoreOptions {

@@ -74,13 +74,26 @@ export class StoreOpener {
   }
 }
 
-function openedStore(opened: OpenedDatabase, { file, pid, clock, connect, log, longTexts }: OpenStoreOptions): OpenedStore {
+function openedStore(
+  opened: OpenedDatabase,
+  { file, pid, clock, connect, log, longTexts }: OpenStoreOptions,
+): OpenedStore {
   const { db } = opened;
   try {
     const disk = new ThreadDatabase(db, { inMemory: false, log, ...(longTexts && { longTexts }) });
     const held = new HeldLogs(db, disk.discarded);
-    const leases = new Leases(db, { folder: join(dirname(file), WRITERS_FOLDER), pid, connect, held });
-    return { opened, disk, leases, watch: opened.readOnly ? null : watchOf(db, { file, clock, log }) };
+    const leases = new Leases(db, {
+      folder: join(dirname(file), WRITERS_FOLDER),
+      pid,
+      connect,
+      held,
+    });
+    return {
+      opened,
+      disk,
+      leases,
+      watch: opened.readOnly ? null : watchOf(db, { file, clock, log }),
+    };
   } catch (error) {
     opened.close();
     throw error;

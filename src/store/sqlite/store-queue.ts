@@ -62,18 +62,28 @@ export class StoreQueue {
 
   /** Runs a write that has transactions of its own. It may run again if it throws because another process holds the lock. */
   write<T>(work: () => T): Promise<T> {
-    return new Promise((resolve, reject) => this.#add(this.#writes, { ...this.#once(work, resolve), reject }));
+    return new Promise((resolve, reject) =>
+      this.#add(this.#writes, { ...this.#once(work, resolve), reject }),
+    );
   }
 
   join(joined: JoinedWrite): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#add(this.#writes, { sinceMs: this.#clock.monotonic(), attempt: () => {}, joined, resolve, reject });
+      this.#add(this.#writes, {
+        sinceMs: this.#clock.monotonic(),
+        attempt: () => {},
+        joined,
+        resolve,
+        reject,
+      });
     });
   }
 
   /** Runs a read. A long one is several calls of some milliseconds each, so that others have their turns in between. */
   read<T>(work: () => T): Promise<T> {
-    return new Promise((resolve, reject) => this.#add(this.#reads, { ...this.#once(work, resolve), reject }));
+    return new Promise((resolve, reject) =>
+      this.#add(this.#reads, { ...this.#once(work, resolve), reject }),
+    );
   }
 
   /** Attempts all waiting calls a last time, and rejects those that another process prevents. */
@@ -83,7 +93,8 @@ export class StoreQueue {
     while (this.#reads.length > 0 && !this.#areReadsPaused) this.#runReads();
     this.#endPause();
     if (this.#continuing !== null) clearImmediate(this.#continuing);
-    for (const call of [...this.#writes.splice(0), ...this.#reads.splice(0)]) call.reject(this.#locked(call));
+    for (const call of [...this.#writes.splice(0), ...this.#reads.splice(0)])
+      call.reject(this.#locked(call));
   }
 
   #once<T>(work: () => T, resolve: (value: T) => void): Omit<Call, 'reject'> {
@@ -91,7 +102,12 @@ export class StoreQueue {
     const attempt = () => {
       value = work();
     };
-    return { sinceMs: this.#clock.monotonic(), attempt, joined: null, resolve: () => resolve(value) };
+    return {
+      sinceMs: this.#clock.monotonic(),
+      attempt,
+      joined: null,
+      resolve: () => resolve(value),
+    };
   }
 
   #add(calls: Call[], call: Call): void {
@@ -119,7 +135,10 @@ export class StoreQueue {
     const startMs = this.#clock.monotonic();
     while (this.#writes.length > 0 && this.#clock.monotonic() - startMs < TURN_MS_MAX) {
       const calls = this.#takeWrites();
-      const busy = calls[0]?.joined == null ? calls.filter((call) => !this.#attempt(call)) : this.#commit(calls);
+      const busy =
+        calls[0]?.joined == null
+          ? calls.filter((call) => !this.#attempt(call))
+          : this.#commit(calls);
       this.#writes.unshift(...busy);
       if (busy.length > 0) {
         this.#wait();

@@ -73,11 +73,15 @@ async function edits(file: File, chunks: readonly Chunk[]): Promise<Edit[]> {
   for (const chunk of chunks) {
     if (chunk.anchor !== null) {
       const anchor = await search.find([chunk.anchor], { from: place });
-      if (anchor === null) throw new PatchError(`Failed to find the line '${chunk.anchor}' in ${path}`);
+      if (anchor === null)
+        throw new PatchError(`Failed to find the line '${chunk.anchor}' in ${path}`);
       place = anchor + 1;
     }
     const located = await locate(search, chunk, place);
-    if (located === null) throw new PatchError(`Failed to find expected lines in ${path}:\n${oldLines(chunk.lines).join('\n')}`);
+    if (located === null)
+      throw new PatchError(
+        `Failed to find expected lines in ${path}:\n${oldLines(chunk.lines).join('\n')}`,
+      );
     const { start, count, chunkLines } = located;
     if (start === null) {
       for (const { text } of chunkLines) appended.push({ text, end: newEnd });
@@ -86,7 +90,9 @@ async function edits(file: File, chunks: readonly Chunk[]): Promise<Edit[]> {
     found.push({ start, count, lines: await resulting(file, start, chunkLines) });
     place = start + count;
   }
-  return appended.length === 0 ? found : [...found, { start: lines.count, count: 0, lines: appended }];
+  return appended.length === 0
+    ? found
+    : [...found, { start: lines.count, count: 0, lines: appended }];
 }
 
 /** The lines of the file that the chunks name. */
@@ -111,7 +117,8 @@ async function locate(
 ): Promise<{ start: number | null; count: number; chunkLines: readonly ChunkLine[] } | null> {
   for (let chunkLines = lines; ; chunkLines = chunkLines.slice(0, -1)) {
     const old = oldLines(chunkLines);
-    if (old.length === 0) return chunkLines.length === 0 ? null : { start: null, count: 0, chunkLines };
+    if (old.length === 0)
+      return chunkLines.length === 0 ? null : { start: null, count: 0, chunkLines };
     const start = await search.find(old, { from, atEnd });
     if (start !== null) return { start, count: old.length, chunkLines };
     const last = chunkLines.at(-1);
@@ -124,7 +131,11 @@ function oldLines(lines: readonly ChunkLine[]): string[] {
 }
 
 /** The kept and the added lines of a chunk whose lines were found at `start`. */
-async function resulting({ lines, newEnd, breaks }: File, start: number, chunkLines: readonly ChunkLine[]): Promise<TextLine[]> {
+async function resulting(
+  { lines, newEnd, breaks }: File,
+  start: number,
+  chunkLines: readonly ChunkLine[],
+): Promise<TextLine[]> {
   const result: TextLine[] = [];
   let index = start;
   for (const [at, { kind, text }] of chunkLines.entries()) {

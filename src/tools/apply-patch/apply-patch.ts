@@ -51,7 +51,10 @@ export class ApplyPatch {
   }
 
   /** Waits for the thread's earlier patches, then verifies this one against the files. Writes nothing. */
-  async prepare({ patch, folder }: PatchRequest, context: CallContext): Promise<Action | ActionOutcome> {
+  async prepare(
+    { patch, folder }: PatchRequest,
+    context: CallContext,
+  ): Promise<Action | ActionOutcome> {
     const release = await this.#lock();
     const folders = new PinnedFolders();
     const close = async () => {
@@ -79,17 +82,30 @@ export class ApplyPatch {
 
   async #prepareCall(args: JsonValue, context: CallContext): Promise<Action | ActionOutcome> {
     const patch = isObject(args) ? args.input : args;
-    if (typeof patch !== 'string') return failed('apply_patch needs the patch as a string. In JSON arguments, pass it as `input`.');
+    if (typeof patch !== 'string')
+      return failed(
+        'apply_patch needs the patch as a string. In JSON arguments, pass it as `input`.',
+      );
     return this.prepare({ patch, folder: '.' }, context);
   }
 
   async #plan(
     patch: string,
-    { cwd, context, folders, close }: { cwd: string; context: CallContext; folders: PinnedFolders; close: () => Promise<void> },
+    {
+      cwd,
+      context,
+      folders,
+      close,
+    }: { cwd: string; context: CallContext; folders: PinnedFolders; close: () => Promise<void> },
   ): Promise<Action> {
     const bounds = await this.#bounds(context);
     const breaks = new EventLoopYield();
-    const changes = await planPatch(await parsePatch(patch, breaks), { cwd, folders, mayRead: bounds?.mayRead ?? (() => true), breaks });
+    const changes = await planPatch(await parsePatch(patch, breaks), {
+      cwd,
+      folders,
+      mayRead: bounds?.mayRead ?? (() => true),
+      breaks,
+    });
     const item = {
       type: 'fileChange' as const,
       id: context.itemId,
@@ -97,7 +113,11 @@ export class ApplyPatch {
       status: 'inProgress' as const,
     };
     const deps = { ...this.#deps, turnDiff: (turnId: string) => this.#turnDiff(turnId) };
-    return new PatchAction({ changes, files: touchedFiles(changes), bounds, folders, item, breaks, close }, context, deps);
+    return new PatchAction(
+      { changes, files: touchedFiles(changes), bounds, folders, item, breaks, close },
+      context,
+      deps,
+    );
   }
 
   #turnDiff(turnId: string): TurnDiff {
@@ -126,7 +146,8 @@ function touchedFiles(changes: readonly PlannedChange[]): TouchedFile[] {
   return changes.flatMap(({ path, moveTo, entry, target }) => {
     if (target === null || moveTo === null) {
       const found = target?.found ?? null;
-      const shared = found?.isFile() === true && found.nlink > 1n ? `${found.dev}:${found.ino}` : null;
+      const shared =
+        found?.isFile() === true && found.nlink > 1n ? `${found.dev}:${found.ino}` : null;
       return [{ path, real: pathOf(target ?? entry), shared }];
     }
     return [

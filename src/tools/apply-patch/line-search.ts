@@ -47,7 +47,10 @@ export class LineSearch {
   }
 
   /** The index of the first line of the run, at `from` or later. With `atEnd` the run must end the file. Returns null if not found. */
-  async find(run: readonly string[], { from, atEnd = false }: { from: number; atEnd?: boolean }): Promise<number | null> {
+  async find(
+    run: readonly string[],
+    { from, atEnd = false }: { from: number; atEnd?: boolean },
+  ): Promise<number | null> {
     const start = atEnd ? Math.max(this.#lines.count - run.length, 0) : from;
     if (start < from) return null;
     for (const [index, normalize] of NORMALIZERS.entries()) {
@@ -80,7 +83,11 @@ export class LineSearch {
   }
 
   /** Knuth-Morris-Pratt: compares no line more than twice, however often the run matches partly. */
-  async #search(numbers: Int32Array, wanted: readonly number[], from: number): Promise<number | null> {
+  async #search(
+    numbers: Int32Array,
+    wanted: readonly number[],
+    from: number,
+  ): Promise<number | null> {
     const borders = bordersOf(wanted);
     let matched = 0;
     let at = from;
@@ -89,7 +96,8 @@ export class LineSearch {
       if (wanted[matched] === numbers[at]) matched++;
     }
     this.#comparisons += at - from;
-    if (this.#comparisons > COMPARISONS_MAX) throw new PatchError('the patch has too many changes for a file of this size');
+    if (this.#comparisons > COMPARISONS_MAX)
+      throw new PatchError('the patch has too many changes for a file of this size');
     await this.#breaks.worked((at - from) / COMPARISONS_A_LINE + wanted.length);
     return matched === wanted.length ? at - wanted.length : null;
   }
@@ -108,5 +116,9 @@ function bordersOf(run: readonly number[]): number[] {
 }
 
 function plainPunctuation(line: string): string {
-  return line.replace(DASHES, '-').replace(SINGLE_QUOTES, "'").replace(DOUBLE_QUOTES, '"').replace(BLANKS, ' ');
+  return line
+    .replace(DASHES, '-')
+    .replace(SINGLE_QUOTES, "'")
+    .replace(DOUBLE_QUOTES, '"')
+    .replace(BLANKS, ' ');
 }

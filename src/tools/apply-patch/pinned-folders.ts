@@ -30,7 +30,10 @@ export class PinnedFolders {
    * Returns a path for the entry `name` in `folder`, which is an absolute path without links. `create` makes missing folders. The
    * path is valid until the next `trim` or `close`. Rejects with the system's error.
    */
-  async entry({ folder, name }: { folder: string; name: string }, { create = false } = {}): Promise<string> {
+  async entry(
+    { folder, name }: { folder: string; name: string },
+    { create = false } = {},
+  ): Promise<string> {
     return join((await this.#pin(folder, create)).path, name);
   }
 
@@ -50,7 +53,10 @@ export class PinnedFolders {
     if (known !== undefined) return known;
     const { root } = parse(folder);
     if (folder === root) return this.#hold(folder, folder);
-    const path = join((await this.#pin(dirname(folder), create)).path, relative(dirname(folder), folder));
+    const path = join(
+      (await this.#pin(dirname(folder), create)).path,
+      relative(dirname(folder), folder),
+    );
     if (create) await mkdir(path).catch(unlessThere);
     return this.#hold(folder, path);
   }
@@ -75,7 +81,9 @@ async function ownPath(handle: FileHandle): Promise<string> {
     const found = await stat(path, { bigint: true }).catch(() => null);
     if (found?.dev === dev && found.ino === ino) return path;
   }
-  throw new PatchError('files cannot be written safely on this system: neither /proc nor /.vol shows open directories');
+  throw new PatchError(
+    'files cannot be written safely on this system: neither /proc nor /.vol shows open directories',
+  );
 }
 
 function unlessThere(error: unknown): void {

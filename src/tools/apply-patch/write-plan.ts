@@ -5,7 +5,14 @@ import { OwnFileError } from '../../base/files/file-refused-error.ts';
 import { requireForeignName } from '../../base/files/open-new-file.ts';
 import { hasErrorCode, isAbsent, systemErrorCode } from '../../base/system-error-code.ts';
 import { type FileLocation, pathOf } from '../../files/file-location.ts';
-import { FileChangedError, type NewContents, OWNER_REFUSED, putInPlace, replaceFile, writeDraft } from '../../files/replace-file.ts';
+import {
+  FileChangedError,
+  type NewContents,
+  OWNER_REFUSED,
+  putInPlace,
+  replaceFile,
+  writeDraft,
+} from '../../files/replace-file.ts';
 import { writeText } from '../../files/write-all.ts';
 import { PatchError } from './patch-error.ts';
 import type { PinnedFolders } from './pinned-folders.ts';
@@ -39,7 +46,10 @@ const WORDS = new Map([
  * or changed since. An interrupt does not stop it, so that no patch is left half written. Errors of the file system are returned,
  * not thrown.
  */
-export async function writePlan(changes: readonly PlannedChange[], folders: PinnedFolders): Promise<Written> {
+export async function writePlan(
+  changes: readonly PlannedChange[],
+  folders: PinnedFolders,
+): Promise<Written> {
   const writer = new PlanWriter(changes, folders);
   const written: PlannedChange[] = [];
   let current = changes[0];
@@ -56,7 +66,10 @@ export async function writePlan(changes: readonly PlannedChange[], folders: Pinn
     const why = reason(error);
     if (why === null) throw error;
     const kept = await writer.giveUp();
-    return { written, failure: [`Failed to write ${current?.moveTo ?? current?.path}: ${why}`, ...kept].join('\n') };
+    return {
+      written,
+      failure: [`Failed to write ${current?.moveTo ?? current?.path}: ${why}`, ...kept].join('\n'),
+    };
   }
 }
 
@@ -72,14 +85,19 @@ class PlanWriter {
   constructor(changes: readonly PlannedChange[], folders: PinnedFolders) {
     this.#changes = changes;
     this.#folders = folders;
-    this.#reached = new Set(changes.flatMap(({ moveTo, target }) => (moveTo === null || target === null ? [] : [pathOf(target)])));
+    this.#reached = new Set(
+      changes.flatMap(({ moveTo, target }) =>
+        moveTo === null || target === null ? [] : [pathOf(target)],
+      ),
+    );
   }
 
   /** Saves the content of files that another rename replaces: when files swap names, it would exist only in memory for a moment. */
   async saveEndangered(): Promise<void> {
     for (const change of this.#changes) {
       const { moveTo, entry, target, after } = change;
-      if (moveTo === null || target === null || after === null || !this.#reached.has(pathOf(entry))) continue;
+      if (moveTo === null || target === null || after === null || !this.#reached.has(pathOf(entry)))
+        continue;
       const path = await this.#folders.entry(target, { create: true });
       const draft = await writeMoved(path, change);
       this.#saved.set(change, { folder: target.folder, name: basename(draft), found: null });
@@ -90,7 +108,8 @@ class PlanWriter {
     const { entry, target, moveTo } = change;
     if (target !== null) await this.#put(change, target);
     const leaves = target === null || (moveTo !== null && !isRespelled(change));
-    if (leaves && !this.#reached.has(pathOf(entry))) await unlink(foreign(await this.#unchanged(entry)));
+    if (leaves && !this.#reached.has(pathOf(entry)))
+      await unlink(foreign(await this.#unchanged(entry)));
     if (target !== null) this.#done.add(pathOf(target));
   }
 
@@ -98,7 +117,8 @@ class PlanWriter {
   async giveUp(): Promise<string[]> {
     const kept: string[] = [];
     for (const [change, draft] of this.#saved) {
-      if (this.#done.has(pathOf(change.entry))) kept.push(`The content of ${change.path}, with the patch applied, is in ${pathOf(draft)}.`);
+      if (this.#done.has(pathOf(change.entry)))
+        kept.push(`The content of ${change.path}, with the patch applied, is in ${pathOf(draft)}.`);
       else await unlink(await this.#folders.entry(draft));
     }
     return kept;
@@ -126,7 +146,8 @@ class PlanWriter {
       throw error;
     });
     const { found } = location;
-    if (found === null ? now !== null : !isSame(found, now) || !isUntouched(found, now)) throw new PatchError(CHANGED);
+    if (found === null ? now !== null : !isSame(found, now) || !isUntouched(found, now))
+      throw new PatchError(CHANGED);
     return path;
   }
 }
@@ -158,7 +179,13 @@ function isRespelled({ entry, target }: PlannedChange): boolean {
 }
 
 function isSame(one: BigIntStats | null, other: BigIntStats | null): boolean {
-  return one !== null && other !== null && one.dev === other.dev && one.ino === other.ino && kind(one) === kind(other);
+  return (
+    one !== null &&
+    other !== null &&
+    one.dev === other.dev &&
+    one.ino === other.ino &&
+    kind(one) === kind(other)
+  );
 }
 
 function isUntouched(one: BigIntStats, other: BigIntStats | null): boolean {
@@ -174,5 +201,7 @@ function reason(error: unknown): string | null {
   if (error instanceof PatchError || error instanceof OwnFileError) return error.message;
   if (error instanceof FileChangedError) return CHANGED;
   const code = systemErrorCode(error);
-  return code === null ? null : (WORDS.get(code) ?? (isAbsent(error) ? 'its directory no longer exists' : code));
+  return code === null
+    ? null
+    : (WORDS.get(code) ?? (isAbsent(error) ? 'its directory no longer exists' : code));
 }

@@ -8,7 +8,10 @@ type Params = ServerRequests['item/commandExecution/requestApproval']['params'];
 type Question = Pick<Params, 'approvalId' | 'reason' | 'availableDecisions'> & Partial<Params>;
 
 /** The params of a question about a command. */
-export function approvalParams({ call, command, context, deps }: CommandRun, question: Question): Params {
+export function approvalParams(
+  { call, command, context, deps }: CommandRun,
+  question: Question,
+): Params {
   return {
     threadId: context.threadId,
     turnId: context.turnId,

@@ -21,7 +21,10 @@ interface Report {
 export function commandReport({ state, wallMs, output, told, tokensMax }: Report): string {
   const isCut = tokens(output.bytes) > tokensMax;
   const lines = isCut ? [`Total output lines: ${output.lines}`] : [];
-  const text = output.text(Math.max(1, tokensMax) * BYTES_PER_TOKEN, (leftOut) => `\n[… about ${tokens(leftOut)} tokens truncated …]\n`);
+  const text = output.text(
+    Math.max(1, tokensMax) * BYTES_PER_TOKEN,
+    (leftOut) => `\n[… about ${tokens(leftOut)} tokens truncated …]\n`,
+  );
   return [
     `Wall time: ${(wallMs / 1000).toFixed(4)} seconds`,
     stateText(state),

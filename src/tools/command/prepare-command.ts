@@ -32,10 +32,15 @@ const TEMPORARY: readonly string[] = ['/tmp', '/var/tmp', '/dev/shm'];
  * Prepares a command that the model calls for: parses it as bash would, and reads what policy needs to judge it. A command that only
  * applies a patch is prepared as that patch.
  */
-export async function prepareCommand(asked: CommandCall, context: CallContext, deps: CommandDeps): Promise<Action | ActionOutcome> {
+export async function prepareCommand(
+  asked: CommandCall,
+  context: CallContext,
+  deps: CommandDeps,
+): Promise<Action | ActionOutcome> {
   const patch = await deps.preparePatch(asked, context);
   if (patch !== null) return patch;
-  if (asked.argv.reduce((sum, arg) => sum + arg.length, 0) > COMMAND_CHARS_MAX) return failed(TOO_LONG);
+  if (asked.argv.reduce((sum, arg) => sum + arg.length, 0) > COMMAND_CHARS_MAX)
+    return failed(TOO_LONG);
   const slot = await deps.sessions.takeSlot(context.signal);
   if (slot === null && context.signal.aborted) return failed(NOT_BEGUN);
   try {
@@ -66,17 +71,32 @@ async function prepareInSlot(
   const start = commandStart(call, deps);
   const { env } = start;
   const rules = await commandRules(await readRuleFiles(deps.home));
-  const mayLeave = (escalates || permissions !== null) && rules.rules.some(({ decision }) => decision === 'allow');
+  const mayLeave =
+    (escalates || permissions !== null) && rules.rules.some(({ decision }) => decision === 'allow');
   const { commands } = command;
-  const leaving = mayLeave && commands !== null ? await leavingFacts({ commands, cwd, env, roots }) : null;
+  const leaving =
+    mayLeave && commands !== null ? await leavingFacts({ commands, cwd, env, roots }) : null;
   const isFixed = hasFixedProgram(command, [cwd, ...roots, ...TEMPORARY], resolveLinks);
-  const ofSkill = asksAboutSkills(context.settings.approvalPolicy) ? await skillFile({ command, cwd, env }, deps.skillFolders()) : null;
+  const ofSkill = asksAboutSkills(context.settings.approvalPolicy)
+    ? await skillFile({ command, cwd, env }, deps.skillFolders())
+    : null;
   // Last: the action closes it.
-  const pin = mayBeOutside || permissions !== null ? await CommandPin.take({ command, cwd, env }, roots) : null;
+  const pin =
+    mayBeOutside || permissions !== null
+      ? await CommandPin.take({ command, cwd, env }, roots)
+      : null;
   return new CommandAction(
     { call, command, context, deps, start, permissions, project, pin },
     {
-      request: { command, cwd, identity: pin?.identity ?? null, escalates, permissions, justification, prefixRule },
+      request: {
+        command,
+        cwd,
+        identity: pin?.identity ?? null,
+        escalates,
+        permissions,
+        justification,
+        prefixRule,
+      },
       rules,
       leaving,
       trustsNames: () => trustsNames(env, [cwd, ...roots], resolveLinks),
@@ -95,12 +115,17 @@ async function prepareInSlot(
 function withShownFolder(call: CommandCall, roots: readonly string[]): CommandCall {
   const { links, end } = followPath(call.cwd);
   const real = roots.map(resolveLinks);
-  const strays = links.some(({ link }) => real.some((root) => isWithin(link, root))) && !real.some((root) => isWithin(end, root));
+  const strays =
+    links.some(({ link }) => real.some((root) => isWithin(link, root))) &&
+    !real.some((root) => isWithin(end, root));
   return strays ? { ...call, cwd: end } : call;
 }
 
 /** Whether the command may run outside the sandbox because a person allowed it, now or for the session. */
-function mayBeAskedOutside({ escalates }: CommandCall, { sandboxPolicy, approvalPolicy }: ThreadSettings): boolean {
+function mayBeAskedOutside(
+  { escalates }: CommandCall,
+  { sandboxPolicy, approvalPolicy }: ThreadSettings,
+): boolean {
   if (approvalPolicy === 'never') return hasBounds(sandboxPolicy) && escalates;
   return escalates || !hasBounds(sandboxPolicy) || approvalPolicy === 'on-failure';
 }

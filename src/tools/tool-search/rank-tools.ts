@@ -52,7 +52,8 @@ export async function rankTools<Tool extends { spec: ToolSpec }>(
   }
   const scored: { tool: Tool; score: number }[] = [];
   for (const { tool, of } of all) {
-    const norm = SATURATION * (1 - LENGTH_WEIGHT + (LENGTH_WEIGHT * of.length) / Math.max(1, meanLength));
+    const norm =
+      SATURATION * (1 - LENGTH_WEIGHT + (LENGTH_WEIGHT * of.length) / Math.max(1, meanLength));
     const score = wanted.reduce((sum, word, index) => {
       const count = of.counts.get(word) ?? 0;
       return sum + ((weights[index] ?? 0) * count * (SATURATION + 1)) / (count + norm);
@@ -88,7 +89,10 @@ function parametersText(spec: ToolSpec): string {
   if (typeof properties !== 'object' || properties === null || Array.isArray(properties)) return '';
   return Object.entries(properties)
     .map(([name, value]) => {
-      const description = typeof value === 'object' && value !== null && !Array.isArray(value) ? value.description : '';
+      const description =
+        typeof value === 'object' && value !== null && !Array.isArray(value)
+          ? value.description
+          : '';
       return `${name} ${typeof description === 'string' ? description : ''}`;
     })
     .join(' ');

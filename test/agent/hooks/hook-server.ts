@@ -36,7 +36,12 @@ export async function hookServer(
   options: TestServerOptions = {},
 ): Promise<TestServer> {
   const files = { 'home/hooks.json': hooksJson(hooks), ...options.files };
-  const server = await startServer({ config: FREE_CONFIG, model: new TestModel(...responses), ...options, files });
+  const server = await startServer({
+    config: FREE_CONFIG,
+    model: new TestModel(...responses),
+    ...options,
+    files,
+  });
   await server.client.request('thread/start', {});
   return server;
 }

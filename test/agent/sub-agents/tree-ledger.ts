@@ -35,11 +35,19 @@ export class TreeLedger {
   }
 
   /** Checks that the stored sum is the announced one. If the client did not hear all (`isWhole` is false), it may have one response more. */
-  stored(threadId: string, total: number, { announced, isWhole }: { announced: number; isWhole: boolean }): void {
+  stored(
+    threadId: string,
+    total: number,
+    { announced, isWhole }: { announced: number; isWhole: boolean },
+  ): void {
     const ended = this.#ended.get(threadId) ?? [];
     const last = ended.length > (this.#known.get(threadId)?.ended ?? 0) ? ended.at(-1) : undefined;
     const possible = !isWhole && last !== undefined ? [announced, announced + last] : [announced];
-    expect({ threadId, total, possible }).toEqual({ threadId, total: expect.toSatisfy((one: number) => possible.includes(one)), possible });
+    expect({ threadId, total, possible }).toEqual({
+      threadId,
+      total: expect.toSatisfy((one: number) => possible.includes(one)),
+      possible,
+    });
     this.#known.set(threadId, { total, ended: ended.length });
   }
 }
@@ -48,12 +56,18 @@ export class TreeLedger {
 export function expectSettled(turns: readonly Turn[]): void {
   for (const turn of turns) {
     expect(['completed', 'interrupted', 'failed']).toContain(turn.status);
-    for (const item of turn.items) expect([item.type, 'status' in item ? item.status : null]).not.toContain('inProgress');
+    for (const item of turn.items)
+      expect([item.type, 'status' in item ? item.status : null]).not.toContain('inProgress');
     for (const item of turn.items) if (item.type === 'collabAgentToolCall') expectWhole(item);
   }
 }
 
-function expectWhole({ status, agentsStates, tool, receiverThreadIds }: Extract<ThreadItem, { type: 'collabAgentToolCall' }>): void {
+function expectWhole({
+  status,
+  agentsStates,
+  tool,
+  receiverThreadIds,
+}: Extract<ThreadItem, { type: 'collabAgentToolCall' }>): void {
   expect(['completed', 'failed']).toContain(status);
   if (tool === 'spawnAgent' && status === 'completed') expect(receiverThreadIds).toHaveLength(1);
   for (const id of Object.keys(agentsStates)) expect(receiverThreadIds).toContain(id);

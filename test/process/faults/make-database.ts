@@ -10,6 +10,10 @@ export function makeDatabase(home: string): string {
     { id: 2, method: 'thread/start', params: { cwd: home } },
   ];
   const input = requests.map((request) => `${JSON.stringify(request)}\n`).join('');
-  execFileSync(process.execPath, [EXECUTABLE], { input, cwd: home, env: { PATH: process.env.PATH ?? '', HOME: home, HEDDLE_HOME: home } });
+  execFileSync(process.execPath, [EXECUTABLE], {
+    input,
+    cwd: home,
+    env: { PATH: process.env.PATH ?? '', HOME: home, HEDDLE_HOME: home },
+  });
   return join(home, 'heddle.db');
 }

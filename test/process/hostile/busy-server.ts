@@ -13,6 +13,13 @@ export async function busyServer(): Promise<BusyServer & { server: HostileServer
     response.end(streamOf(said.shift() ?? []));
   });
   onTestFinished(() => provider[Symbol.asyncDispose]());
-  const server = await HostileServer.start({ 'config.toml': `${providerToml(provider.port)}project_doc_max_bytes = 1048576\n` });
-  return { server, heddle: server.heddle, home: server.home, say: (...responses) => said.push(...responses) };
+  const server = await HostileServer.start({
+    'config.toml': `${providerToml(provider.port)}project_doc_max_bytes = 1048576\n`,
+  });
+  return {
+    server,
+    heddle: server.heddle,
+    home: server.home,
+    say: (...responses) => said.push(...responses),
+  };
 }

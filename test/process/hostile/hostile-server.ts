@@ -44,7 +44,12 @@ export class HostileServer {
 
   /** Starts a server for the running test. `files` are put into its home, by their paths. `nodeOptions`: further options of Node. */
   static async start(files: Record<string, string> = {}, nodeOptions = ''): Promise<HostileServer> {
-    const where = place({ 'config.toml': '# canary\n', 'AGENTS.md': 'canary\n', 'rules/default.rules': '# canary\n', ...files });
+    const where = place({
+      'config.toml': '# canary\n',
+      'AGENTS.md': 'canary\n',
+      'rules/default.rules': '# canary\n',
+      ...files,
+    });
     const path = join(dirname(where.home), 'probe.sock');
     const env = { NODE_OPTIONS: `--import=${PROBE} ${nodeOptions}`, HEDDLE_PROBE: path };
     const heddle = await startHeddle(where, { env, errorsLogged: true });
@@ -72,7 +77,8 @@ export class HostileServer {
       const result = await work();
       const { workedMs } = await this.load();
       if (workedMs <= msMax) return result;
-      if (times === MEASURED_TIMES_MAX) expect(workedMs, 'the longest work of the main loop in ms').toBeLessThanOrEqual(msMax);
+      if (times === MEASURED_TIMES_MAX)
+        expect(workedMs, 'the longest work of the main loop in ms').toBeLessThanOrEqual(msMax);
     }
   }
 
@@ -95,7 +101,9 @@ export class HostileServer {
   /** Resolves when all other processes that the server has started have ended. */
   async onlyChildren(expected: readonly string[]): Promise<string[]> {
     const others = () => this.heddle.children().filter((pid) => !expected.includes(pid));
-    await vi.waitUntil(() => others().length === 0, { timeout: 5_000, interval: 5 }).catch(() => {});
+    await vi
+      .waitUntil(() => others().length === 0, { timeout: 5_000, interval: 5 })
+      .catch(() => {});
     return others();
   }
 }

@@ -20,7 +20,10 @@ export interface HostileWorkspace {
 }
 
 /** Makes a workspace with hostile content in the folder `base`, and chooses what the model does there. */
-export function hostileWorkspace(seed: number, options: Omit<WorldOptions, 'random'>): HostileWorkspace {
+export function hostileWorkspace(
+  seed: number,
+  options: Omit<WorldOptions, 'random'>,
+): HostileWorkspace {
   const random = new Random(seed);
   const world = new HostileWorld({ ...options, random });
   for (let count = random.between(1, LAYOUTS_MAX); count > 0; count--) {

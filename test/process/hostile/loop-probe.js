@@ -16,7 +16,12 @@ const INTERVAL_MS = 4;
 const KNOWN_WORK_MS = 0.7;
 const KNOWN_WORK_TIMES = 5;
 const KNOWN_TEXT = JSON.stringify(
-  Array.from({ length: 1000 }, (_, id) => ({ id, name: `item ${id}`, text: 'abcdefghij'.repeat(10), list: [id, null] })),
+  Array.from({ length: 1000 }, (_, id) => ({
+    id,
+    name: `item ${id}`,
+    text: 'abcdefghij'.repeat(10),
+    list: [id, null],
+  })),
 );
 
 const { HEDDLE_PROBE: path } = process.env;
@@ -77,7 +82,10 @@ function nothing() {
 function look() {
   const now = times();
   longest.workedMs = Math.max(longest.workedMs, now.worked - last.worked);
-  longest.blockedMs = Math.max(longest.blockedMs, now.worked - last.worked + now.slept - last.slept - INTERVAL_MS);
+  longest.blockedMs = Math.max(
+    longest.blockedMs,
+    now.worked - last.worked + now.slept - last.slept - INTERVAL_MS,
+  );
   longest.sleptMs = Math.max(longest.sleptMs, now.slept - last.slept - startingMs - INTERVAL_MS);
   startAgain(now);
 }

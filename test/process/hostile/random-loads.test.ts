@@ -34,9 +34,11 @@ test('large requests and events of all kinds, in random order and sizes: none ma
       server.heddle.messages.length = 0;
       server.heddle.lines.length = 0;
       writeFileSync(config, before);
-      for (const path of [join(busy.home, 'hooks.json'), folder]) rmSync(path, { recursive: true, force: true });
+      for (const path of [join(busy.home, 'hooks.json'), folder])
+        rmSync(path, { recursive: true, force: true });
     }
-    if (!workedMs.some((ms) => ms <= workedMsMax)) slow.push(`${name}: ${workedMs.map(Math.round).join(', ')} ms`);
+    if (!workedMs.some((ms) => ms <= workedMsMax))
+      slow.push(`${name}: ${workedMs.map(Math.round).join(', ')} ms`);
   }
   expect(slow.join('\n'), `with the seed ${SEED}`).toBe('');
 });

@@ -9,7 +9,10 @@ export async function startedServer(): Promise<HostileServer> {
   const { heddle, home } = server;
   const cwd = join(home, '..', 'work');
   execFileSync('git', ['init', '-q', cwd]);
-  writeFiles(cwd, { 'AGENTS.md': 'harmless', '.agents/skills/x/SKILL.md': '---\nname: x\ndescription: harmless\n---\n' });
+  writeFiles(cwd, {
+    'AGENTS.md': 'harmless',
+    '.agents/skills/x/SKILL.md': '---\nname: x\ndescription: harmless\n---\n',
+  });
   const { thread } = await heddle.request('thread/start', { cwd, approvalPolicy: 'never' });
   const calls = [
     'exec_command {"cmd":"true"}',

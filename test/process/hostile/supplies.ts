@@ -29,7 +29,9 @@ export async function startSupplies(folder: string): Promise<RunSupplies> {
   });
   server.listen(streamSocket);
   await once(server, 'listening');
-  const receiver = await startReceiver(datagramSocket, (line) => received.push(`a datagram: ${line}`));
+  const receiver = await startReceiver(datagramSocket, (line) =>
+    received.push(`a datagram: ${line}`),
+  );
   onTestFinished(() => {
     receiver.kill('SIGKILL');
     server.close();

@@ -15,14 +15,16 @@ export function useOwnTempFolder(): void {
   const above = tmpdir();
   // The caller has done so.
   if (process.env.XDG_STATE_HOME?.startsWith(`${above}/`)) return;
-  for (const name of readdirSync(above)) if (hasEnded(NAME.exec(name)?.[1] ?? '')) remove(join(above, name));
+  for (const name of readdirSync(above))
+    if (hasEnded(NAME.exec(name)?.[1] ?? '')) remove(join(above, name));
   const folder = join(above, `heddle-tests-${processTag()}`);
   // Some tests run programs of other users in it.
   mkdirSync(folder, { mode: 0o755 });
   Object.assign(process.env, { TMPDIR: folder, XDG_STATE_HOME: join(folder, 'state') });
   process.on('exit', () => remove(folder));
   // Vitest ends with Ctrl-C by itself.
-  for (const [signal, number] of Object.entries(ENDING)) process.once(signal, () => process.exit(128 + number));
+  for (const [signal, number] of Object.entries(ENDING))
+    process.once(signal, () => process.exit(128 + number));
 }
 
 /** Processes that are just ending may still write. Another user's folder stays. */

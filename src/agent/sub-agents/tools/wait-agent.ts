@@ -1,6 +1,12 @@
 import type { Clock } from '../../../base/clock.ts';
 import type { JsonObject } from '../../../base/json-value.ts';
-import { BadArguments, checkedTool, numberField, requireObject, stringListField } from '../../../tools/bad-arguments.ts';
+import {
+  BadArguments,
+  checkedTool,
+  numberField,
+  requireObject,
+  stringListField,
+} from '../../../tools/bad-arguments.ts';
 import { refusalText } from '../../../tools/denial.ts';
 import type { Tool } from '../../../tools/tool.ts';
 import { type AgentState, isAtRest, stateForModel } from '../agent-state.ts';
@@ -31,7 +37,8 @@ export function waitAgent({ tree, threadId, clock, told, charsMax }: AgentToolDe
           targets: {
             type: 'array',
             items: { type: 'string' },
-            description: 'The ids of the agents. Leave it out for all that you have started and that are working.',
+            description:
+              'The ids of the agents. Leave it out for all that you have started and that are working.',
           },
           timeout_ms: {
             type: 'integer',
@@ -46,18 +53,40 @@ export function waitAgent({ tree, threadId, clock, told, charsMax }: AgentToolDe
       const args = requireObject(given, 'targets');
       const named = targetsOf(args);
       const ms = timeout(args);
-      return collabAction(context, { tool: 'wait', receiverThreadIds: named ?? [] }, async ({ signal, newInput, interruptCause }) => {
-        const targets = named ?? (await workingAgents({ tree, threadId }));
-        const { states, timedOut } = await waitFor(targets, { tree, threadId, clock, ms, signal: AbortSignal.any([signal, newInput]) });
-        if (signal.aborted) throw new AgentRefused(refusalText({ by: 'interrupted', cause: interruptCause ?? 'user' }));
-        told(states);
-        const charsEach = Math.floor(charsMax(context.settings.model) / Math.max(1, states.size));
-        const status = Object.fromEntries([...states].map(([id, state]) => [id, stateForModel(state, charsEach)]));
-        const isFailed = [...states.values()].some((state) => state.status === 'notFound');
-        const isCut = states.size === 0 && !timedOut;
-        const note = isCut ? { note: 'The user has said something, so the wait has ended. The agents go on.' } : {};
-        return { output: { status, timed_out: timedOut, ...note }, shown: { receiverThreadIds: [...targets] }, states, isFailed };
-      });
+      return collabAction(
+        context,
+        { tool: 'wait', receiverThreadIds: named ?? [] },
+        async ({ signal, newInput, interruptCause }) => {
+          const targets = named ?? (await workingAgents({ tree, threadId }));
+          const { states, timedOut } = await waitFor(targets, {
+            tree,
+            threadId,
+            clock,
+            ms,
+            signal: AbortSignal.any([signal, newInput]),
+          });
+          if (signal.aborted)
+            throw new AgentRefused(
+              refusalText({ by: 'interrupted', cause: interruptCause ?? 'user' }),
+            );
+          told(states);
+          const charsEach = Math.floor(charsMax(context.settings.model) / Math.max(1, states.size));
+          const status = Object.fromEntries(
+            [...states].map(([id, state]) => [id, stateForModel(state, charsEach)]),
+          );
+          const isFailed = [...states.values()].some((state) => state.status === 'notFound');
+          const isCut = states.size === 0 && !timedOut;
+          const note = isCut
+            ? { note: 'The user has said something, so the wait has ended. The agents go on.' }
+            : {};
+          return {
+            output: { status, timed_out: timedOut, ...note },
+            shown: { receiverThreadIds: [...targets] },
+            states,
+            isFailed,
+          };
+        },
+      );
     },
   );
 }
@@ -83,7 +112,8 @@ async function waitFor(
       const change = tree.changed(targets, until);
       const all = await tree.states(threadId, targets);
       const states = new Map([...all].filter(([, state]) => isAtRest(state)));
-      if (states.size > 0 || until.aborted) return { states, timedOut: states.size === 0 && deadline.signal.aborted };
+      if (states.size > 0 || until.aborted)
+        return { states, timedOut: states.size === 0 && deadline.signal.aborted };
       // The store tells nobody what another process writes.
       const isElsewhere = [...all.values()].some((state) => state.isElsewhere);
       await (isElsewhere ? Promise.race([change, after(ELSEWHERE_MS, clock, until)]) : change);
@@ -108,9 +138,13 @@ function after(ms: number, clock: Clock, signal: AbortSignal): Promise<void> {
 }
 
 /** The agents that the thread has started and that are working; all that are open if none is. */
-async function workingAgents({ tree, threadId }: Pick<WaitOptions, 'tree' | 'threadId'>): Promise<string[]> {
+async function workingAgents({
+  tree,
+  threadId,
+}: Pick<WaitOptions, 'tree' | 'threadId'>): Promise<string[]> {
   const open = await tree.openAgents(threadId);
-  if (open.length === 0) throw new AgentRefused('There is no agent that you have started and that is open.');
+  if (open.length === 0)
+    throw new AgentRefused('There is no agent that you have started and that is open.');
   const states = await tree.states(threadId, open);
   const working = open.filter((id) => states.get(id)?.status === 'running');
   return (working.length > 0 ? working : open).slice(0, TARGETS_MAX);

@@ -94,7 +94,9 @@ class OpenDialog implements Dialog {
 
   async line(prompt: string, { hidden = false }: { hidden?: boolean } = {}): Promise<string> {
     this.#screen.ask(prompt);
-    const line = await (hidden ? this.#keyboard.hiddenLine(this.#signal) : this.#keyboard.line(this.#signal));
+    const line = await (hidden
+      ? this.#keyboard.hiddenLine(this.#signal)
+      : this.#keyboard.line(this.#signal));
     if (hidden) this.#screen.ask('\n');
     if (line === null) {
       this.#screen.ask('\n');

@@ -23,7 +23,12 @@ export function enablementMethods({ clients, config, switched }: EnablementDeps)
         after(() => {
           for (const summary of warnings) {
             if (summary === null) continue;
-            clients.publish({ connection: caller.id }, 'configWarning', { summary, details: null, path: null, range: null });
+            clients.publish({ connection: caller.id }, 'configWarning', {
+              summary,
+              details: null,
+              path: null,
+              range: null,
+            });
           }
         });
         return { enablement: Object.fromEntries(known) };
@@ -48,10 +53,14 @@ function keptFeatures(known: readonly (readonly [string, boolean])[], config: Co
   const configured = kept.filter((name) => !required.includes(name));
   const { path: file } = config.requirements.source.locate([]);
   return [
-    ...(required.length === 0 ? [] : [`These features stay as ${file} requires them: ${listed(required)}.`]),
+    ...(required.length === 0
+      ? []
+      : [`These features stay as ${file} requires them: ${listed(required)}.`]),
     ...(configured.length === 0
       ? []
-      : [`These features stay as the configuration sets them: ${listed(configured)}. Change them with config/value/write.`]),
+      : [
+          `These features stay as the configuration sets them: ${listed(configured)}. Change them with config/value/write.`,
+        ]),
   ];
 }
 

@@ -11,9 +11,12 @@ export function nameMethods(deps: ThreadDeps) {
       async handle({ threadId, name }, { after }) {
         const threadName = name.trim();
         if (threadName === '') throw emptyThreadName();
-        if (threadName.length > NAME_CHARS_MAX) throw threadNameTooLong(NAME_CHARS_MAX, threadName.length);
+        if (threadName.length > NAME_CHARS_MAX)
+          throw threadNameTooLong(NAME_CHARS_MAX, threadName.length);
         const { id } = await updateThreadRecord(deps, threadId, { name: threadName });
-        after(() => deps.clients.publish('everyone', 'thread/name/updated', { threadId: id, threadName }));
+        after(() =>
+          deps.clients.publish('everyone', 'thread/name/updated', { threadId: id, threadName }),
+        );
         return {};
       },
     },

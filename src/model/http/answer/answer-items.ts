@@ -51,7 +51,10 @@ export class AnswerItems {
     if (this.#reasoning === null) {
       this.#hasReasoned = true;
       this.#reasoning = { id: this.#options.newReasoningId(), pieces: [] };
-      events.push({ type: 'itemStarted', item: { type: 'reasoning', id: this.#reasoning.id, summary: [] } });
+      events.push({
+        type: 'itemStarted',
+        item: { type: 'reasoning', id: this.#reasoning.id, summary: [] },
+      });
     }
     this.#reasoning.pieces.push(delta);
     events.push({ type: 'reasoningDelta', itemId: this.#reasoning.id, index: 0, delta });

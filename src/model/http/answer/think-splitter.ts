@@ -48,7 +48,8 @@ export class ThinkSplitter {
   /** Ends the answer; returns what was undecided. */
   end(): AnswerPiece[] {
     const left = this.#state === 'thinking' ? this.#tag : this.#leftText();
-    const space = this.#state === 'thinking' && left !== '' && this.#hasThought ? this.#space.join('') : '';
+    const space =
+      this.#state === 'thinking' && left !== '' && this.#hasThought ? this.#space.join('') : '';
     const kind = this.#state === 'thinking' ? 'reasoning' : 'text';
     this.#space = [];
     this.#tag = '';
@@ -74,7 +75,10 @@ export class ThinkSplitter {
       this.#hasBlocks = true;
       return text.slice(opening[0].length);
     }
-    if (text.length < OPENING_CHARS_MAX && OPENINGS.some((tag) => tag.startsWith(text.toLowerCase()))) {
+    if (
+      text.length < OPENING_CHARS_MAX &&
+      OPENINGS.some((tag) => tag.startsWith(text.toLowerCase()))
+    ) {
       this.#tag = text;
       return null;
     }

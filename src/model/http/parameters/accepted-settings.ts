@@ -36,7 +36,10 @@ export class AcceptedSettings {
   }
 
   /** To be called when the model answers a request: the refusals before it may have had another cause until then. */
-  answered(request: ModelRequest, { reasoning, leftOut }: { reasoning: ReasoningSent; leftOut: readonly LeftOut[] }): void {
+  answered(
+    request: ModelRequest,
+    { reasoning, leftOut }: { reasoning: ReasoningSent; leftOut: readonly LeftOut[] },
+  ): void {
     const refused = this.#models.get(request.model)?.refused ?? new Map<string, LeftOut>();
     for (const each of leftOut) refused.set(keyOf(each.parameter, request), each);
     forgetOldest(refused, REFUSALS_MAX);

@@ -18,7 +18,11 @@ export interface OptionalParameter {
 }
 
 /** The fields of a request for these parameters. */
-export function sentParameters(parameters: readonly OptionalParameter[], request: ModelRequest, settings: SentSettings): JsonObject {
+export function sentParameters(
+  parameters: readonly OptionalParameter[],
+  request: ModelRequest,
+  settings: SentSettings,
+): JsonObject {
   const fields: JsonObject = {};
   for (const { name, value } of parameters) {
     const sent = settings.leftOut.has(name) ? undefined : value(request, settings.reasoning);
@@ -41,7 +45,9 @@ export function refusedParameter(
       !refusal.some((words) => clientFault?.test(words) === true),
   );
   for (const words of refusal) {
-    const found = candidates.map((parameter) => ({ parameter, at: words.search(parameter.named) })).filter(({ at }) => at >= 0);
+    const found = candidates
+      .map((parameter) => ({ parameter, at: words.search(parameter.named) }))
+      .filter(({ at }) => at >= 0);
     const [first] = found.sort((one, other) => one.at - other.at);
     if (first !== undefined) return first.parameter;
   }

@@ -23,7 +23,10 @@ const REPEATS: ReadonlySet<string> = new Set(['input', 'request', 'messages', 'r
  */
 export function refusalWords(error: unknown, status: number): string[] {
   if (OTHER_CAUSE.has(status)) return [];
-  const value = typeof error === 'string' && error.length <= TEXT_CHARS_MAX ? (parsedJson(error) ?? error) : error;
+  const value =
+    typeof error === 'string' && error.length <= TEXT_CHARS_MAX
+      ? (parsedJson(error) ?? error)
+      : error;
   const found: Found = { places: [], others: [] };
   collect(value, found, 0);
   const words = [...found.places, ...found.others];
@@ -49,5 +52,8 @@ function collect(value: unknown, found: Found, depth: number): void {
 
 function placeText(place: unknown): string | null {
   if (typeof place === 'string') return place;
-  return Array.isArray(place) && place.every((part) => typeof part === 'string' || typeof part === 'number') ? place.join('.') : null;
+  return Array.isArray(place) &&
+    place.every((part) => typeof part === 'string' || typeof part === 'number')
+    ? place.join('.')
+    : null;
 }

@@ -86,7 +86,8 @@ export class ArrivingResponses {
   }
 
   #mayGrow(response: ArrivingResponse, lineChars: number): boolean {
-    if (response.isFree || this.#lineChars - response.lineChars + lineChars <= TOGETHER_CHARS_MAX) return true;
+    if (response.isFree || this.#lineChars - response.lineChars + lineChars <= TOGETHER_CHARS_MAX)
+      return true;
     if (this.#alone !== null) return this.#alone.response === response;
     const setFree = () => {
       response.isFree = true;

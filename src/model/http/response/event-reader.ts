@@ -40,7 +40,8 @@ export class EventReader {
         // In llama.cpp until 2025, a failure is a field of its own, in place of data.
         if (type === 'unknown-field' && field === 'error' && parsedJson(value) !== undefined)
           this.#found.push({ data: `{"error":${value}}`, name: undefined });
-        if (type === 'max-buffer-size-exceeded') this.#found.push({ problem: `sent an event of more than ${EVENT_CHARS_MAX} characters` });
+        if (type === 'max-buffer-size-exceeded')
+          this.#found.push({ problem: `sent an event of more than ${EVENT_CHARS_MAX} characters` });
       },
     });
   }
@@ -55,9 +56,13 @@ export class EventReader {
     this.#result = { events: [], skipped: 0, done: false, problem: null };
     const start = this.#charsRead === 0 && chunk.startsWith('\uFEFF') ? 1 : 0;
     this.#charsRead += chunk.length;
-    if (this.#charsRead > STREAM_CHARS_MAX) this.#fail(`sent a response of more than ${STREAM_CHARS_MAX} characters`);
+    if (this.#charsRead > STREAM_CHARS_MAX)
+      this.#fail(`sent a response of more than ${STREAM_CHARS_MAX} characters`);
     else this.#parser.feed(start === 0 ? chunk : chunk.slice(start));
-    this.#pendingChars = this.#found.length === 0 ? this.#pendingChars + chunk.length : chunk.length - 1 - chunk.lastIndexOf('\n');
+    this.#pendingChars =
+      this.#found.length === 0
+        ? this.#pendingChars + chunk.length
+        : chunk.length - 1 - chunk.lastIndexOf('\n');
     return this.#hasLong() ? this.#takeSlowly() : this.#take();
   }
 
@@ -99,7 +104,10 @@ export class EventReader {
     if (this.#skipsNoise && !isObject(value)) this.#result.skipped += 1;
     else if (value === undefined) this.#fail('sent an event that is not JSON');
     else if (!isObject(value)) this.#fail('sent an event that is not a JSON object');
-    else this.#result.events.push(value.type === undefined && name !== undefined ? { ...value, type: name } : value);
+    else
+      this.#result.events.push(
+        value.type === undefined && name !== undefined ? { ...value, type: name } : value,
+      );
   }
 
   #fail(problem: string): void {

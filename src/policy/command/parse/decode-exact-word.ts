@@ -29,7 +29,10 @@ function decodeParts(node: Node): string | null {
   for (const part of node.children) {
     if (part.startIndex !== end || part.type === 'concatenation') return null;
     const atStart = end === node.startIndex;
-    const text = part.type === 'word' || part.type === 'number' ? decodeBare(part.text, atStart) : decodeExactWord(part);
+    const text =
+      part.type === 'word' || part.type === 'number'
+        ? decodeBare(part.text, atStart)
+        : decodeExactWord(part);
     if (text === null) return null;
     decoded += text;
     end = part.endIndex;
@@ -62,7 +65,9 @@ function isLiteral(char: string, before: string | undefined, startsWord: boolean
 
 function decodeRaw(text: string): string | null {
   const inner = text.slice(1, -1);
-  return text.length >= 2 && text.startsWith("'") && text.endsWith("'") && !inner.includes("'") ? inner : null;
+  return text.length >= 2 && text.startsWith("'") && text.endsWith("'") && !inner.includes("'")
+    ? inner
+    : null;
 }
 
 /** A part between double quotes that is escaped or literal. Anything else there is special to the shell. */
@@ -73,5 +78,7 @@ function decodeQuoted(text: string): string | null {
   const inner = text.slice(1, -1);
   const parts = [...inner.matchAll(QUOTED_PART)];
   const length = parts.reduce((sum, [part]) => sum + part.length, 0);
-  return length === inner.length ? parts.map(([, escaped, plain]) => escaped ?? plain ?? '').join('') : null;
+  return length === inner.length
+    ? parts.map(([, escaped, plain]) => escaped ?? plain ?? '').join('')
+    : null;
 }

@@ -16,7 +16,8 @@ const FINDERS: ReadonlyMap<string, RegExp> = new Map([
   ['fdfind', FD_RUNS],
 ]);
 /** The git arguments that come before a command, and settings, which may contain one. */
-const GIT_RUNS = /^(?:foreach|run|-x|--exec|--[a-z]+-filter|--(?:upload|receive)-pack|-O|--open-files-in-pager)(?:=|$)/;
+const GIT_RUNS =
+  /^(?:foreach|run|-x|--exec|--[a-z]+-filter|--(?:upload|receive)-pack|-O|--open-files-in-pager)(?:=|$)/;
 const GIT_SETTING = /^-?[\w-]+\..*=/;
 /** Options of other programs whose value is run as a command. */
 const RUN_OPTION_NAMES =
@@ -30,7 +31,9 @@ const SHORT_RUN_OPTIONS: ReadonlyMap<string, RegExp> = new Map([
   ['man', /^-P$/],
 ]);
 /** For these, the shell runs substitutions in the subscripts of their variables. */
-const READ_SUBSCRIPTS: ReadonlySet<string> = new Set('[ declare export let local printf read readonly test typeset unset'.split(' '));
+const READ_SUBSCRIPTS: ReadonlySet<string> = new Set(
+  '[ declare export let local printf read readonly test typeset unset'.split(' '),
+);
 const SUBSTITUTION = /\$\(|`/;
 const SCRIPT_LIKE = /[\s;&|()'"\\`$]/;
 const DEPTH_MAX = 8;
@@ -45,7 +48,10 @@ const UNKNOWN: Words = ['\0', '\0'];
  * Returns the words of every part of a command or script that may itself run as a command. Includes a part if that is uncertain.
  * `\0` stands for text that only the shell knows.
  */
-export async function findPossibleCommands(command: Words | string, readBash: ReadBash): Promise<readonly Words[]> {
+export async function findPossibleCommands(
+  command: Words | string,
+  readBash: ReadBash,
+): Promise<readonly Words[]> {
   const found: Words[] = [];
   const scripts: { text: string; depth: number }[] = [];
   if (typeof command === 'string') addScript(command, 0);
@@ -88,7 +94,9 @@ export async function findPossibleCommands(command: Words | string, readBash: Re
   function addArgument(arg: string, following: Words, depth: number): void {
     const value = arg.slice(arg.indexOf('=') + 1).replace(/^!/, '');
     // For `su -c'rm x'` and `env -iS'rm x'`.
-    const glued = /^-[A-Za-z]+\s/.test(arg) ? [arg.replace(/^-\w/, ''), arg.replace(/^-[A-Za-z]*?S/, '')] : [];
+    const glued = /^-[A-Za-z]+\s/.test(arg)
+      ? [arg.replace(/^-\w/, ''), arg.replace(/^-[A-Za-z]*?S/, '')]
+      : [];
     for (const text of new Set([arg, value === '\0' ? arg : value, ...glued])) {
       if (SCRIPT_LIKE.test(text)) addScript(text, depth);
       else addCommand([text, ...following], depth);
@@ -110,7 +118,8 @@ export async function findPossibleCommands(command: Words | string, readBash: Re
   function addPiped(pipeline: Node, depth: number): void {
     const parts = pipeline.namedChildren.map(commandWords);
     if (!parts.some(readsScript)) return;
-    for (const [, ...args] of parts) for (const text of new Set([...args, args.join(' ')])) addScript(text, depth);
+    for (const [, ...args] of parts)
+      for (const text of new Set([...args, args.join(' ')])) addScript(text, depth);
   }
 
   function addNode(node: Node, depth: number, nodeDepth: number): void {
@@ -120,7 +129,8 @@ export async function findPossibleCommands(command: Words | string, readBash: Re
     }
     if (node.type === 'command') addCommand(commandWords(node), depth);
     else if (node.type === 'pipeline' && depth <= DEPTH_MAX) addPiped(node, depth + 1);
-    else if (INPUTS.has(node.type) && depth <= DEPTH_MAX && runsInput(node)) addScript(inputText(node), depth + 1);
+    else if (INPUTS.has(node.type) && depth <= DEPTH_MAX && runsInput(node))
+      addScript(inputText(node), depth + 1);
     for (const child of node.children) if (child.isNamed) addNode(child, depth, nodeDepth + 1);
   }
 }
@@ -143,13 +153,18 @@ function run(program: string, args: Words): Words | null {
 
 function readsScript([program = '', ...args]: Words): boolean {
   const name = programName(program);
-  return SHELLS.has(name) || (COMMAND_RUNNERS.has(name) && args.some((arg) => SHELLS.has(programName(arg))));
+  return (
+    SHELLS.has(name) ||
+    (COMMAND_RUNNERS.has(name) && args.some((arg) => SHELLS.has(programName(arg))))
+  );
 }
 
 const INPUTS: ReadonlySet<string> = new Set(['heredoc_body', 'herestring_redirect']);
 
 function inputText(node: Node): string {
-  return node.type === 'heredoc_body' ? node.text : node.namedChildren.map(decodePartialWord).join(' ');
+  return node.type === 'heredoc_body'
+    ? node.text
+    : node.namedChildren.map(decodePartialWord).join(' ');
 }
 
 function optionsThatRun(program: string, args: Words): Words | null {
@@ -168,7 +183,10 @@ function runsInput(node: Node): boolean {
   for (let at = node.parent; at !== null; at = at.parent) {
     if (at.type !== 'command' && at.type !== 'redirected_statement') continue;
     const commands = at.type === 'command' ? [at] : at.descendantsOfType('command');
-    if (commands.some((command) => COMMAND_RUNNERS.has(programName(commandWords(command)[0] ?? '')))) return true;
+    if (
+      commands.some((command) => COMMAND_RUNNERS.has(programName(commandWords(command)[0] ?? '')))
+    )
+      return true;
   }
   return false;
 }

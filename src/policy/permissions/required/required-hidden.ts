@@ -13,15 +13,23 @@ export function requiredHidden({ requirements, env }: Config): HiddenPattern[] {
   return deniedReads.map((text) => {
     const path = patternOf(text, env.HOME);
     const pattern: HiddenPattern = { path: path ?? '', depthMax: deniedDepthMax, isRequired: true };
-    const problem = path === null ? 'expected an absolute path, or one below `~` or `:workspace_roots`' : problemOfPattern(pattern);
+    const problem =
+      path === null
+        ? 'expected an absolute path, or one below `~` or `:workspace_roots`'
+        : problemOfPattern(pattern);
     if (problem === null) return pattern;
     const where = source.locate(['permissions', 'filesystem', 'deny_read']);
-    throw new ConfigError(`permissions.filesystem.deny_read: ${JSON.stringify(text)} cannot be used: ${problem}`, where);
+    throw new ConfigError(
+      `permissions.filesystem.deny_read: ${JSON.stringify(text)} cannot be used: ${problem}`,
+      where,
+    );
   });
 }
 
 /** The sandbox with what the administrator hides now, whatever else it hides. */
-export function withRequiredHidden<T extends { hidden?: readonly HiddenPattern[] | null | undefined }>(sandbox: T, config: Config): T {
+export function withRequiredHidden<
+  T extends { hidden?: readonly HiddenPattern[] | null | undefined },
+>(sandbox: T, config: Config): T {
   const required = requiredHidden(config);
   const { hidden = null } = sandbox;
   const own = hidden?.filter(({ isRequired }) => isRequired !== true) ?? [];
@@ -47,5 +55,7 @@ function patternOf(text: string, home: string | undefined): string | null {
 function split(path: string, home: string | undefined): [string | null, string] {
   if (path.startsWith('/')) return ['', path];
   if (path.startsWith(WORKSPACE)) return [WORKSPACE, path.slice(WORKSPACE.length)];
-  return path.startsWith('~/') && home !== undefined ? [`${literalPattern(resolve(home))}/`, path.slice(2)] : [null, ''];
+  return path.startsWith('~/') && home !== undefined
+    ? [`${literalPattern(resolve(home))}/`, path.slice(2)]
+    : [null, ''];
 }

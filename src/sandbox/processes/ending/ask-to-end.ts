@@ -1,6 +1,13 @@
 import { monotonicMs } from '../../../base/clock.ts';
 import type { ProcessEntry } from '../process-table.ts';
-import { byKey, findTargets, type KillDeps, type KillTargets, pauseAfterPass, signalIfThere } from './kill-processes.ts';
+import {
+  byKey,
+  findTargets,
+  type KillDeps,
+  type KillTargets,
+  pauseAfterPass,
+  signalIfThere,
+} from './kill-processes.ts';
 
 /** Interactive shells ignore SIGTERM. A script that handles it must not be ended by SIGHUP before it has done so. */
 const SIGNALS = ['SIGTERM', 'SIGHUP'] as const;

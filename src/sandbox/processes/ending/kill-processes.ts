@@ -30,11 +30,17 @@ const DEATH_POLL_MS = [1, 2, 5, 10, 20, 50];
  * appears, so that none can start another during the kill. Resolves when none is left, or after DEATH_MS_MAX. Processes that
  * this user may not kill are left alone. `more`: processes that are known already, though their leader may have ended.
  */
-export async function killProcesses(targets: KillTargets, deps: KillDeps, more: readonly ProcessEntry[] = []): Promise<void> {
+export async function killProcesses(
+  targets: KillTargets,
+  deps: KillDeps,
+  more: readonly ProcessEntry[] = [],
+): Promise<void> {
   const known = byKey(more);
   const stopped = new Set<string>();
   for (let pass = 0; pass < STOP_PASSES_MAX; pass++) {
-    const fresh = (await findTargets(targets, known, deps.table)).filter((entry) => !stopped.has(processKey(entry)));
+    const fresh = (await findTargets(targets, known, deps.table)).filter(
+      (entry) => !stopped.has(processKey(entry)),
+    );
     if (fresh.length === 0) break;
     for (const entry of fresh) {
       known.set(processKey(entry), entry);
@@ -46,18 +52,27 @@ export async function killProcesses(targets: KillTargets, deps: KillDeps, more: 
   await untilDead({ ...targets, leaders: new Set() }, known, deps);
 }
 
-async function untilDead(targets: KillTargets, known: Map<string, ProcessEntry>, deps: KillDeps): Promise<void> {
+async function untilDead(
+  targets: KillTargets,
+  known: Map<string, ProcessEntry>,
+  deps: KillDeps,
+): Promise<void> {
   const untouchable = new Set<string>();
   const startedMs = monotonicMs();
   for (let pass = 0; ; pass++) {
-    const left = (await findTargets(targets, known, deps.table)).filter((entry) => !untouchable.has(processKey(entry)));
+    const left = (await findTargets(targets, known, deps.table)).filter(
+      (entry) => !untouchable.has(processKey(entry)),
+    );
     if (left.length === 0) return;
     for (const entry of left) {
       known.set(processKey(entry), entry);
       if (!signalIfThere(entry, 'SIGKILL', deps)) untouchable.add(processKey(entry));
     }
     if (monotonicMs() - startedMs > DEATH_MS_MAX) {
-      deps.log.warn({ pids: left.map(({ pid }) => pid) }, 'processes are still alive after they were killed');
+      deps.log.warn(
+        { pids: left.map(({ pid }) => pid) },
+        'processes are still alive after they were killed',
+      );
       return;
     }
     await pauseAfterPass(pass);
@@ -78,7 +93,11 @@ export async function findTargets(
   const entries = await table.list();
   const found = new Map<number, ProcessEntry>();
   for (const entry of entries) {
-    const direct = known.has(processKey(entry)) || leaders.has(entry.pid) || leaders.has(entry.session) || leaders.has(entry.group);
+    const direct =
+      known.has(processKey(entry)) ||
+      leaders.has(entry.pid) ||
+      leaders.has(entry.session) ||
+      leaders.has(entry.group);
     if (direct) found.set(entry.pid, entry);
     else {
       const mark = entry.mark();
@@ -93,7 +112,12 @@ export async function findTargets(
 }
 
 /** Sends a signal to a process, or while that is there, to `pid`. Returns false if the system does not permit it. */
-export function signalIfThere(entry: ProcessEntry, signal: NodeJS.Signals, { table, sendSignal }: KillDeps, pid = entry.pid): boolean {
+export function signalIfThere(
+  entry: ProcessEntry,
+  signal: NodeJS.Signals,
+  { table, sendSignal }: KillDeps,
+  pid = entry.pid,
+): boolean {
   if (!table.isThere(entry)) return true;
   try {
     sendSignal(pid, signal);

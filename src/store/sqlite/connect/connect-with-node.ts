@@ -8,7 +8,9 @@ const BUSY_MS_DEFAULT = 5_000;
 const BACKUP_PAGES = 2_000;
 
 /** Opens databases with the SQLite of this Node, as better-sqlite3 would: with the part of its interface that the store uses. */
-export function connectWithNode(Sqlite: typeof DatabaseSync): (file: string, options?: Options) => Database {
+export function connectWithNode(
+  Sqlite: typeof DatabaseSync,
+): (file: string, options?: Options) => Database {
   return (file, options) => new NodeDatabase(Sqlite, file, options) as unknown as Database;
 }
 
@@ -21,7 +23,13 @@ class NodeDatabase {
     file: string,
     { readonly = false, fileMustExist = false, timeout = BUSY_MS_DEFAULT }: Options = {},
   ) {
-    this.#db = translated(() => new Sqlite(fileMustExist ? existing(file, readonly) : file, { readOnly: readonly, timeout }));
+    this.#db = translated(
+      () =>
+        new Sqlite(fileMustExist ? existing(file, readonly) : file, {
+          readOnly: readonly,
+          timeout,
+        }),
+    );
   }
 
   get open(): boolean {
@@ -41,7 +49,11 @@ class NodeDatabase {
     return this;
   }
 
-  function(name: string, options: { deterministic?: boolean }, call: (...values: SqliteValue[]) => SqliteValue): this {
+  function(
+    name: string,
+    options: { deterministic?: boolean },
+    call: (...values: SqliteValue[]) => SqliteValue,
+  ): this {
     this.#db.function(name, options, call);
     return this;
   }
@@ -56,7 +68,10 @@ class NodeDatabase {
   }
 
   /** Copies the database to a file, some pages at a time. `progress` returns how many pages are copied next. */
-  async backup(file: string, { progress }: { progress: (pages: { totalPages: number; remainingPages: number }) => number }): Promise<void> {
+  async backup(
+    file: string,
+    { progress }: { progress: (pages: { totalPages: number; remainingPages: number }) => number },
+  ): Promise<void> {
     const { backup } = await import('node:sqlite');
     await backup(this.#db, file, { rate: BACKUP_PAGES, progress: (pages) => void progress(pages) });
   }
@@ -83,7 +98,8 @@ class NodeDatabase {
       return result;
     } catch (error) {
       // Some errors of SQLite have rolled the transaction back.
-      if (this.inTransaction) this.exec(isNested ? 'ROLLBACK TO nested; RELEASE nested' : 'ROLLBACK');
+      if (this.inTransaction)
+        this.exec(isNested ? 'ROLLBACK TO nested; RELEASE nested' : 'ROLLBACK');
       throw error;
     }
   }

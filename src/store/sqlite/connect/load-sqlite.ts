@@ -14,7 +14,8 @@ export type Connect = (file: string, options?: Options) => Database;
  */
 export async function loadSqlite(versions: NodeVersions | null): Promise<Connect> {
   const { default: BetterSqlite } = await import('better-sqlite3');
-  const connect: Connect = (file, options) => neverCollect(new BetterSqlite(file, { timeout: 0, ...options }));
+  const connect: Connect = (file, options) =>
+    neverCollect(new BetterSqlite(file, { timeout: 0, ...options }));
   try {
     connect(':memory:').close();
     return connect;
@@ -42,7 +43,8 @@ export async function openCopy(bytes: Buffer): Promise<Database | null> {
 /** Whether the native part of better-sqlite3 is missing, or was built for another Node. */
 function isMissing(error: unknown): boolean {
   return (
-    hasErrorCode(error, ['ERR_DLOPEN_FAILED']) || (error instanceof Error && error.message.startsWith('Could not locate the bindings'))
+    hasErrorCode(error, ['ERR_DLOPEN_FAILED']) ||
+    (error instanceof Error && error.message.startsWith('Could not locate the bindings'))
   );
 }
 

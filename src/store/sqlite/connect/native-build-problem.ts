@@ -40,7 +40,9 @@ export async function nativeBuildProblem(versions: NodeVersions): Promise<string
 /** The text for a better-sqlite3 that was built for another Node. `built` is null if it was not built at all. */
 export function wrongNode(built: string | null, { node, modules }: NodeVersions): string {
   const state =
-    built === null ? 'better-sqlite3 is not built' : `better-sqlite3 is built for ${nodeOf(built)} (NODE_MODULE_VERSION ${built})`;
+    built === null
+      ? 'better-sqlite3 is not built'
+      : `better-sqlite3 is built for ${nodeOf(built)} (NODE_MODULE_VERSION ${built})`;
   return (
     `threads cannot be stored: ${state}, and heddle runs with Node ${node} (NODE_MODULE_VERSION ${modules}), which has no SQLite that it can use. ` +
     `Run \`npm rebuild better-sqlite3\` with this Node in ${packageFolder('../..')}${built === null ? '' : `, or start heddle with ${nodeOf(built)}`}`
@@ -54,7 +56,9 @@ function nodeOf(modules: string): string {
 /** The NODE_MODULE_VERSION that better-sqlite3 was built for. Returns null if there is no build. */
 async function builtFor(): Promise<string | null> {
   try {
-    const { file } = await openRegularFile(join(packageFolder('.'), 'build', 'Release', 'better_sqlite3.node'));
+    const { file } = await openRegularFile(
+      join(packageFolder('.'), 'build', 'Release', 'better_sqlite3.node'),
+    );
     try {
       const buffer = Buffer.alloc(CHUNK_BYTES);
       for (let rest = ''; ; ) {

@@ -8,7 +8,11 @@ declare module 'node:sqlite' {
     readonly isTransaction: boolean;
     close(): void;
     exec(sql: string): void;
-    function(name: string, options: { deterministic?: boolean }, call: (...values: SqliteValue[]) => SqliteValue): void;
+    function(
+      name: string,
+      options: { deterministic?: boolean },
+      call: (...values: SqliteValue[]) => SqliteValue,
+    ): void;
     prepare(sql: string): StatementSync;
   }
 
@@ -24,6 +28,9 @@ declare module 'node:sqlite' {
   export function backup(
     source: DatabaseSync,
     file: string,
-    options: { rate: number; progress: (pages: { totalPages: number; remainingPages: number }) => void },
+    options: {
+      rate: number;
+      progress: (pages: { totalPages: number; remainingPages: number }) => void;
+    },
   ): Promise<number>;
 }

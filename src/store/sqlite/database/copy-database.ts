@@ -15,7 +15,10 @@ export function copyDatabase(file: string, folder: string): string {
     for (const end of ['', '-wal']) copyOver(file + end, copy + end);
     if (fileStamp(file) === before) return copy;
   }
-  throw new StoreError('store_failed', `${file} cannot be used (it changed during each of ${TRIES_MAX} attempts to copy it)`);
+  throw new StoreError(
+    'store_failed',
+    `${file} cannot be used (it changed during each of ${TRIES_MAX} attempts to copy it)`,
+  );
 }
 
 /** A string that changes with every write to the database or its WAL. */

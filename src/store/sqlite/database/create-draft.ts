@@ -19,7 +19,11 @@ export const FILE_FORMAT = 'PRAGMA page_size = 1024; PRAGMA auto_vacuum = INCREM
  * Makes an empty database for `fill`, and closes it. It is then one file without a WAL, whose data is not on the disk yet. If the
  * process dies, an incomplete file stays.
  */
-export function createDraft(path: string, { migrationsDir, connect }: DraftDeps, fill: (db: Database) => void = () => {}): void {
+export function createDraft(
+  path: string,
+  { migrationsDir, connect }: DraftDeps,
+  fill: (db: Database) => void = () => {},
+): void {
   closeSync(openSync(path, 'wx', 0o600));
   const db = connect(path);
   try {

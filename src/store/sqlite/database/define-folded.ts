@@ -3,5 +3,7 @@ import { foldCase } from '../../fold-case.ts';
 
 /** Defines the SQL function `folded(text)` for the triggers. It returns an empty string for null. */
 export function defineFolded(db: Database): void {
-  db.function('folded', { deterministic: true }, (text) => (text === null ? '' : foldCase(String(text))));
+  db.function('folded', { deterministic: true }, (text) =>
+    text === null ? '' : foldCase(String(text)),
+  );
 }

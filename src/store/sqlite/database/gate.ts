@@ -74,7 +74,10 @@ export function whileOthersLeave<T>(file: string, work: () => T): T {
   }
 }
 
-function lockedGate({ file, connect }: GateDeps, { alone, waitMs }: { alone: boolean; waitMs: number }): Gate | null {
+function lockedGate(
+  { file, connect }: GateDeps,
+  { alone, waitMs }: { alone: boolean; waitMs: number },
+): Gate | null {
   const folder = gateFolder(file);
   makeFolderSync(folder, 0o700);
   makePrivate(folder);

@@ -66,12 +66,20 @@ export class IdleWork {
     const { clock, collect } = this.#options;
     const startMs = clock.monotonic();
     try {
-      for (let parts = 0; parts < COLLECT_PARTS_MAX && clock.monotonic() - startMs < COLLECT_MS_MAX; parts++) if (!collect()) return false;
+      for (
+        let parts = 0;
+        parts < COLLECT_PARTS_MAX && clock.monotonic() - startMs < COLLECT_MS_MAX;
+        parts++
+      )
+        if (!collect()) return false;
       return true;
     } catch (error) {
       if (isBusy(error)) return true;
       // The data stays and does no harm. The next deletion of a thread or the next process tries again.
-      this.#options.log.warn({ err: error }, 'the data of deleted threads could not be removed; it stays in the database for now');
+      this.#options.log.warn(
+        { err: error },
+        'the data of deleted threads could not be removed; it stays in the database for now',
+      );
       return false;
     }
   }

@@ -109,7 +109,8 @@ export class Leases {
   /** Throws `active_writer` while another live owner has the thread. */
   assertNotElsewhere(threadId: string): void {
     const lease = this.#get.get(threadId);
-    if (lease !== undefined && lease.owner !== this.#owner && this.#lives(lease.owner)) throw activeWriter(threadId, lease.pid);
+    if (lease !== undefined && lease.owner !== this.#owner && this.#lives(lease.owner))
+      throw activeWriter(threadId, lease.pid);
   }
 
   /** Removes the lease of a deleted thread. Call it within a transaction. */
@@ -160,7 +161,8 @@ export class Leases {
 
   /** Without a lock on its file, other processes would regard this owner as dead. */
   #assertOwner(): void {
-    if (this.#lock === null) throw new Error('this process must become an owner before it takes or holds anything');
+    if (this.#lock === null)
+      throw new Error('this process must become an owner before it takes or holds anything');
   }
 
   #clearDead(): void {
@@ -189,7 +191,9 @@ export class Leases {
 
   /** A connection to another owner's file, kept while that owner lives, because every read of its threads tests the lock. */
   #probe(owner: string, file: string): Database {
-    const probe = this.#probes.get(owner) ?? this.#connect(file, { readonly: true, fileMustExist: true, timeout: 0 });
+    const probe =
+      this.#probes.get(owner) ??
+      this.#connect(file, { readonly: true, fileMustExist: true, timeout: 0 });
     this.#probes.set(owner, probe);
     return probe;
   }

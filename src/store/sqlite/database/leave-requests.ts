@@ -43,14 +43,21 @@ export class LeaveRequests {
     const follow = async () => {
       if (this.isNew) await onRequest();
     };
-    const failed = (error: unknown) => log.warn({ err: error }, 'a request of another process to leave the database could not be followed');
+    const failed = (error: unknown) =>
+      log.warn(
+        { err: error },
+        'a request of another process to leave the database could not be followed',
+      );
     try {
       const watcher = watch(dirname(leaveRequestFile(file)), { persistent: false }, () => {
         follow().catch(failed);
       });
       return watcher.on('error', () => {});
     } catch (error) {
-      log.debug({ err: error }, 'the folder of lock files cannot be watched: requests to leave the database wait for the next call');
+      log.debug(
+        { err: error },
+        'the folder of lock files cannot be watched: requests to leave the database wait for the next call',
+      );
       return null;
     }
   }

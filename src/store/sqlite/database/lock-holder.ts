@@ -8,6 +8,9 @@ const WRITE_LOCK = 120;
 export function lockHolder(file: string): number | null {
   const inode = statOf(`${file}-shm`)?.ino;
   const locks = posixLocks() ?? [];
-  const held = locks.find((lock) => lock.inode === inode && lock.isWrite && lock.first <= WRITE_LOCK && lock.last >= WRITE_LOCK);
+  const held = locks.find(
+    (lock) =>
+      lock.inode === inode && lock.isWrite && lock.first <= WRITE_LOCK && lock.last >= WRITE_LOCK,
+  );
   return held?.pid ?? null;
 }

@@ -13,7 +13,8 @@ export function migrate(db: Database, migrationsDir: string): void {
     .sort();
   defineFolded(db);
   const run = db.transaction(() => {
-    for (const name of names.slice(schemaVersion(db), SCHEMA_VERSION)) db.exec(readFileSync(join(migrationsDir, name), 'utf8'));
+    for (const name of names.slice(schemaVersion(db), SCHEMA_VERSION))
+      db.exec(readFileSync(join(migrationsDir, name), 'utf8'));
     db.pragma(`user_version = ${SCHEMA_VERSION}`);
   });
   run.immediate();

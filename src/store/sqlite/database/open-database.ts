@@ -1,5 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, constants, copyFileSync, existsSync, linkSync, mkdtempSync, openSync, rmSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import type { Log } from '../../../base/log.ts';
@@ -53,7 +63,10 @@ const WAL_BYTES_MAX = 16 * 1024 * 1024;
  * Opens the database; makes it if it is missing. If it cannot be written, opens a copy of it. Returns `current` if that is
  * already an up-to-date copy.
  */
-export function openDatabase(files: DatabaseFiles, current: OpenedDatabase | null = null): OpenedDatabase {
+export function openDatabase(
+  files: DatabaseFiles,
+  current: OpenedDatabase | null = null,
+): OpenedDatabase {
   try {
     return openInPlace(files);
   } catch (error) {
@@ -187,7 +200,8 @@ function assertNoOrphan(file: string): void {
   const orphan = `${file}-wal`;
   const size = statSync(orphan, { throwIfNoEntry: false })?.size ?? 0;
   // Checked again, because another process may just have made the database.
-  if (size > 0 && !existsSync(file)) throw new FileDamage(`it is missing, but ${orphan}, which belongs to it, exists`);
+  if (size > 0 && !existsSync(file))
+    throw new FileDamage(`it is missing, but ${orphan}, which belongs to it, exists`);
 }
 
 function linkDraft(draft: string, file: string): void {
@@ -202,7 +216,10 @@ function linkDraft(draft: string, file: string): void {
 function configure(db: Database): void {
   const version = String(db.prepare('SELECT sqlite_version()').pluck().get());
   if (!isSafeSqlite(version)) {
-    throw new StoreError('store_failed', `SQLite ${version} is too old: heddle needs ${SQLITE_VERSION_MIN} or later`);
+    throw new StoreError(
+      'store_failed',
+      `SQLite ${version} is too old: heddle needs ${SQLITE_VERSION_MIN} or later`,
+    );
   }
   db.pragma('synchronous = NORMAL');
   db.pragma('foreign_keys = ON');

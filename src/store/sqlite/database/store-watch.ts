@@ -49,7 +49,9 @@ export class StoreWatch {
     this.#options = options;
     const { file, clock } = options;
     const found = ENDS.map((end) => [file + end, fileIdentity(file + end)] as const);
-    this.#files = new Map(found.flatMap(([path, identity]) => (identity === null ? [] : [[path, identity]])));
+    this.#files = new Map(
+      found.flatMap(([path, identity]) => (identity === null ? [] : [[path, identity]])),
+    );
     this.#locksSeenMs = clock.monotonic();
     this.holds(file, `${file}-shm`);
     this.#marker = new WalMarker(options.db, file);
@@ -69,7 +71,10 @@ export class StoreWatch {
   holds(...paths: readonly string[]): void {
     for (const path of paths) {
       const inode = look(path)?.ino;
-      const lock = inode === undefined ? null : findOwnLock(inode, path.endsWith('-shm') ? SHM_BYTE : SHARED_BYTE);
+      const lock =
+        inode === undefined
+          ? null
+          : findOwnLock(inode, path.endsWith('-shm') ? SHM_BYTE : SHARED_BYTE);
       if (lock !== null) this.#locks.set(path, lock);
     }
   }
@@ -78,7 +83,8 @@ export class StoreWatch {
   assertKept(): void {
     const problem = this.#misplaced() ?? this.#unlocked();
     if (problem === null) {
-      if (this.#told !== null) this.#options.log.warn({ file: this.#options.file }, 'the database is in its place again');
+      if (this.#told !== null)
+        this.#options.log.warn({ file: this.#options.file }, 'the database is in its place again');
       this.#told = null;
       return;
     }
@@ -95,7 +101,10 @@ export class StoreWatch {
     try {
       this.#options.db.exec('PRAGMA wal_checkpoint(PASSIVE)');
     } catch (error) {
-      this.#options.log.error({ err: error }, 'what was in the deleted WAL could not be moved into the database');
+      this.#options.log.error(
+        { err: error },
+        'what was in the deleted WAL could not be moved into the database',
+      );
     }
   }
 
@@ -131,7 +140,9 @@ export class StoreWatch {
   #incomplete(path: string): string {
     const { file } = this.#options;
     const text = `${path} was deleted while heddle had it open, so ${file} cannot be written: restart heddle`;
-    const hasNew = [...this.#files].some(([other, open]) => ![null, open].includes(fileIdentity(other)));
+    const hasNew = [...this.#files].some(
+      ([other, open]) => ![null, open].includes(fileIdentity(other)),
+    );
     this.#mayRescue = this.#told !== text && !hasNew;
     return text;
   }
@@ -156,7 +167,9 @@ export class StoreWatch {
 function descriptorOf(file: string): number | null {
   const open = fileIdentity(file);
   try {
-    const name = namesInProc('/proc/self/fd').find((one) => fileIdentity(`/proc/self/fd/${one}`) === open);
+    const name = namesInProc('/proc/self/fd').find(
+      (one) => fileIdentity(`/proc/self/fd/${one}`) === open,
+    );
     return name === undefined ? null : Number(name);
   } catch {
     return null;
@@ -172,7 +185,10 @@ function gone(file: string): string {
 }
 
 function replaced(path: string, file: string): string {
-  const what = path === file ? 'restart heddle to use the new file' : `${file} cannot be written: restart heddle`;
+  const what =
+    path === file
+      ? 'restart heddle to use the new file'
+      : `${file} cannot be written: restart heddle`;
   return `${path} was replaced while heddle had it open: ${what}`;
 }
 

@@ -37,21 +37,31 @@ export async function sweepLitter(places: LitterPlaces): Promise<void> {
   const { file, tempDir, log } = places;
   const home = dirname(file);
   try {
-    await sweepFolder(home, (name) => [draftTag(name), name.startsWith(basename(file)) ? NEW_DATABASE.exec(name)?.[1] : null]);
+    await sweepFolder(home, (name) => [
+      draftTag(name),
+      name.startsWith(basename(file)) ? NEW_DATABASE.exec(name)?.[1] : null,
+    ]);
     await sweepFolder(tempDir, (name) => [TEMPORARY.exec(name)?.[1]]);
     await sweepDrafts(home);
     await sweepLocks(join(home, WRITERS_FOLDER), places);
   } catch (error) {
-    log.info({ err: error }, 'not everything that killed processes have left could be removed; the next start tries again');
+    log.info(
+      { err: error },
+      'not everything that killed processes have left could be removed; the next start tries again',
+    );
   }
 }
 
 /** Removes the entries that belong to an ended process: `tagsOf` gives the tags in a name. */
-async function sweepFolder(folder: string, tagsOf: (name: string) => readonly (string | null | undefined)[]): Promise<void> {
+async function sweepFolder(
+  folder: string,
+  tagsOf: (name: string) => readonly (string | null | undefined)[],
+): Promise<void> {
   if (!existsSync(folder)) return;
   const { entries } = await listFolder(folder, ENTRIES_MAX);
   for (const { name } of entries) {
-    if (tagsOf(name).some((tag) => tag != null && hasEnded(tag))) rmSync(join(folder, name), { recursive: true, force: true });
+    if (tagsOf(name).some((tag) => tag != null && hasEnded(tag)))
+      rmSync(join(folder, name), { recursive: true, force: true });
   }
 }
 
@@ -71,7 +81,10 @@ async function sweepDrafts(home: string): Promise<void> {
 }
 
 async function listedFolders(list: string): Promise<string[]> {
-  const text = (await readRegularFile(list, { bytesMax: LIST_BYTES_MAX, cut: true }))?.bytes.toString('utf8') ?? '';
+  const text =
+    (await readRegularFile(list, { bytesMax: LIST_BYTES_MAX, cut: true }))?.bytes.toString(
+      'utf8',
+    ) ?? '';
   const folders = text.split('\n').map((line) => parsedJson(line));
   return folders.filter((folder) => typeof folder === 'string').slice(0, FOLDERS_MAX);
 }
@@ -84,7 +97,9 @@ async function sweepLocks(folder: string, { connect, owners }: LitterPlaces): Pr
   if (!existsSync(folder)) return;
   const { entries } = await listFolder(folder, ENTRIES_MAX);
   const kept = new Set(owners().map(lockFileOf));
-  for (const name of entries.map((entry) => entry.name).filter((one) => one.endsWith('.lock') && !kept.has(one))) {
+  for (const name of entries
+    .map((entry) => entry.name)
+    .filter((one) => one.endsWith('.lock') && !kept.has(one))) {
     const lock = connect(join(folder, name), { timeout: 0 });
     try {
       lock.exec('BEGIN EXCLUSIVE');

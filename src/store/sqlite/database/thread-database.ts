@@ -24,7 +24,10 @@ export class ThreadDatabase {
   readonly #log: Log;
   readonly #transaction;
 
-  constructor(db: Database, { inMemory, log, longTexts }: { inMemory: boolean; log: Log; longTexts?: LongTexts }) {
+  constructor(
+    db: Database,
+    { inMemory, log, longTexts }: { inMemory: boolean; log: Log; longTexts?: LongTexts },
+  ) {
     this.db = db;
     this.inMemory = inMemory;
     this.#log = log;

@@ -25,9 +25,13 @@ export class Blobs {
   constructor(db: Database, longTexts?: LongTexts) {
     this.#longTexts = longTexts ?? null;
     this.#put = db.prepare('INSERT INTO blob (hash, content) VALUES (?, ?) ON CONFLICT DO NOTHING');
-    this.#use = db.prepare('INSERT INTO blob_use (log_id, hash) VALUES (?, ?) ON CONFLICT DO NOTHING');
+    this.#use = db.prepare(
+      'INSERT INTO blob_use (log_id, hash) VALUES (?, ?) ON CONFLICT DO NOTHING',
+    );
     this.#get = db.prepare('SELECT content FROM blob WHERE hash = ?');
-    this.#measure = db.prepare<[string], number>('SELECT octet_length(content) FROM blob WHERE hash = ?').pluck();
+    this.#measure = db
+      .prepare<[string], number>('SELECT octet_length(content) FROM blob WHERE hash = ?')
+      .pluck();
   }
 
   /** Encodes a value of a log, which keeps the value's blobs as long as it exists. Call it within a transaction. */
@@ -36,14 +40,18 @@ export class Blobs {
       const text = JSON.stringify(value);
       if (text.length <= INLINE_CHARS_MAX && !text.includes(MARK_IN_JSON)) return text;
     }
-    return JSON.stringify(value, (_key, part: unknown) => (isBlob(part) ? MARK + this.#reference(part, logId) : part));
+    return JSON.stringify(value, (_key, part: unknown) =>
+      isBlob(part) ? MARK + this.#reference(part, logId) : part,
+    );
   }
 
   /** As `encode`, for an unfinished item, which is soon replaced: only texts that are in pieces already, or like a mark, are stored apart. */
   encodeUnfinished(value: unknown, logId: number): string {
     const text = JSON.stringify(value);
     if (!text.includes(MARK_IN_JSON)) return text;
-    return JSON.stringify(value, (_key, part: unknown) => (isMark(part) ? MARK + this.#reference(part, logId) : part));
+    return JSON.stringify(value, (_key, part: unknown) =>
+      isMark(part) ? MARK + this.#reference(part, logId) : part,
+    );
   }
 
   /** Stores a piece of a text for a log, and returns its hash. Call it within a transaction. */
@@ -66,7 +74,10 @@ export class Blobs {
    * Returns the encoded value; null in place of the field `without`, which is not read. `inParts`: with stand-ins for texts that are
    * stored in several pieces. Throws Damage if part of it is lost.
    */
-  decode(text: string, { without = null, inParts = false }: { without?: string | null; inParts?: boolean } = {}): unknown {
+  decode(
+    text: string,
+    { without = null, inParts = false }: { without?: string | null; inParts?: boolean } = {},
+  ): unknown {
     try {
       // Columns are strict, so SQLite returns another type for a damaged record only.
       if (typeof text !== 'string') throw new SyntaxError('not a text');
@@ -76,7 +87,8 @@ export class Blobs {
         return isMark(part) ? this.#find(part.slice(MARK.length), inParts) : part;
       });
     } catch (error) {
-      if (error instanceof SyntaxError) throw new Damage('a record cannot be read', { cause: error });
+      if (error instanceof SyntaxError)
+        throw new Damage('a record cannot be read', { cause: error });
       throw error;
     }
   }
@@ -104,7 +116,8 @@ export class Blobs {
     const found = parseReference(reference);
     if (found === null) throw new Damage('part of a record is malformed');
     const { hashes, rest } = found;
-    if (inParts && this.#longTexts !== null && hashes.length > 1) return this.#longTexts.standIn(found);
+    if (inParts && this.#longTexts !== null && hashes.length > 1)
+      return this.#longTexts.standIn(found);
     const pieces = hashes.map((hash) => this.piece(hash));
     if (pieces.includes(null)) throw new Damage('part of a record is missing');
     return pieces.join('') + rest;

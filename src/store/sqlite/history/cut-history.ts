@@ -29,15 +29,25 @@ export function cutHistory(
   const copied = isForAgent ? 'agent' : 'forked';
   const cut = connection.isLive(id) ? copied : 'killed';
   const settling =
-    turn === null ? [] : settlingEntries(turn, database.partials.list(id, { inParts: false }), { lastWriteMs: tip.writtenAtMs, cut });
+    turn === null
+      ? []
+      : settlingEntries(turn, database.partials.list(id, { inParts: false }), {
+          lastWriteMs: tip.writtenAtMs,
+          cut,
+        });
   const slices = history.slices(history.start, end);
   const firstCopied = slices.findIndex(({ logId }) => !isShared(logId));
   const shared = firstCopied === -1 ? slices : slices.slice(0, firstCopied);
   const copies = slices
     .slice(shared.length)
-    .flatMap(({ logId, last }) => history.entries({ logId, ordinal: 1 }, { logId, ordinal: last + 1 }, 'everything')) as LogEntry[];
+    .flatMap(({ logId, last }) =>
+      history.entries({ logId, ordinal: 1 }, { logId, ordinal: last + 1 }, 'everything'),
+    ) as LogEntry[];
   const late = lateItemsBehind(history, end);
-  return { segments: shared.map(({ logId, last }) => ({ logId, last })), entries: [...copies, ...settling, ...late] };
+  return {
+    segments: shared.map(({ logId, last }) => ({ logId, last })),
+    entries: [...copies, ...settling, ...late],
+  };
 }
 
 /** The entries behind a position that end items of turns before it. */

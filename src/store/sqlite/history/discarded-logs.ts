@@ -26,11 +26,17 @@ export class DiscardedLogs {
          AND NOT EXISTS (SELECT 1 FROM held_log WHERE log_id = @logId)`,
     );
     this.#next = db.prepare<[], number>('SELECT log_id FROM discarded_log LIMIT 1').pluck();
-    this.#entries = db.prepare('SELECT ordinal, octet_length(payload) AS bytes FROM entry WHERE log_id = ? ORDER BY ordinal LIMIT ?');
+    this.#entries = db.prepare(
+      'SELECT ordinal, octet_length(payload) AS bytes FROM entry WHERE log_id = ? ORDER BY ordinal LIMIT ?',
+    );
     this.#dropEntries = db.prepare('DELETE FROM entry WHERE log_id = ? AND ordinal <= ?');
-    this.#blobs = db.prepare('SELECT hash, octet_length(content) AS bytes FROM blob_use JOIN blob USING (hash) WHERE log_id = ? LIMIT ?');
+    this.#blobs = db.prepare(
+      'SELECT hash, octet_length(content) AS bytes FROM blob_use JOIN blob USING (hash) WHERE log_id = ? LIMIT ?',
+    );
     this.#dropUse = db.prepare('DELETE FROM blob_use WHERE log_id = ? AND hash = ?');
-    this.#dropBlob = db.prepare('DELETE FROM blob WHERE hash = @hash AND NOT EXISTS (SELECT 1 FROM blob_use WHERE hash = @hash)');
+    this.#dropBlob = db.prepare(
+      'DELETE FROM blob WHERE hash = @hash AND NOT EXISTS (SELECT 1 FROM blob_use WHERE hash = @hash)',
+    );
     this.#forget = db.prepare('DELETE FROM discarded_log WHERE log_id = ?');
     this.#dropLog = db.prepare('DELETE FROM log WHERE id = ?');
   }

@@ -16,9 +16,15 @@ export class HeldLogs {
   constructor(db: Database, discarded: DiscardedLogs) {
     this.#discarded = discarded;
     this.#add = db.prepare('INSERT INTO held_log (owner, thread_id, log_id) VALUES (?, ?, ?)');
-    this.#remove = db.prepare('DELETE FROM held_log WHERE owner = ? AND thread_id = ? RETURNING log_id');
+    this.#remove = db.prepare(
+      'DELETE FROM held_log WHERE owner = ? AND thread_id = ? RETURNING log_id',
+    );
     this.#removeAll = db.prepare('DELETE FROM held_log WHERE owner = ? RETURNING log_id');
-    this.#find = db.prepare<[string, string], number>('SELECT log_id FROM held_log WHERE owner = ? AND thread_id = ? LIMIT 1').pluck();
+    this.#find = db
+      .prepare<[string, string], number>(
+        'SELECT log_id FROM held_log WHERE owner = ? AND thread_id = ? LIMIT 1',
+      )
+      .pluck();
     this.#owners = db.prepare<[], string>('SELECT DISTINCT owner FROM held_log').pluck();
   }
 

@@ -45,7 +45,9 @@ export function referenceText({ hashes, rest }: TextReference): string {
 export function parseReference(text: string): TextReference | null {
   const end = text.indexOf(END);
   const hashes = end === -1 ? text : text.slice(0, end);
-  return HASHES.test(hashes) ? { hashes: splitHashes(hashes), rest: end === -1 ? '' : text.slice(end + 1) } : null;
+  return HASHES.test(hashes)
+    ? { hashes: splitHashes(hashes), rest: end === -1 ? '' : text.slice(end + 1) }
+    : null;
 }
 
 /** The hashes in a text that consists of hashes. */

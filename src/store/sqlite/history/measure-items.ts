@@ -10,7 +10,14 @@ export function measureItems(
   { cursor, turn }: { cursor: string | null; turn: HistoryPosition | null },
 ): { bytes: number; nextCursor: string | null } {
   const { from, to } = pageRange(history, 'items', { cursor, direction: 'asc' });
-  const [first, end] = turn === null ? [from, to] : [cursor === null ? turn : from, history.nextTurn(turn)];
-  const { bytes, last, count } = history.measure(first, end, { selection: 'items', limit: ROWS_MAX });
-  return { bytes, nextCursor: last === null || count < ROWS_MAX ? null : historyCursor('items', last) };
+  const [first, end] =
+    turn === null ? [from, to] : [cursor === null ? turn : from, history.nextTurn(turn)];
+  const { bytes, last, count } = history.measure(first, end, {
+    selection: 'items',
+    limit: ROWS_MAX,
+  });
+  return {
+    bytes,
+    nextCursor: last === null || count < ROWS_MAX ? null : historyCursor('items', last),
+  };
 }

@@ -70,14 +70,16 @@ export function fillGaps(db: Database): Map<string, number> {
   const lost = new Map<string, number>();
   for (const gap of gapsOf(db)) {
     fillLog(db, gap);
-    for (const id of threadsOf.all({ logId: gap.log_id })) lost.set(id, (lost.get(id) ?? 0) + gap.missing);
+    for (const id of threadsOf.all({ logId: gap.log_id }))
+      lost.set(id, (lost.get(id) ?? 0) + gap.missing);
   }
   return lost;
 }
 
 /** Brings the tips and the ends of segments into agreement with the logs. */
 function boundEnds(db: Database): void {
-  const lastOf = (log: string) => `coalesce((SELECT max(ordinal) FROM entry WHERE log_id = ${log}), 0)`;
+  const lastOf = (log: string) =>
+    `coalesce((SELECT max(ordinal) FROM entry WHERE log_id = ${log}), 0)`;
   db.exec(`
     UPDATE thread SET tip = ${lastOf('thread.log_id')}
       WHERE tip < ${lastOf('thread.log_id')} OR tip > ${lastOf('thread.log_id')} + ${GAP_MAX};
@@ -87,18 +89,38 @@ function boundEnds(db: Database): void {
 }
 
 function fillLog(db: Database, { log_id, last, max }: Need): void {
-  const rows = db.prepare<[number], EntryRow>('SELECT ordinal, kind, turn_id FROM entry WHERE log_id = ? ORDER BY ordinal').all(log_id);
-  const payloadOf = db.prepare<[number, number], string>('SELECT payload FROM entry WHERE log_id = ? AND ordinal = ?').pluck();
-  const startOf = db.prepare<[{ logId: number; turnId: string | null }], number>(START_OF_TURN).pluck();
-  const insert = db.prepare('INSERT INTO entry (log_id, ordinal, kind, turn_id, payload) VALUES (?, ?, ?, ?, ?)');
+  const rows = db
+    .prepare<[number], EntryRow>(
+      'SELECT ordinal, kind, turn_id FROM entry WHERE log_id = ? ORDER BY ordinal',
+    )
+    .all(log_id);
+  const payloadOf = db
+    .prepare<[number, number], string>('SELECT payload FROM entry WHERE log_id = ? AND ordinal = ?')
+    .pluck();
+  const startOf = db
+    .prepare<[{ logId: number; turnId: string | null }], number>(START_OF_TURN)
+    .pluck();
+  const insert = db.prepare(
+    'INSERT INTO entry (log_id, ordinal, kind, turn_id, payload) VALUES (?, ?, ?, ?, ?)',
+  );
   const end = Math.max(last, max);
   let ordinal = 1;
   for (const row of [...rows, null]) {
     const next = row?.ordinal ?? end + 1;
     for (; ordinal < next; ordinal++) {
       const isStart =
-        row !== null && ordinal === next - 1 && needsStart(row) && startOf.get({ logId: log_id, turnId: row.turn_id }) === undefined;
-      if (isStart) insert.run(log_id, ordinal, 'turnStarted', row.turn_id, turnStart(row.turn_id, payloadOf.get(log_id, next)));
+        row !== null &&
+        ordinal === next - 1 &&
+        needsStart(row) &&
+        startOf.get({ logId: log_id, turnId: row.turn_id }) === undefined;
+      if (isStart)
+        insert.run(
+          log_id,
+          ordinal,
+          'turnStarted',
+          row.turn_id,
+          turnStart(row.turn_id, payloadOf.get(log_id, next)),
+        );
       else insert.run(log_id, ordinal, 'lost', null, LOST);
     }
     ordinal = next + 1;
@@ -112,5 +134,9 @@ function needsStart({ kind, turn_id }: EntryRow): boolean {
 /** The start of a turn whose own start was lost, at the earliest time that is known of it. */
 function turnStart(turnId: string | null, payload = '{}'): string {
   const { startedAtMs } = JSON.parse(payload) as { startedAtMs?: unknown };
-  return JSON.stringify({ kind: 'turnStarted', turnId, startedAtMs: typeof startedAtMs === 'number' ? startedAtMs : 0 });
+  return JSON.stringify({
+    kind: 'turnStarted',
+    turnId,
+    startedAtMs: typeof startedAtMs === 'number' ? startedAtMs : 0,
+  });
 }

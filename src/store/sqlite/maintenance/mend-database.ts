@@ -25,13 +25,19 @@ export function mendDatabase({ file, ...deps }: MendDeps, damaged: string | null
   let alone: Gate | null = null;
   // Others may want to repair it, too, so each try looks whether one of them has done so.
   for (let tries = 0; alone === null; tries++) {
-    if (tries === TRIES_MAX) throw new StoreError('store_damaged', `${file} is damaged and cannot be repaired now: ${inUse(file).message}`);
+    if (tries === TRIES_MAX)
+      throw new StoreError(
+        'store_damaged',
+        `${file} is damaged and cannot be repaired now: ${inUse(file).message}`,
+      );
     alone = whileOthersLeave(file, () => enterGateAlone({ file, ...deps }, TRY_MS));
     if (alone === null && fileIdentity(file) !== damaged) return null;
   }
   try {
     finishSwaps(file);
-    return fileIdentity(file) === damaged ? repairDatabase({ file, ...deps, onProgress: () => {} }) : null;
+    return fileIdentity(file) === damaged
+      ? repairDatabase({ file, ...deps, onProgress: () => {} })
+      : null;
   } finally {
     alone.leave();
   }

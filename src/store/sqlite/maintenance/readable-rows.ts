@@ -12,7 +12,11 @@ export type ReadableRow = Record<string, unknown> & { rowid: number };
  * cannot. Uses no index. It always ends: the numbers only grow, and the search for the end of a stretch takes as many steps as they have
  * bits.
  */
-export function* readableRows(db: Database, { table, columns }: { table: string; columns: readonly string[] }, onDamage: () => void) {
+export function* readableRows(
+  db: Database,
+  { table, columns }: { table: string; columns: readonly string[] },
+  onDamage: () => void,
+) {
   const rowsFrom = db.prepare<[number, number], ReadableRow>(
     `SELECT ${['rowid AS rowid', ...columns].join(', ')} FROM ${table} NOT INDEXED WHERE rowid >= ? ORDER BY rowid LIMIT ?`,
   );
@@ -62,5 +66,9 @@ function endOfDamage(from: number, isReadable: (from: number) => boolean): numbe
 
 /** A damaged tree can return rows twice or in disorder. */
 function isAscending(rows: readonly ReadableRow[], from: number): boolean {
-  return rows.every(({ rowid }, index) => Number.isSafeInteger(rowid) && rowid >= (index === 0 ? from : (rows[index - 1]?.rowid ?? 0) + 1));
+  return rows.every(
+    ({ rowid }, index) =>
+      Number.isSafeInteger(rowid) &&
+      rowid >= (index === 0 ? from : (rows[index - 1]?.rowid ?? 0) + 1),
+  );
 }

@@ -1,5 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, copyFileSync, existsSync, linkSync, openSync, renameSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  linkSync,
+  openSync,
+  renameSync,
+  statSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import type { Log } from '../../../base/log.ts';
@@ -69,7 +77,12 @@ export class StoreMaintenance {
       try {
         await this.#copyTo(draft, connect);
         this.#options.onProgress('checking the copy');
-        const threads = sealed(draft, { connect, mode: 'DELETE', ...this.#options, ifDamaged: damagedSo('no backup was made') });
+        const threads = sealed(draft, {
+          connect,
+          mode: 'DELETE',
+          ...this.#options,
+          ifDamaged: damagedSo('no backup was made'),
+        });
         giveName(draft, target);
         return { bytes: statSync(target).size, threads };
       } finally {
@@ -88,7 +101,8 @@ export class StoreMaintenance {
       try {
         onProgress('copying');
         closeSync(openSync(draft, 'wx', 0o600));
-        for (const end of ['', '-wal']) if (existsSync(backup + end)) copyFileSync(backup + end, draft + end);
+        for (const end of ['', '-wal'])
+          if (existsSync(backup + end)) copyFileSync(backup + end, draft + end);
         onProgress('checking the copy');
         const threads = sealed(draft, {
           connect,
@@ -113,7 +127,12 @@ export class StoreMaintenance {
       const { file, migrationsDir, onProgress } = this.#options;
       onProgress('checking');
       if (findings(this.#existing(), connect).length === 0) return null;
-      return repairDatabase({ file, migrationsDir, connect, onProgress: (table) => onProgress(`copying ${table}`) });
+      return repairDatabase({
+        file,
+        migrationsDir,
+        connect,
+        onProgress: (table) => onProgress(`copying ${table}`),
+      });
     });
   }
 
@@ -126,7 +145,12 @@ export class StoreMaintenance {
         closeSync(openSync(draft, 'wx', 0o600));
         const bytesBefore = this.#compactInto(draft, connect);
         this.#options.onProgress('checking the copy');
-        sealed(draft, { connect, mode: 'WAL', ...this.#options, ifDamaged: damagedSo('it was not compacted') });
+        sealed(draft, {
+          connect,
+          mode: 'WAL',
+          ...this.#options,
+          ifDamaged: damagedSo('it was not compacted'),
+        });
         const old = swapDatabase(file, draft, 'replaced');
         if (old !== null) removeDraft(old);
         return { bytesBefore, bytesAfter: statSync(file).size };
@@ -144,7 +168,9 @@ export class StoreMaintenance {
       db.exec('BEGIN; SELECT count(*) FROM sqlite_master');
       await db.backup(draft, {
         progress: ({ totalPages, remainingPages }) => {
-          this.#options.onProgress(`copying ${Math.floor((100 * (totalPages - remainingPages)) / Math.max(1, totalPages))} %`);
+          this.#options.onProgress(
+            `copying ${Math.floor((100 * (totalPages - remainingPages)) / Math.max(1, totalPages))} %`,
+          );
           return PAGES_AT_ONCE;
         },
       });
@@ -176,14 +202,16 @@ export class StoreMaintenance {
 
   #existing(): string {
     const { file } = this.#options;
-    if (!existsSync(file)) throw new StoreError('store_failed', `${file} does not exist: there is no store yet`);
+    if (!existsSync(file))
+      throw new StoreError('store_failed', `${file} does not exist: there is no store yet`);
     return file;
   }
 
   #alone<T>(work: (connect: Connect) => Promise<T>): Promise<T> {
     const { file, log } = this.#options;
     return this.#guard(async (connect) => {
-      if (!existsSync(dirname(file))) throw new StoreError('store_failed', `${dirname(file)} does not exist`);
+      if (!existsSync(dirname(file)))
+        throw new StoreError('store_failed', `${dirname(file)} does not exist`);
       const gate = enterGateAlone({ file, connect }, 0);
       if (gate === null) throw inUse(file);
       try {
@@ -196,7 +224,10 @@ export class StoreMaintenance {
   }
 
   /** Errors name `written`, unless they say that the database is damaged. */
-  async #guard<T>(work: (connect: Connect) => Promise<T>, written = this.#options.file): Promise<T> {
+  async #guard<T>(
+    work: (connect: Connect) => Promise<T>,
+    written = this.#options.file,
+  ): Promise<T> {
     try {
       return await work(await loadSqlite(this.#options.nodeVersions));
     } catch (error) {
@@ -231,7 +262,10 @@ interface Seal {
 }
 
 /** Makes a copy one file without a WAL, checks all of it, and returns the number of its threads. Throws `store_damaged`. */
-function sealed(draft: string, { connect, migrationsDir, mode, ifDamaged, shownAs = draft }: Seal): number {
+function sealed(
+  draft: string,
+  { connect, migrationsDir, mode, ifDamaged, shownAs = draft }: Seal,
+): number {
   const damaged = (reason: string) => new StoreError('store_damaged', `${ifDamaged} (${reason})`);
   try {
     if (statSync(draft).size === 0) throw damaged('it is empty');
@@ -258,13 +292,17 @@ function damagedSo(consequence: string): string {
 }
 
 function assertFree(target: string): void {
-  if (existsSync(target)) throw new StoreError('store_failed', `${target} exists: name a new file for the backup`);
-  if (!existsSync(dirname(target))) throw new StoreError('store_failed', `${dirname(target)} does not exist`);
+  if (existsSync(target))
+    throw new StoreError('store_failed', `${target} exists: name a new file for the backup`);
+  if (!existsSync(dirname(target)))
+    throw new StoreError('store_failed', `${dirname(target)} does not exist`);
 }
 
 function assertBackup(backup: string, file: string): void {
-  if (!statSync(backup, { throwIfNoEntry: false })?.isFile()) throw new StoreError('store_failed', `${backup} is not a file`);
-  if (fileIdentity(backup) === fileIdentity(file)) throw new StoreError('store_failed', `${backup} is the database itself`);
+  if (!statSync(backup, { throwIfNoEntry: false })?.isFile())
+    throw new StoreError('store_failed', `${backup} is not a file`);
+  if (fileIdentity(backup) === fileIdentity(file))
+    throw new StoreError('store_failed', `${backup} is the database itself`);
 }
 
 /** Gives a complete file its name, without replacing another one. */

@@ -22,7 +22,10 @@ const TOKENS = [
   'outputTokens',
   'reasoningOutputTokens',
 ] as const;
-const SUMS = TOKENS.map((name) => `sum((CASE WHEN json_valid(token_usage) THEN token_usage ->> '$.usage.total.${name}' END)) AS ${name}`);
+const SUMS = TOKENS.map(
+  (name) =>
+    `sum((CASE WHEN json_valid(token_usage) THEN token_usage ->> '$.usage.total.${name}' END)) AS ${name}`,
+);
 
 /** A thread, and those below it that have started agents themselves. */
 const PARENTS = `WITH RECURSIVE parent (id) AS (
@@ -44,7 +47,10 @@ interface AgentRow {
 /** The threads of one database that agents have started. */
 export class AgentRows {
   readonly #ofParent: Statement<[string, string, number], AgentRow>;
-  readonly #sum: Statement<{ ancestorId: string; except: string }, { [Name in keyof TokenUsageBreakdown]: number | null }>;
+  readonly #sum: Statement<
+    { ancestorId: string; except: string },
+    { [Name in keyof TokenUsageBreakdown]: number | null }
+  >;
   readonly #ids: Statement<{ ancestorId: string }, string>;
   readonly #unlisted: Statement<[string], string>;
   readonly #spawnTurns: Statement<[string], string>;
@@ -62,9 +68,13 @@ export class AgentRows {
          WHERE thread.id NOT IN (SELECT value FROM json_each(@except))`,
     );
     this.#ids = db
-      .prepare<{ ancestorId: string }, string>(`${PARENTS} SELECT thread.id FROM parent CROSS JOIN thread ON parent_id = parent.id`)
+      .prepare<{ ancestorId: string }, string>(
+        `${PARENTS} SELECT thread.id FROM parent CROSS JOIN thread ON parent_id = parent.id`,
+      )
       .pluck();
-    this.#unlisted = db.prepare<[string], string>('SELECT id FROM thread WHERE parent_id = ? AND listed = 0').pluck();
+    this.#unlisted = db
+      .prepare<[string], string>('SELECT id FROM thread WHERE parent_id = ? AND listed = 0')
+      .pluck();
     this.#spawnTurns = db
       .prepare<[string], string>(
         `SELECT DISTINCT ${SPAWN_TURN} FROM thread WHERE parent_id = ? AND agent_closed_at IS NULL AND ${SPAWN_TURN} IS NOT NULL`,
@@ -83,7 +93,8 @@ export class AgentRows {
     const agents: AgentRecord[] = [];
     let after = afterId;
     for (const [index, parentId] of parentIds.entries()) {
-      if (agents.length === AGENTS_MAX || index === PARENTS_MAX) return { agents, parentIds: parentIds.slice(index), afterId: after };
+      if (agents.length === AGENTS_MAX || index === PARENTS_MAX)
+        return { agents, parentIds: parentIds.slice(index), afterId: after };
       const asked = AGENTS_MAX - agents.length;
       const rows = this.#ofParent.all(parentId, after, asked);
       agents.push(...rows.map((row) => this.#agent(row)));
@@ -102,7 +113,9 @@ export class AgentRows {
   tokensBelow(threadId: string, exceptIds: readonly string[]): TokenUsageBreakdown | null {
     const sums = this.#sum.get({ ancestorId: threadId, except: JSON.stringify(exceptIds) });
     if (sums === undefined || sums.totalTokens === null) return null;
-    return Object.fromEntries(TOKENS.map((name) => [name, sums[name] ?? 0])) as unknown as TokenUsageBreakdown;
+    return Object.fromEntries(
+      TOKENS.map((name) => [name, sums[name] ?? 0]),
+    ) as unknown as TokenUsageBreakdown;
   }
 
   /** The ids of the agents of a thread that have had no turn. */

@@ -17,13 +17,19 @@ export function archiveThread(
     const wasArchived = database.threads.archivedAtMs(threadId) != null;
     if (archived && wasArchived) throw threadArchived(threadId);
     if (!archived && !wasArchived) throw threadNotArchived(threadId);
-    const patch: ThreadPatch = archived ? { archivedAtMs: atMs } : { archivedAtMs: null, updatedAtMs: atMs };
+    const patch: ThreadPatch = archived
+      ? { archivedAtMs: atMs }
+      : { archivedAtMs: null, updatedAtMs: atMs };
     return database.threads.update(threadId, patch);
   });
 }
 
 /** Archives threads of the file, all of them or none. One that was archived at this time stays as it is. Throws as above. */
-export function archiveThreads(connection: StoreConnection, threadIds: readonly string[], atMs: number): void {
+export function archiveThreads(
+  connection: StoreConnection,
+  threadIds: readonly string[],
+  atMs: number,
+): void {
   const { threads } = connection.writable(connection.disk);
   connection.write(connection.disk, () => {
     for (const threadId of threadIds) {

@@ -5,12 +5,20 @@ import type { StoreConnection } from '../store-connection.ts';
 import type { StagedHistory } from './stage-entries.ts';
 
 /** Stores a new thread, takes it and makes its writer. */
-export function beginThread(connection: StoreConnection, record: ThreadRecord, entries: LogEntry[]): SqliteWriter {
+export function beginThread(
+  connection: StoreConnection,
+  record: ThreadRecord,
+  entries: LogEntry[],
+): SqliteWriter {
   return beginWithHistory(connection, record, () => ({ segments: [], entries }));
 }
 
 /** Stores a new thread that has a staged history, takes it and makes its writer. Null: the history is lost. */
-export function beginFromStaged(connection: StoreConnection, record: ThreadRecord, staged: StagedHistory): SqliteWriter | null {
+export function beginFromStaged(
+  connection: StoreConnection,
+  record: ThreadRecord,
+  staged: StagedHistory,
+): SqliteWriter | null {
   const { disk } = connection;
   const tail = connection.writeAsOwner(connection.writable(disk), () => {
     const logId = connection.stagedLog(staged.id);
@@ -25,7 +33,11 @@ export function beginFromStaged(connection: StoreConnection, record: ThreadRecor
 }
 
 /** Stores a thread that begins with this history, takes it and makes its writer. */
-export function beginWithHistory(connection: StoreConnection, record: ThreadRecord, beginning: () => HistoryCut): SqliteWriter {
+export function beginWithHistory(
+  connection: StoreConnection,
+  record: ThreadRecord,
+  beginning: () => HistoryCut,
+): SqliteWriter {
   const database = connection.databaseFor(record);
   const tail = connection.writeAsOwner(database, () => {
     const { segments, entries } = beginning();

@@ -18,7 +18,10 @@ export function revertThread(connection: StoreConnection, revert: Revert): Threa
   const { tail, record } = connection.write(database, () => {
     connection.assertNotHeldElsewhere(threadId);
     if (database.threads.archivedAtMs(threadId) != null) throw threadArchived(threadId);
-    return { tail: cutOff(connection, database, revert), record: database.threads.update(threadId, patch) };
+    return {
+      tail: cutOff(connection, database, revert),
+      record: database.threads.update(threadId, patch),
+    };
   });
   connection.moveWriter(tail);
   if (database.inMemory) {
@@ -32,8 +35,16 @@ export function revertThread(connection: StoreConnection, revert: Revert): Threa
  * Cuts a thread's history before a turn. Logs are never rewritten, and forks may need them, so the thread gets a shorter
  * list of logs with a new log at its end.
  */
-function cutOff(connection: StoreConnection, database: ThreadDatabase, { threadId, beforeTurnId }: Revert): Omit<LogTail, 'writeId'> {
-  const { segments, entries } = cutHistory(connection, { id: threadId, point: { beforeTurnId } }, () => true);
+function cutOff(
+  connection: StoreConnection,
+  database: ThreadDatabase,
+  { threadId, beforeTurnId }: Revert,
+): Omit<LogTail, 'writeId'> {
+  const { segments, entries } = cutHistory(
+    connection,
+    { id: threadId, point: { beforeTurnId } },
+    () => true,
+  );
   const logId = database.logs.create();
   const tip = entries.length;
   const before = database.segments.remove(threadId);

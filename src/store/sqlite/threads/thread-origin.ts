@@ -4,14 +4,42 @@ import type { ThreadRecord } from '../../thread-store.ts';
 /** The fields of a thread's record that never change. */
 export type ThreadOrigin = Pick<
   ThreadRecord,
-  'sessionId' | 'ephemeral' | 'forkedFromId' | 'source' | 'threadSource' | 'originator' | 'cliVersion'
+  | 'sessionId'
+  | 'ephemeral'
+  | 'forkedFromId'
+  | 'source'
+  | 'threadSource'
+  | 'originator'
+  | 'cliVersion'
 > &
   Partial<Pick<ThreadRecord, 'spawnTurnId' | 'clientTools'>>;
 
 export function originOf(record: ThreadRecord): ThreadOrigin {
-  const { sessionId, ephemeral, forkedFromId, source, threadSource, originator, cliVersion, spawnTurnId, clientTools } = record;
-  const origin = { sessionId, ephemeral, forkedFromId, source, threadSource, originator, cliVersion };
-  return { ...origin, ...(spawnTurnId !== null && { spawnTurnId }), ...(clientTools !== null && { clientTools }) };
+  const {
+    sessionId,
+    ephemeral,
+    forkedFromId,
+    source,
+    threadSource,
+    originator,
+    cliVersion,
+    spawnTurnId,
+    clientTools,
+  } = record;
+  const origin = {
+    sessionId,
+    ephemeral,
+    forkedFromId,
+    source,
+    threadSource,
+    originator,
+    cliVersion,
+  };
+  return {
+    ...origin,
+    ...(spawnTurnId !== null && { spawnTurnId }),
+    ...(clientTools !== null && { clientTools }),
+  };
 }
 
 const SUB_AGENT_KINDS: Record<string, string> = {

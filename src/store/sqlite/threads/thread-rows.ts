@@ -3,7 +3,12 @@ import type { ThreadMemoryMode } from '../../../protocol/generated/types.ts';
 import { storable } from '../../fold-case.ts';
 import { spawnSource } from '../../spawn-source.ts';
 import { threadNotFound } from '../../store-error.ts';
-import type { ThreadChange, ThreadMetadata, ThreadPatch, ThreadRecord } from '../../thread-store.ts';
+import type {
+  ThreadChange,
+  ThreadMetadata,
+  ThreadPatch,
+  ThreadRecord,
+} from '../../thread-store.ts';
 import { Damage, FileDamage } from '../as-store-error.ts';
 import { defineFolded } from '../database/define-folded.ts';
 import type { Blobs } from '../history/blobs.ts';
@@ -70,12 +75,17 @@ export interface ThreadListParams {
   excludedIds: string | null;
   limit: number;
 }
-export type ThreadOrder = { column: 'created_at' | 'updated_at' | 'recency_at'; descending: boolean; inclusive: boolean };
+export type ThreadOrder = {
+  column: 'created_at' | 'updated_at' | 'recency_at';
+  descending: boolean;
+  inclusive: boolean;
+};
 
 const COLUMNS =
   'id, created_at, updated_at, recency_at, listed, archived_at, provider, cwd, source_kind, originator, name, preview, preview_is_command, path, log_id, tip, written_at, origin, git_info, settings, token_usage, told, memory_mode, daybreak, goal, parent_id, agent_closed_at';
 
-const THREADS_HIT = '(SELECT value AS hit FROM json_each(@hits)) CROSS JOIN thread ON thread.id = hit';
+const THREADS_HIT =
+  '(SELECT value AS hit FROM json_each(@hits)) CROSS JOIN thread ON thread.id = hit';
 const HOLDS_TERM =
   'EXISTS (SELECT 1 FROM thread_text WHERE thread_id = thread.id AND (instr(thread_text.name, @term) OR instr(thread_text.preview, @term)))';
 
@@ -103,17 +113,31 @@ export class ThreadRows {
     this.#blobs = blobs;
     defineFolded(db);
     this.#search = new ThreadSearch(db);
-    this.#insert = db.prepare(`INSERT INTO thread (${COLUMNS}) VALUES (${COLUMNS.replace(/\w+/g, '@$&')})`);
+    this.#insert = db.prepare(
+      `INSERT INTO thread (${COLUMNS}) VALUES (${COLUMNS.replace(/\w+/g, '@$&')})`,
+    );
     this.#get = db.prepare(`SELECT ${COLUMNS} FROM thread WHERE id = ?`);
-    this.#getMetadata = db.prepare('SELECT name, git_info, memory_mode, daybreak FROM thread WHERE id = ?');
-    this.#getTip = db.prepare('SELECT log_id AS logId, tip, written_at AS writtenAtMs, write_id AS writeId FROM thread WHERE id = ?');
+    this.#getMetadata = db.prepare(
+      'SELECT name, git_info, memory_mode, daybreak FROM thread WHERE id = ?',
+    );
+    this.#getTip = db.prepare(
+      'SELECT log_id AS logId, tip, written_at AS writtenAtMs, write_id AS writeId FROM thread WHERE id = ?',
+    );
     this.agents = new AgentRows(db, (text) => this.#decode(text, { without: 'clientTools' }));
-    this.#archivedAtMs = db.prepare<[string], number | null>('SELECT archived_at FROM thread WHERE id = ?').pluck();
+    this.#archivedAtMs = db
+      .prepare<[string], number | null>('SELECT archived_at FROM thread WHERE id = ?')
+      .pluck();
     this.#getByPath = db.prepare(`SELECT ${COLUMNS} FROM thread WHERE path = ?`);
-    this.#advance = db.prepare('UPDATE thread SET tip = ?, written_at = ?, write_id = ? WHERE id = ? AND tip = ?');
-    this.#move = db.prepare('UPDATE thread SET log_id = ?, tip = ?, written_at = ?, origin = ? WHERE id = ?');
+    this.#advance = db.prepare(
+      'UPDATE thread SET tip = ?, written_at = ?, write_id = ? WHERE id = ? AND tip = ?',
+    );
+    this.#move = db.prepare(
+      'UPDATE thread SET log_id = ?, tip = ?, written_at = ?, origin = ? WHERE id = ?',
+    );
     this.#remove = db.prepare('DELETE FROM thread WHERE id = ?');
-    this.#archive = db.prepare('UPDATE thread SET archived_at = ? WHERE id = ? AND archived_at IS NULL');
+    this.#archive = db.prepare(
+      'UPDATE thread SET archived_at = ? WHERE id = ? AND archived_at IS NULL',
+    );
   }
 
   insert(record: ThreadRecord, { logId, tip, writtenAtMs }: ThreadTip): void {
@@ -191,7 +215,11 @@ export class ThreadRows {
   }
 
   /** Moves the tip of the thread's own log. Returns false if the tip is not `from`, because another writer has appended. */
-  advance(threadId: string, from: number, { tip, writtenAtMs, writeId }: Omit<WrittenTip, 'logId'>): boolean {
+  advance(
+    threadId: string,
+    from: number,
+    { tip, writtenAtMs, writeId }: Omit<WrittenTip, 'logId'>,
+  ): boolean {
     return this.#advance.run(tip, writtenAtMs, writeId, threadId, from).changes === 1;
   }
 
@@ -212,7 +240,9 @@ export class ThreadRows {
     const tip = this.tip(threadId);
     if (tip === null) throw threadNotFound(threadId);
     const { gitFields, ...patch } = change;
-    const gitInfo = gitFields && { gitInfo: withGitFields(this.#existing(threadId).gitInfo, gitFields) };
+    const gitInfo = gitFields && {
+      gitInfo: withGitFields(this.#existing(threadId).gitInfo, gitFields),
+    };
     this.patch(threadId, { ...patch, ...gitInfo }, tip.logId);
     return this.#existing(threadId);
   }
@@ -221,12 +251,16 @@ export class ThreadRows {
     const changes = this.#changes(patch, logId);
     const row = this.#get.get(threadId);
     // SQLite writes the index of a column that is set, even if its value stays.
-    const columns = (Object.keys(changes) as (keyof Changes)[]).filter((column) => row === undefined || changes[column] !== row[column]);
+    const columns = (Object.keys(changes) as (keyof Changes)[]).filter(
+      (column) => row === undefined || changes[column] !== row[column],
+    );
     if (columns.length === 0) return;
     const key = columns.join();
     let statement = this.#updates.get(key);
     if (statement === undefined) {
-      statement = this.#db.prepare(`UPDATE thread SET ${columns.map((column) => `${column} = @${column}`).join(', ')} WHERE id = @id`);
+      statement = this.#db.prepare(
+        `UPDATE thread SET ${columns.map((column) => `${column} = @${column}`).join(', ')} WHERE id = @id`,
+      );
       this.#updates.set(key, statement);
     }
     statement.run({ ...changes, id: threadId });
@@ -243,9 +277,14 @@ export class ThreadRows {
     const changes: Changes = {
       ...(name !== undefined && { name: name === null ? null : storable(name) }),
       ...(preview !== undefined && { preview: storable(preview) }),
-      ...(settings && { settings: this.#blobs.encode(settings, logId), provider: settings.modelProvider, cwd: settings.cwd }),
+      ...(settings && {
+        settings: this.#blobs.encode(settings, logId),
+        provider: settings.modelProvider,
+        cwd: settings.cwd,
+      }),
     };
-    for (const [field, column] of patchColumns.plain) if (patch[field] !== undefined) Object.assign(changes, { [column]: patch[field] });
+    for (const [field, column] of patchColumns.plain)
+      if (patch[field] !== undefined) Object.assign(changes, { [column]: patch[field] });
     for (const [field, column] of patchColumns.flags)
       if (patch[field] !== undefined) Object.assign(changes, { [column]: toInteger(patch[field]) });
     for (const [field, column] of patchColumns.encoded) {
@@ -262,7 +301,14 @@ export class ThreadRows {
   ): Statement<[ThreadListParams & Search], Row> {
     const direction = descending ? 'DESC' : 'ASC';
     const comparison = `${descending ? '<' : '>'}${inclusive ? '=' : ''}`;
-    const key = [column, comparison, term !== null, hits !== null, parentId !== null, ancestorId !== null].join();
+    const key = [
+      column,
+      comparison,
+      term !== null,
+      hits !== null,
+      parentId !== null,
+      ancestorId !== null,
+    ].join();
     let statement = this.#lists.get(key);
     if (statement === undefined) {
       statement = this.#db.prepare(
@@ -319,7 +365,8 @@ export class ThreadRows {
     try {
       return this.#blobs.decode(text, options);
     } catch (error) {
-      if (error instanceof Damage) throw new FileDamage('a thread cannot be read', { cause: error });
+      if (error instanceof Damage)
+        throw new FileDamage('a thread cannot be read', { cause: error });
       throw error;
     }
   }

@@ -42,7 +42,12 @@ export class ThreadSearch {
     const trigrams = trigramsOf(term);
     this.#finders ??= prepareFinders(this.#db);
     const statement = trigrams.length === 0 ? this.#finders.byBeginning : this.#finders.byTrigrams;
-    const ids = statement.all({ term, trigrams: trigrams.join(' AND '), from: term, to: term + LAST_CHARACTER.repeat(3) });
+    const ids = statement.all({
+      term,
+      trigrams: trigrams.join(' AND '),
+      from: term,
+      to: term + LAST_CHARACTER.repeat(3),
+    });
     return { term, hits: ids.length > HITS_MAX ? null : JSON.stringify(ids) };
   }
 }
@@ -68,6 +73,8 @@ function prepareFinders(db: Database): { byTrigrams: Finder; byBeginning: Finder
 function trigramsOf(text: string): string[] {
   // A character has up to two UTF-16 units.
   const characters = [...text.slice(0, 2 * INDEXED_CHARS_MAX)].slice(0, INDEXED_CHARS_MAX);
-  const trigrams = characters.slice(2).map((third, at) => `${characters[at]}${characters[at + 1]}${third}`);
+  const trigrams = characters
+    .slice(2)
+    .map((third, at) => `${characters[at]}${characters[at + 1]}${third}`);
   return trigrams.map((trigram) => `"${trigram.replaceAll('"', '""')}"`);
 }

@@ -25,7 +25,11 @@ export function ownsWal(readPage: ReadPage, walFile: string): boolean {
 export function hasForeignWal(file: string): boolean {
   const wal = `${file}-wal`;
   if ((statSync(wal, { throwIfNoEntry: false })?.size ?? 0) <= WAL_HEADER_BYTES) return false;
-  return statSync(file, { throwIfNoEntry: false }) !== undefined && !isOpenAnywhere(file) && !ownsFile(file, wal);
+  return (
+    statSync(file, { throwIfNoEntry: false }) !== undefined &&
+    !isOpenAnywhere(file) &&
+    !ownsFile(file, wal)
+  );
 }
 
 /**
@@ -55,7 +59,9 @@ function ownsFile(file: string, wal: string): boolean {
 
 /** Whether a process, also this one, has the database open. True where the system does not tell. */
 function isOpenAnywhere(file: string): boolean {
-  const inodes = [file, `${file}-shm`].map((path) => statSync(path, { throwIfNoEntry: false })?.ino);
+  const inodes = [file, `${file}-shm`].map(
+    (path) => statSync(path, { throwIfNoEntry: false })?.ino,
+  );
   return posixLocks()?.some(({ inode }) => inodes.includes(inode)) ?? true;
 }
 
@@ -63,7 +69,8 @@ function isOpenAnywhere(file: string): boolean {
 export function pagesOf(descriptor: number): ReadPage {
   const header = bytesAt(descriptor, PAGE_SIZE_AT, 2)?.readUInt16BE(0) ?? 0;
   const size = header === 1 ? PAGE_BYTES_MAX : header;
-  return (number) => (size < PAGE_BYTES_MIN ? null : bytesAt(descriptor, (number - 1) * size, size));
+  return (number) =>
+    size < PAGE_BYTES_MIN ? null : bytesAt(descriptor, (number - 1) * size, size);
 }
 
 /** The marks in the frames that the WAL has now. Frames of its earlier rounds have other salts. */

@@ -41,7 +41,9 @@ export function markOf(readPage: ReadPage): WalMark | null | 'unknown' {
     const tree = read < SCHEMA_PAGES_MAX ? treePage(readPage, numbers.shift() ?? 0) : null;
     if (tree === null) return 'unknown';
     numbers.push(...tree.below);
-    root = tree.rows.map((row) => rootOfMark(tree.page, row)).find((found) => found !== null) ?? undefined;
+    root =
+      tree.rows.map((row) => rootOfMark(tree.page, row)).find((found) => found !== null) ??
+      undefined;
   }
   if (root === undefined) return null;
   const page = readPage(root);
@@ -65,9 +67,15 @@ function treePage(readPage: ReadPage, number: number): TreePage | null {
   if (!isLeaf && page[start] !== INTERIOR) return null;
   const pointers = start + (isLeaf ? 8 : 12);
   const count = Math.min(page.readUInt16BE(start + 3), (page.length - pointers) / 2);
-  const cells = Array.from({ length: count }, (_, index) => page.readUInt16BE(pointers + 2 * index)).filter((at) => at + 4 <= page.length);
+  const cells = Array.from({ length: count }, (_, index) =>
+    page.readUInt16BE(pointers + 2 * index),
+  ).filter((at) => at + 4 <= page.length);
   if (isLeaf) return { page, rows: cells, below: [] };
-  return { page, rows: [], below: [...cells.map((at) => page.readUInt32BE(at)), page.readUInt32BE(start + 8)] };
+  return {
+    page,
+    rows: [],
+    below: [...cells.map((at) => page.readUInt32BE(at)), page.readUInt32BE(start + 8)],
+  };
 }
 
 /** The root page of the table of the mark, if this row of the schema is about it. */
@@ -104,7 +112,12 @@ class RecordReader {
   }
 
   /** A string or a positive integer. Null for anything else. */
-  value(start: number, types: readonly number[], index: number, code: number): string | number | null {
+  value(
+    start: number,
+    types: readonly number[],
+    index: number,
+    code: number,
+  ): string | number | null {
     const at = types.slice(0, index).reduce((sum, type) => sum + sizeOf(type), start);
     const end = at + sizeOf(code);
     if (end > this.#page.length) return null;

@@ -31,7 +31,9 @@ export class WalMarker {
     try {
       const salts = this.#salts();
       if (salts === this.#marked) return;
-      this.#mark ??= this.#db.prepare('UPDATE wal_mark SET before = token, token = randomblob(8) WHERE id = 1');
+      this.#mark ??= this.#db.prepare(
+        'UPDATE wal_mark SET before = token, token = randomblob(8) WHERE id = 1',
+      );
       this.#mark.run();
       this.#last = this.#current() ?? this.#last;
       // If the WAL has begun anew in between, the next commit marks it.
@@ -55,7 +57,9 @@ export class WalMarker {
   }
 
   #current(): WalMark | undefined {
-    this.#read ??= this.#db.prepare('SELECT lower(hex(token)) AS token, lower(hex(before)) AS before FROM wal_mark WHERE id = 1');
+    this.#read ??= this.#db.prepare(
+      'SELECT lower(hex(token)) AS token, lower(hex(before)) AS before FROM wal_mark WHERE id = 1',
+    );
     return this.#read.get();
   }
 
@@ -68,5 +72,7 @@ export class WalMarker {
 }
 
 function follows(mark: WalMark, last: WalMark | null): boolean {
-  return last === null || [last.token, last.before].includes(mark.token) || mark.before === last.token;
+  return (
+    last === null || [last.token, last.before].includes(mark.token) || mark.before === last.token
+  );
 }

@@ -31,7 +31,10 @@ export class WalSync {
   #next: Promise<void> | null = null;
   #fastInARow = 0;
 
-  constructor(file: string, { sync = promisify(fdatasync), syncAtOnce = fdatasyncSync }: WalSyncOptions = {}) {
+  constructor(
+    file: string,
+    { sync = promisify(fdatasync), syncAtOnce = fdatasyncSync }: WalSyncOptions = {},
+  ) {
     this.#path = `${file}-wal`;
     this.#sync = sync;
     this.#syncAtOnce = syncAtOnce;

@@ -14,7 +14,9 @@ const TRIES_MAX = 5;
 
 /** Whether a history is stored in one call. */
 export function isShort(entries: readonly LogEntry[]): boolean {
-  return entries.length <= SLICE_ENTRIES_MAX && jsonWeight(entries, SLICE_CHARS_MAX) <= SLICE_CHARS_MAX;
+  return (
+    entries.length <= SLICE_ENTRIES_MAX && jsonWeight(entries, SLICE_CHARS_MAX) <= SLICE_CHARS_MAX
+  );
 }
 
 interface StagingOptions {
@@ -51,7 +53,10 @@ class StagedThread {
   constructor(thread: StoreThread, { texts, onStored }: StagingOptions) {
     this.#thread = thread;
     this.#onStored = onStored;
-    this.#sender = new LongTextSender(texts, async (piece) => (await this.#stage('stagePiece', [this.#id, piece])) as string);
+    this.#sender = new LongTextSender(
+      texts,
+      async (piece) => (await this.#stage('stagePiece', [this.#id, piece])) as string,
+    );
   }
 
   async create(record: ThreadRecord, entries: readonly LogEntry[]): Promise<unknown> {
@@ -72,7 +77,10 @@ class StagedThread {
   }
 
   /** Makes a call that answers null or false if what was staged is lost. */
-  async #stage(method: 'stagePiece' | 'stageEntries' | 'createFromStaged', args: readonly unknown[]): Promise<unknown> {
+  async #stage(
+    method: 'stagePiece' | 'stageEntries' | 'createFromStaged',
+    args: readonly unknown[],
+  ): Promise<unknown> {
     const value = await this.#thread.call({ method, args });
     if (value === null || value === false) throw piecesLost();
     return value;

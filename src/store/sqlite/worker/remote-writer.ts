@@ -62,7 +62,9 @@ export class RemoteWriter implements ThreadWriter {
     const saved = partials && { partials: await this.#sender.send(partials, { isGrowing: true }) };
     const identity: WriteIdentity = { id: randomUUID(), after: this.#lastWrite };
     try {
-      this.#lastWrite = (await this.#call('append', [sent, { ...changes, ...saved }, identity])) as string | null;
+      this.#lastWrite = (await this.#call('append', [sent, { ...changes, ...saved }, identity])) as
+        | string
+        | null;
     } catch (error) {
       // The thread may have died of the append after it was stored.
       await this.#call('withdraw', [entries.length, identity]).catch(() => {});

@@ -107,9 +107,20 @@ export class StoreThread {
     };
     this.#watch = new AnswerWatch({
       clock: waitClock,
-      ping: () => this.#worker?.postMessage([{ id: 0, writer: null, method: 'ping', args: [], nowMs: options.clock.now(), again: false }]),
+      ping: () =>
+        this.#worker?.postMessage([
+          {
+            id: 0,
+            writer: null,
+            method: 'ping',
+            args: [],
+            nowMs: options.clock.now(),
+            again: false,
+          },
+        ]),
       onSilent: (seconds) => tell('error', silent(file, seconds)),
-      onBack: (seconds) => tell('info', `${file} could not be used for ${seconds} s. It can be used again.`),
+      onBack: (seconds) =>
+        tell('info', `${file} could not be used for ${seconds} s. It can be used again.`),
     });
   }
 
@@ -145,13 +156,24 @@ export class StoreThread {
   }
 
   get #hasCalls(): boolean {
-    return this.#again.length > 0 || [this.#reads, this.#writes, this.#longWrites].some(({ isEmpty }) => !isEmpty);
+    return (
+      this.#again.length > 0 ||
+      [this.#reads, this.#writes, this.#longWrites].some(({ isEmpty }) => !isEmpty)
+    );
   }
 
   #add({ method, args, writer = null }: OutgoingCall): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      const call = { id: ++this.#calls, writer, method, args, nowMs: this.#options.clock.now(), again: false };
-      const readBytes = READ_BYTES[method === 'readPiece' ? 'piece' : STORE_METHODS[method as StoreMethod]];
+      const call = {
+        id: ++this.#calls,
+        writer,
+        method,
+        args,
+        nowMs: this.#options.clock.now(),
+        again: false,
+      };
+      const readBytes =
+        READ_BYTES[method === 'readPiece' ? 'piece' : STORE_METHODS[method as StoreMethod]];
       const bytes = readBytes ?? jsonWeight(args, LANE_BYTES_MAX);
       const writes = bytes > SHORT_BYTES_MAX ? this.#longWrites : this.#writes;
       const lane = readBytes === undefined ? writes : this.#reads;
@@ -174,11 +196,15 @@ export class StoreThread {
     // The store makes all calls a last time when it is closed.
     const all = this.#isClosed;
     if (this.#pause !== null) return [];
-    if (!all && this.#again.length > 0) return this.#sent.size === 0 ? this.#again.splice(0, 1) : [];
+    if (!all && this.#again.length > 0)
+      return this.#sent.size === 0 ? this.#again.splice(0, 1) : [];
     // While a call is made again, it is alone.
     const [first] = this.#sent.values();
     if (!all && first !== undefined && first.deaths > 0) return [];
-    return [...this.#again.splice(0), ...[this.#reads, this.#longWrites, this.#writes].flatMap((lane) => lane.take({ all }))];
+    return [
+      ...this.#again.splice(0),
+      ...[this.#reads, this.#longWrites, this.#writes].flatMap((lane) => lane.take({ all })),
+    ];
   }
 
   #post(waiting: readonly Waiting[]): void {
@@ -202,7 +228,15 @@ export class StoreThread {
   }
 
   #start(): Worker {
-    const { script, file, migrationsDir, tempDir, pid, nodeVersions, heapMbMax = HEAP_MB_MAX } = this.#options;
+    const {
+      script,
+      file,
+      migrationsDir,
+      tempDir,
+      pid,
+      nodeVersions,
+      heapMbMax = HEAP_MB_MAX,
+    } = this.#options;
     const worker: Worker = startWorker<StoreReply>({
       script,
       heapMbMax,
@@ -243,7 +277,8 @@ export class StoreThread {
     if (this.#sent.size === 0) this.#watch.rest();
     if (this.#sent.size === 0 && !this.#hasCalls) this.#worker?.unref();
     if ('error' in answer) waiting.reject(errorOf(answer.error));
-    else waiting.resolve(answer.hasLongTexts === true ? new LongAnswer(answer.value) : answer.value);
+    else
+      waiting.resolve(answer.hasLongTexts === true ? new LongAnswer(answer.value) : answer.value);
     this.#postSoon();
   }
 
@@ -260,7 +295,10 @@ export class StoreThread {
     this.#isReady = false;
     this.#watch.rest();
     const { file, log } = this.#options;
-    log.error({ err: reason, file }, 'the thread of the store has died; another one makes its calls again');
+    log.error(
+      { err: reason, file },
+      'the thread of the store has died; another one makes its calls again',
+    );
     const calls = [...this.#sent.values()];
     for (const waiting of calls) this.#forget(waiting);
     if (wasReady) this.#makeAgain(calls, reason);
@@ -274,7 +312,8 @@ export class StoreThread {
     for (const waiting of calls) {
       waiting.deaths++;
       waiting.call.again = true;
-      if (waiting.deaths === DEATHS_MAX) waiting.reject(new StoreError('store_failed', text, {}, { cause: reason }));
+      if (waiting.deaths === DEATHS_MAX)
+        waiting.reject(new StoreError('store_failed', text, {}, { cause: reason }));
     }
     this.#again.unshift(...calls.filter(({ deaths }) => deaths < DEATHS_MAX));
   }
@@ -292,8 +331,15 @@ export class StoreThread {
       }, pauseMs);
       return;
     }
-    const error = new StoreError('store_failed', cannotStart(this.#options.file, reason), {}, { cause: reason });
-    const lanes = [this.#reads, this.#longWrites, this.#writes].flatMap((lane) => lane.take({ all: true }));
+    const error = new StoreError(
+      'store_failed',
+      cannotStart(this.#options.file, reason),
+      {},
+      { cause: reason },
+    );
+    const lanes = [this.#reads, this.#longWrites, this.#writes].flatMap((lane) =>
+      lane.take({ all: true }),
+    );
     for (const waiting of lanes) waiting.lane.ended(waiting);
     for (const { reject } of [...this.#again.splice(0), ...lanes]) reject(error);
   }
@@ -308,8 +354,12 @@ function silent(file: string, seconds: number): string {
 }
 
 function withErrors(fields: object): object {
-  const isError = (value: unknown): value is { error: ErrorData } => typeof value === 'object' && value !== null && 'error' in value;
+  const isError = (value: unknown): value is { error: ErrorData } =>
+    typeof value === 'object' && value !== null && 'error' in value;
   return Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [name, isError(value) ? errorOf(value.error) : (value as unknown)]),
+    Object.entries(fields).map(([name, value]) => [
+      name,
+      isError(value) ? errorOf(value.error) : (value as unknown),
+    ]),
   );
 }

@@ -20,7 +20,11 @@ export interface Run {
  * Compares two texts by lines. Returns the fewest changes if they are few. Otherwise splits the texts at lines that occur once in
  * each and in the same order, and compares what is in between. Texts without such lines count as changed as a whole.
  */
-export async function compareLines(old: readonly string[], now: readonly string[], breaks: EventLoopYield): Promise<Run[]> {
+export async function compareLines(
+  old: readonly string[],
+  now: readonly string[],
+  breaks: EventLoopYield,
+): Promise<Run[]> {
   const comparison = new Comparison(await numbered(old, now, breaks), breaks);
   await comparison.compare({ old: [0, old.length], now: [0, now.length] });
   return comparison.runs;
@@ -32,7 +36,11 @@ interface Numbered {
   now: Int32Array;
 }
 
-async function numbered(old: readonly string[], now: readonly string[], breaks: EventLoopYield): Promise<Numbered> {
+async function numbered(
+  old: readonly string[],
+  now: readonly string[],
+  breaks: EventLoopYield,
+): Promise<Numbered> {
   const known = new Map<string, number>();
   const numbers = async (lines: readonly string[]) => {
     const made = new Int32Array(lines.length);
@@ -65,8 +73,10 @@ class Comparison {
     const { old, now } = this.#lines;
     let [[oldFrom, oldTo], [nowFrom, nowTo]] = [spans.old, spans.now];
     const [begin, end] = [oldFrom, oldTo];
-    while (oldFrom < oldTo && nowFrom < nowTo && old[oldFrom] === now[nowFrom]) [oldFrom, nowFrom] = [oldFrom + 1, nowFrom + 1];
-    while (oldFrom < oldTo && nowFrom < nowTo && old[oldTo - 1] === now[nowTo - 1]) [oldTo, nowTo] = [oldTo - 1, nowTo - 1];
+    while (oldFrom < oldTo && nowFrom < nowTo && old[oldFrom] === now[nowFrom])
+      [oldFrom, nowFrom] = [oldFrom + 1, nowFrom + 1];
+    while (oldFrom < oldTo && nowFrom < nowTo && old[oldTo - 1] === now[nowTo - 1])
+      [oldTo, nowTo] = [oldTo - 1, nowTo - 1];
     this.#put(' ', oldFrom - begin);
     await this.#compareMiddle({ old: [oldFrom, oldTo], now: [nowFrom, nowTo] });
     this.#put(' ', end - oldTo);
@@ -101,7 +111,12 @@ class Comparison {
     const steps = Math.min(EDITS_MAX, was.length + is.length) ** 2 + was.length + is.length;
     this.#steps += steps;
     await this.#breaks.worked(steps / STEPS_A_LINE);
-    return parts?.map(({ added, removed, count }) => ({ kind: added ? '+' : removed ? '-' : ' ', count })) ?? null;
+    return (
+      parts?.map(({ added, removed, count }) => ({
+        kind: added ? '+' : removed ? '-' : ' ',
+        count,
+      })) ?? null
+    );
   }
 
   /** The longest sequence of lines that occur once in each span and in the same order. */
@@ -150,7 +165,11 @@ async function longestIncrease(pairs: readonly Pair[], breaks: EventLoopYield): 
     if (index % LINES_AT_ONCE === 0) await breaks.worked(LINES_AT_ONCE);
   }
   const increase: Pair[] = [];
-  for (let pair = pairs[ends.at(-1) ?? -1], at = ends.at(-1) ?? -1; pair !== undefined; pair = pairs[at]) {
+  for (
+    let pair = pairs[ends.at(-1) ?? -1], at = ends.at(-1) ?? -1;
+    pair !== undefined;
+    pair = pairs[at]
+  ) {
     increase.push(pair);
     at = previous[at] ?? -1;
   }

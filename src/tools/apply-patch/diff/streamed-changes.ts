@@ -29,7 +29,8 @@ export function streamedChanges(written: string): FileUpdateChange[] {
 function begunFile(header: string): StreamedFile | null {
   const [, verb, path = ''] = HEADER.exec(header) ?? [];
   if (verb === undefined) return null;
-  if (verb === 'Update') return { path: path.trim(), kind: { type: 'update', move_path: null }, lines: [] };
+  if (verb === 'Update')
+    return { path: path.trim(), kind: { type: 'update', move_path: null }, lines: [] };
   return { path: path.trim(), kind: { type: verb === 'Add' ? 'add' : 'delete' }, lines: [] };
 }
 

@@ -63,7 +63,10 @@ export class TurnDiff {
     let chars = 0;
     for (const path of [...this.#now.keys()].sort()) {
       if (left.has(path)) continue;
-      const part = await this.#fileText({ from: renames.get(path) ?? path, to: path, cwd }, { isBrief: chars > DIFF_CHARS_MAX, breaks });
+      const part = await this.#fileText(
+        { from: renames.get(path) ?? path, to: path, cwd },
+        { isBrief: chars > DIFF_CHARS_MAX, breaks },
+      );
       chars += part.length;
       parts.push(part);
     }
@@ -81,7 +84,10 @@ export class TurnDiff {
     return new Map([...this.#origins].filter(isRename));
   }
 
-  async #fileText({ from, to, cwd }: { from: string; to: string; cwd: string }, options: DiffOptions): Promise<string> {
+  async #fileText(
+    { from, to, cwd }: { from: string; to: string; cwd: string },
+    options: DiffOptions,
+  ): Promise<string> {
     const [was, is] = [this.#start.get(from) ?? null, this.#now.get(to) ?? null];
     const known = this.#shown.get(to);
     if (known !== undefined && known.was === was && known.is === is) return known.text;
@@ -107,7 +113,11 @@ async function fileText(
   if (from !== to) head.push(`rename from ${from}`, `rename to ${to}`);
   if (!isSame) head.push(`index ${await blobHash(was, breaks)}..${await blobHash(is, breaks)}`);
   const hunks = isBrief ? '' : await unifiedDiff(was?.text ?? '', is?.text ?? '', breaks);
-  if (hunks !== '') head.push(`--- ${was === null ? '/dev/null' : `a/${from}`}`, `+++ ${is === null ? '/dev/null' : `b/${to}`}`);
+  if (hunks !== '')
+    head.push(
+      `--- ${was === null ? '/dev/null' : `a/${from}`}`,
+      `+++ ${is === null ? '/dev/null' : `b/${to}`}`,
+    );
   return `${head.join('\n')}\n${hunks}`;
 }
 

@@ -18,7 +18,8 @@ export function userShell(env: Env): string {
 export function findShell(wanted: string, env: Env): string | null {
   if (!isShellName(wanted)) return null;
   if (wanted === env.SHELL && isAbsolute(wanted)) return wanted;
-  if (wanted.includes('/')) return FOLDERS.includes(dirname(wanted)) && isProgram(wanted) ? wanted : null;
+  if (wanted.includes('/'))
+    return FOLDERS.includes(dirname(wanted)) && isProgram(wanted) ? wanted : null;
   return FOLDERS.map((folder) => join(folder, wanted)).find(isProgram) ?? null;
 }
 

@@ -98,12 +98,18 @@ export class NetworkAccess {
     if ('allow' in verdict) return judged.reaches;
     throw this.#refuse(
       url,
-      new ProxyRefusal('declined', refusalText(verdict.deny, `The user did not allow this command to reach ${target.host}.`)),
+      new ProxyRefusal(
+        'declined',
+        refusalText(verdict.deny, `The user did not allow this command to reach ${target.host}.`),
+      ),
     );
   }
 
   /** Throws a `ProxyRefusal` for what nobody is asked about. */
-  async #judge({ target, method }: ProxyRequest): Promise<Exclude<TargetVerdict, { verdict: 'refuse' }>> {
+  async #judge({
+    target,
+    method,
+  }: ProxyRequest): Promise<Exclude<TargetVerdict, { verdict: 'refuse' }>> {
     const { policy, approvalPolicy, grants } = this.#deps;
     const { networkRules, problems } = await this.#deps.rules();
     await turnOfEventLoop();
@@ -118,7 +124,8 @@ export class NetworkAccess {
       isGranted,
       method,
     });
-    if (judged.verdict === 'refuse') throw this.#refuse(url, new ProxyRefusal(judged.by, judged.reason));
+    if (judged.verdict === 'refuse')
+      throw this.#refuse(url, new ProxyRefusal(judged.by, judged.reason));
     return judged;
   }
 
@@ -137,7 +144,8 @@ export class NetworkAccess {
     if (--question.waiting === 0 && this.#questions.get(url) === question) {
       question.timer = this.#deps.clock.setTimer(() => this.#withdraw(url, question), GONE_MS_MAX);
     }
-    if (signal.aborted || question.withdrawn.signal.aborted) throw new ProxyRefusal('busy', 'The connection was closed before the answer.');
+    if (signal.aborted || question.withdrawn.signal.aborted)
+      throw new ProxyRefusal('busy', 'The connection was closed before the answer.');
     return verdict;
   }
 
@@ -148,7 +156,9 @@ export class NetworkAccess {
     }
     const withdrawn = new AbortController();
     const ask = () => this.#askInTurn(request, withdrawn.signal);
-    const verdict = (questions === null ? ask() : questions.run(url, ask)).finally(() => this.#end(url, question));
+    const verdict = (questions === null ? ask() : questions.run(url, ask)).finally(() =>
+      this.#end(url, question),
+    );
     const question: OpenQuestion = { verdict, waiting: 0, withdrawn, timer: null };
     verdict.catch(() => {});
     this.#questions.set(url, question);
@@ -178,13 +188,15 @@ export class NetworkAccess {
     const verdict = await this.#deps.ask({ target, reason, settles }, signal);
     if (signal.aborted) return null;
     this.#answers.set(targetUrl(target), verdict);
-    if ('allow' in verdict && verdict.scope === 'session') this.#deps.grants.allowTarget(targetUrl(target));
+    if ('allow' in verdict && verdict.scope === 'session')
+      this.#deps.grants.allowTarget(targetUrl(target));
     return verdict;
   }
 
   /** To be called when the connection to a target has failed: the addresses of a name are known only then. */
   notReached(target: NetworkTarget, error: unknown): void {
-    if (error instanceof ProxyRefusal && error.code === 'local') this.#refuse(targetUrl(target), error);
+    if (error instanceof ProxyRefusal && error.code === 'local')
+      this.#refuse(targetUrl(target), error);
   }
 
   #refuse(url: string, refusal: ProxyRefusal): ProxyRefusal {

@@ -13,11 +13,13 @@ export function storeNetworkRule(
   rule: NetworkRule,
   { target, settles }: Pick<HostQuestion, 'target' | 'settles'>,
 ): string | null {
-  if (readHost(rule.host) !== target.host) return `The rule was not stored: the question was about ${target.host}.`;
+  if (readHost(rule.host) !== target.host)
+    return `The rule was not stored: the question was about ${target.host}.`;
   if (rule.decision === 'allow' && !coversPort(target.protocol, target.port)) {
     return `The rule was not stored: rules name no port, and it would not allow port ${target.port}.`;
   }
-  if (rule.decision === 'allow' && !settles) return `The rule was not stored: it would not allow ${target.host}, because ${WHY_NOT}.`;
+  if (rule.decision === 'allow' && !settles)
+    return `The rule was not stored: it would not allow ${target.host}, because ${WHY_NOT}.`;
   try {
     appendRule(home, networkRuleLine({ ...rule, host: target.host }));
     return null;

@@ -23,7 +23,9 @@ function turn(): Promise<void> | undefined {
     startedMs = nowMs;
     setImmediate(endRound);
   }
-  return nowMs - startedMs < ROUND_MS_MAX ? undefined : new Promise((resolve) => setImmediate(resolve));
+  return nowMs - startedMs < ROUND_MS_MAX
+    ? undefined
+    : new Promise((resolve) => setImmediate(resolve));
 }
 
 function endRound(): void {

@@ -5,7 +5,11 @@ import { foldersAbove } from '../../../base/paths/folders-above.ts';
 import { resolveLinks } from '../../../base/paths/follow-path.ts';
 import { isAbsent, systemErrorCode } from '../../../base/system-error-code.ts';
 import { locateFile, pathOf } from '../../../files/file-location.ts';
-import { type NamedPaths, namedPaths, type PinnedCommand } from '../../../policy/outside/named-paths.ts';
+import {
+  type NamedPaths,
+  namedPaths,
+  type PinnedCommand,
+} from '../../../policy/outside/named-paths.ts';
 import { gitDependencies } from './git-dependencies.ts';
 import { reachedFiles } from './reached-files.ts';
 
@@ -35,14 +39,22 @@ export async function commandIdentity(command: UnresolvedCommand): Promise<Comma
   const named = namedPaths({ ...command, realCwd: resolveLinks(command.cwd) });
   if (named === null || !named.areAll) return null;
   const { code, content, data, words, usesGit } = named;
-  const reached = words.size === 0 ? { folders: [], files: [] } : await reachedFiles({ starts: [command.cwd], ...named });
+  const reached =
+    words.size === 0
+      ? { folders: [], files: [] }
+      : await reachedFiles({ starts: [command.cwd], ...named });
   if (reached === null) return null;
   const folders = [...new Set([...named.folders, ...reached.folders])];
   const implied = folders.map((folder) => impliedFiles(folder, named));
-  const repositories = usesGit ? await Promise.all(folders.map((folder) => gitDependencies(folder, command.env))) : [];
+  const repositories = usesGit
+    ? await Promise.all(folders.map((folder) => gitDependencies(folder, command.env)))
+    : [];
   if (implied.includes(null) || repositories.includes(null)) return null;
   const states = new Map<string, string>();
-  const look = async (paths: Iterable<string>, stateOf: (path: string) => Promise<string | null>) => {
+  const look = async (
+    paths: Iterable<string>,
+    stateOf: (path: string) => Promise<string | null>,
+  ) => {
     const all = [...new Set(paths)];
     for (let at = 0; at < all.length; at += BATCH) {
       await Promise.all(
@@ -58,7 +70,12 @@ export async function commandIdentity(command: UnresolvedCommand): Promise<Comma
   await look(data, placeState);
   await look(content, async (path) => fileOnly(await entryState(path, contents)));
   await look(
-    [...code, ...reached.files, ...implied.flatMap((paths) => paths ?? []), ...repositories.flatMap((places) => places ?? [])],
+    [
+      ...code,
+      ...reached.files,
+      ...implied.flatMap((paths) => paths ?? []),
+      ...repositories.flatMap((places) => places ?? []),
+    ],
     codeState,
   );
   await contents.addTo(states);
@@ -87,7 +104,8 @@ async function entryState(path: string, contents: Contents): Promise<EntryState 
     if (found === null) return null;
     const { dev, ino, size, ctimeNs } = found;
     if (found.isDirectory()) return { state: `${dev}:${ino}`, isFolder: true };
-    if (found.isFile() && size <= CONTENT_BYTES_MAX) contents.note(path, { realPath: pathOf(location), file: `${dev}:${ino}` });
+    if (found.isFile() && size <= CONTENT_BYTES_MAX)
+      contents.note(path, { realPath: pathOf(location), file: `${dev}:${ino}` });
     return { state: `${dev}:${ino}:${size}:${ctimeNs}`, isFolder: false };
   } catch (error) {
     return isAbsent(error) ? null : { state: unseen(error), isFolder: false };
@@ -124,7 +142,11 @@ class Contents {
     const hashes = new Map<string, string>();
     const chosen = [...realPaths];
     for (let at = 0; at < chosen.length; at += BATCH) {
-      await Promise.all(chosen.slice(at, at + BATCH).map(async ([file, realPath]) => hashes.set(file, await hashOf(realPath))));
+      await Promise.all(
+        chosen
+          .slice(at, at + BATCH)
+          .map(async ([file, realPath]) => hashes.set(file, await hashOf(realPath))),
+      );
     }
     for (const [path, { file }] of this.#files) {
       const state = states.get(path);
@@ -137,7 +159,9 @@ class Contents {
 async function hashOf(path: string): Promise<string> {
   try {
     const content = await readRegularFile(path, { bytesMax: CONTENT_BYTES_MAX });
-    return content === null ? '' : `:${createHash('sha256').update(content.bytes).digest('base64')}`;
+    return content === null
+      ? ''
+      : `:${createHash('sha256').update(content.bytes).digest('base64')}`;
   } catch {
     return '';
   }
@@ -150,9 +174,15 @@ function unseen(error: unknown): string {
 }
 
 /** The files that programs read from a folder and those above it without being told. Null: it is too deep. */
-function impliedFiles(folder: string, { sought, words, programFolders }: NamedPaths): string[] | null {
+function impliedFiles(
+  folder: string,
+  { sought, words, programFolders }: NamedPaths,
+): string[] | null {
   if (sought.size === 0 && programFolders.size === 0) return [];
   const programs = [...words].filter((word) => !/[/\0]/.test(word)).slice(0, PROGRAM_WORDS_MAX);
-  const names = [...sought, ...[...programFolders].flatMap((place) => programs.map((program) => join(place, program)))];
+  const names = [
+    ...sought,
+    ...[...programFolders].flatMap((place) => programs.map((program) => join(place, program))),
+  ];
   return foldersAbove(folder)?.flatMap((above) => names.map((name) => join(above, name))) ?? null;
 }

@@ -6,7 +6,11 @@ import { isWithin } from '../../../base/paths/is-within.ts';
 import { linkTarget } from '../../../base/paths/link-target.ts';
 import { systemErrorCode } from '../../../base/system-error-code.ts';
 import { descriptorPath } from '../../../files/descriptor-path.ts';
-import { type CommandIdentity, commandIdentity, type UnresolvedCommand } from './command-identity.ts';
+import {
+  type CommandIdentity,
+  commandIdentity,
+  type UnresolvedCommand,
+} from './command-identity.ts';
 
 /**
  * The state of the files and folders that a command outside the sandbox depends on, taken when the command is judged. Keeps the working
@@ -22,7 +26,11 @@ export class CommandPin {
   readonly #command: UnresolvedCommand;
   readonly #handle: FileHandle | null;
 
-  private constructor(facts: Pick<CommandPin, 'identity' | 'folder' | 'strayed'>, command: UnresolvedCommand, handle: FileHandle | null) {
+  private constructor(
+    facts: Pick<CommandPin, 'identity' | 'folder' | 'strayed'>,
+    command: UnresolvedCommand,
+    handle: FileHandle | null,
+  ) {
     this.identity = facts.identity;
     this.folder = facts.folder;
     this.strayed = facts.strayed;
@@ -35,8 +43,15 @@ export class CommandPin {
     const handle = await openFolder(command.cwd);
     try {
       const folder = handle === null ? null : await descriptorPath(handle);
-      const strayed = folder === null ? null : strayedLink(command.cwd, linkTarget(folder), roots.map(resolveLinks));
-      return new CommandPin({ identity: await commandIdentity(command), folder, strayed }, command, handle);
+      const strayed =
+        folder === null
+          ? null
+          : strayedLink(command.cwd, linkTarget(folder), roots.map(resolveLinks));
+      return new CommandPin(
+        { identity: await commandIdentity(command), folder, strayed },
+        command,
+        handle,
+      );
     } catch (error) {
       await handle?.close();
       throw error;
@@ -53,7 +68,9 @@ export class CommandPin {
     if (before === null) return null;
     const now = await commandIdentity(this.#command);
     if (now === null) return this.#command.cwd;
-    const changed = [...before.keys(), ...now.keys()].filter((path) => before.get(path) !== now.get(path));
+    const changed = [...before.keys(), ...now.keys()].filter(
+      (path) => before.get(path) !== now.get(path),
+    );
     // If the working directory was replaced, name it and not the files in it, which differ too.
     if (changed.includes(this.#command.cwd)) return this.#command.cwd;
     return changed.sort((one, other) => one.length - other.length)[0] ?? null;
@@ -79,7 +96,8 @@ async function openFolder(path: string): Promise<FileHandle | null> {
  * sees only the path. Returns the path itself if it now leads to another folder. Otherwise returns null.
  */
 function strayedLink(path: string, opened: string | null, roots: readonly string[]): string | null {
-  if (opened === null || opened === path || roots.some((root) => isWithin(opened, root))) return null;
+  if (opened === null || opened === path || roots.some((root) => isWithin(opened, root)))
+    return null;
   const { links, end } = followPath(path);
   const link = links.find((one) => roots.some((root) => isWithin(one.link, root)))?.link ?? null;
   return link ?? (end === opened ? null : path);

@@ -1,6 +1,10 @@
 import { dirname, join, resolve } from 'node:path';
 import { readRegularFile } from '../../../base/files/read-regular-file.ts';
-import { type GitConfigEntry, gitConfigEntries, isInclude } from '../../../base/git/git-config-entries.ts';
+import {
+  type GitConfigEntry,
+  gitConfigEntries,
+  isInclude,
+} from '../../../base/git/git-config-entries.ts';
 
 /** To read the settings in a file of this size takes about 15 ms. */
 const SETTINGS_BYTES_MAX = 256 * 1024;
@@ -24,7 +28,10 @@ interface Place {
  * Reads files of settings and those that they include, even if the condition of an include does not hold. Returns null if a file cannot
  * be read or understood, or if there are more than 32.
  */
-export async function gitSettings(from: readonly string[], home: string): Promise<GitSettings | null> {
+export async function gitSettings(
+  from: readonly string[],
+  home: string,
+): Promise<GitSettings | null> {
   const files = new Set(from);
   const all: (readonly GitConfigEntry[])[] = [];
   // The set grows while it is read: settings include further files.
@@ -55,8 +62,12 @@ export function hooksPaths({ entries }: GitSettings, place: Place): string[] | n
 }
 
 /** The files with the settings of the machine and the user. */
-export function userSettingsFiles({ HOME = '', XDG_CONFIG_HOME = '' }: Readonly<Record<string, string | undefined>>): string[] {
-  const configHome = XDG_CONFIG_HOME === '' && HOME !== '' ? join(HOME, '.config') : XDG_CONFIG_HOME;
+export function userSettingsFiles({
+  HOME = '',
+  XDG_CONFIG_HOME = '',
+}: Readonly<Record<string, string | undefined>>): string[] {
+  const configHome =
+    XDG_CONFIG_HOME === '' && HOME !== '' ? join(HOME, '.config') : XDG_CONFIG_HOME;
   return [
     '/etc/gitconfig',
     ...(configHome === '' ? [] : [join(configHome, 'git', 'config')]),
@@ -79,7 +90,9 @@ function settingPath(value: string, { from, home }: Place): string | null {
 /** The text of a file, empty if there is none. Null: it cannot be read completely. */
 async function settingsAt(path: string): Promise<string | null> {
   try {
-    return (await readRegularFile(path, { bytesMax: SETTINGS_BYTES_MAX }))?.bytes.toString('utf8') ?? '';
+    return (
+      (await readRegularFile(path, { bytesMax: SETTINGS_BYTES_MAX }))?.bytes.toString('utf8') ?? ''
+    );
   } catch {
     return null;
   }

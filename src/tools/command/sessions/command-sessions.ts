@@ -43,7 +43,11 @@ export class CommandSessions {
   /** By turn id: the owners of ended commands. Processes that these commands started may still run. */
   readonly #finished = new Map<string, (readonly string[])[]>();
 
-  constructor({ clock, processes, threadId }: { clock: Clock; processes: Processes; threadId: string }) {
+  constructor({
+    clock,
+    processes,
+    threadId,
+  }: { clock: Clock; processes: Processes; threadId: string }) {
     this.#clock = clock;
     this.#processes = processes;
     this.#threadId = threadId;
@@ -135,7 +139,9 @@ export class CommandSessions {
 
   /** The running background sessions, the latest first. */
   get running(): CommandSession[] {
-    return [...this.#background.values()].filter(({ end }) => end === null).sort((a, b) => b.number - a.number);
+    return [...this.#background.values()]
+      .filter(({ end }) => end === null)
+      .sort((a, b) => b.number - a.number);
   }
 
   /** Kills a running background session. `processId` is its number as a string. Returns false if there is none. */
@@ -155,14 +161,20 @@ export class CommandSessions {
     const owners = this.#finished.get(turnId) ?? [];
     this.#finished.delete(turnId);
     if (owners.length > 0) await this.#processes.tidy();
-    if (interrupted) await killed(Promise.all(owners.map((owner) => this.#processes.killOwned(owner))), this.#clock);
+    if (interrupted)
+      await killed(
+        Promise.all(owners.map((owner) => this.#processes.killOwned(owner))),
+        this.#clock,
+      );
   }
 
   /** Kills all commands of the thread, and the processes that they left behind. */
   async close(): Promise<void> {
     await this.#killAll([...this.#waitedFor, ...this.running]);
     await killed(this.#processes.killOwned([this.#threadId]), this.#clock);
-    await Promise.all([...this.#background.values()].flatMap(({ shown }) => shown.completing ?? []));
+    await Promise.all(
+      [...this.#background.values()].flatMap(({ shown }) => shown.completing ?? []),
+    );
   }
 
   async #killAll(sessions: readonly CommandSession[]): Promise<void> {
@@ -172,6 +184,7 @@ export class CommandSessions {
 
   #forgetOldEnds(): void {
     const ended = [...this.#background.values()].filter(({ end }) => end !== null);
-    for (const session of ended.slice(0, Math.max(0, ended.length - UNREAD_ENDS_MAX))) this.forget(session);
+    for (const session of ended.slice(0, Math.max(0, ended.length - UNREAD_ENDS_MAX)))
+      this.forget(session);
   }
 }

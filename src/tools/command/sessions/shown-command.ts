@@ -47,7 +47,10 @@ interface ShownCommandOptions {
 export class ShownCommand {
   readonly #options: ShownCommandOptions;
   readonly #kept = new KeptText(OUTPUT_CHARS_MAX);
-  readonly #decoders: Record<OutputStream, StringDecoder> = { stdout: new StringDecoder('utf8'), stderr: new StringDecoder('utf8') };
+  readonly #decoders: Record<OutputStream, StringDecoder> = {
+    stdout: new StringDecoder('utf8'),
+    stderr: new StringDecoder('utf8'),
+  };
   #unread = new KeptText(UNREAD_CHARS_MAX);
   readonly #told: string[] = [];
   #delta = '';
@@ -80,7 +83,9 @@ export class ShownCommand {
   }
 
   #item(outputCharsMax: number): CommandItem {
-    const aggregatedOutput = this.#kept.isEmpty ? null : this.#kept.text(outputCharsMax, outputLeftOut);
+    const aggregatedOutput = this.#kept.isEmpty
+      ? null
+      : this.#kept.text(outputCharsMax, outputLeftOut);
     return { ...this.#options.item, aggregatedOutput };
   }
 
@@ -130,9 +135,15 @@ export class ShownCommand {
   }
 
   /** Ends the output and returns the item as it completes. An incomplete UTF-8 character at the end becomes U+FFFD. */
-  ended({ exitCode = null, status = exitCode === 0 ? 'completed' : 'failed', ran = true }: CommandEnding): CommandItem {
+  ended({
+    exitCode = null,
+    status = exitCode === 0 ? 'completed' : 'failed',
+    ran = true,
+  }: CommandEnding): CommandItem {
     this.endOutput();
-    const durationMs = ran ? Math.round(this.#options.clock.monotonic() - this.#options.open.startedMs) : null;
+    const durationMs = ran
+      ? Math.round(this.#options.clock.monotonic() - this.#options.open.startedMs)
+      : null;
     return { ...this.item, status, exitCode, durationMs };
   }
 

@@ -15,7 +15,17 @@ const OWN_NAMES = new Set(
     .trim()
     .split(/\s+/),
 );
-const OWN_PREFIXES = ['HEDDLE_', 'CODEX_SANDBOX', 'TERM_', 'ITERM_', 'KITTY_', 'WEZTERM_', 'ALACRITTY_', 'ZELLIJ', 'SANDBOX_'];
+const OWN_PREFIXES = [
+  'HEDDLE_',
+  'CODEX_SANDBOX',
+  'TERM_',
+  'ITERM_',
+  'KITTY_',
+  'WEZTERM_',
+  'ALACRITTY_',
+  'ZELLIJ',
+  'SANDBOX_',
+];
 
 /** Returned if there is more than fits. */
 export type ExportedVariables = Readonly<Record<string, string>> | 'tooMany';
@@ -33,7 +43,8 @@ export function exportedVariables(output: string, env: Env): ExportedVariables {
     if (NAME.test(name) && !isOwn(name) && !value.includes('\ufffd')) all.set(name, value);
   }
   // An agent that the shell has started ends with the snapshot.
-  if (/(?:^|\0)SSH_AGENT_PID=/.test(output) && env.SSH_AGENT_PID === undefined) all.delete('SSH_AUTH_SOCK');
+  if (/(?:^|\0)SSH_AGENT_PID=/.test(output) && env.SSH_AGENT_PID === undefined)
+    all.delete('SSH_AUTH_SOCK');
   const path = all.get('PATH');
   if (path !== undefined) all.set('PATH', joinedPath(env.PATH ?? '', path));
   const changed = [...all].filter(([name, value]) => env[name] !== value);
@@ -49,5 +60,7 @@ function isOwn(name: string): boolean {
 /** The server may have been started with folders that the shell does not know, such as those of a virtual environment. */
 function joinedPath(own: string, ofShell: string): string {
   const known = new Set(ofShell.split(':'));
-  return [...own.split(':').filter((folder) => folder !== '' && !known.has(folder)), ofShell].join(':');
+  return [...own.split(':').filter((folder) => folder !== '' && !known.has(folder)), ofShell].join(
+    ':',
+  );
 }
